@@ -1,0 +1,16 @@
+"""The wall clock behind one door, so that tests can hold it still."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # noqa: E731  a replaceable module value
+"""Milliseconds since the epoch. Call as `clock.now_ms()`; tests replace the attribute."""
+
+
+def local_now_ms() -> int:
+    """The local wall clock read as if it were UTC, in ms: Paimon's `_CREATION_TIME` (format.md 5.3)."""
+    now = now_ms()
+    offset_s = time.localtime(now / 1000).tm_gmtoff
+    return now + offset_s * 1000

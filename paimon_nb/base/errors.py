@@ -1,0 +1,275 @@
+"""The error tree of the product.
+
+Every error says what is wrong in one sentence, carries the facts as attributes, and tells the next step in `hint`.
+
+    PaimonError
+     +- ConfigError           options and environment
+     |   +- UnknownOption  BadOptionValue  FixedOption  EnvironmentError_
+     +- NameError_            names and lookups
+     |   +- InvalidName  UnknownName
+     |   +- CatalogNotFound  DatabaseNotFound  TableNotFound  ColumnNotFound
+     |   +- SnapshotNotFound  TagNotFound  BranchNotFound  ConsumerNotFound  ProcedureNotFound
+     |   +- AlreadyExists
+     +- FormatError           bytes on disk
+     |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat
+     +- ReadError             a question that has no answer
+     |   +- TimeTravelError  SnapshotExpired
+     +- WriteError            rows that may not be stored
+     |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
+     +- CommitError           the moment of publishing
+     |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
+     +- StoreError            the file system
+     |   +- OutsideWarehouse  NotWritable
+     +- SqlError              the user's own text
+     |   +- SqlSyntaxError  SqlAnalysisError
+     +- EngineError           Spark
+         +- Cancelled
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class PaimonError(Exception):
+    """Base of every error that leaves the product.
+
+    Args:
+        message: one sentence, without a trailing stack or Java text.
+        hint: the next step, in the imperative.
+        facts: what is known, also readable as attributes (`error.path`).
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.facts = facts
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called when normal lookup fails, so facts never hide real attributes.
+        facts = self.__dict__.get("facts", {})
+        if name in facts:
+            return facts[name]
+        raise AttributeError(name)
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors cross process borders (Spark tasks), so they must survive pickling with their facts.
+        return _rebuild, (type(self), self.message, self.hint, self.facts)
+
+
+def _rebuild(kind: type[PaimonError], message: str, hint: str | None, facts: dict[str, Any]) -> PaimonError:
+    error = kind.__new__(kind)
+    PaimonError.__init__(error, message, hint=hint, **facts)
+    return error
+
+
+class ConfigError(PaimonError):
+    """An option or the environment is wrong."""
+
+
+class UnknownOption(ConfigError):
+    """No option has this key."""
+
+
+class BadOptionValue(ConfigError):
+    """The value does not parse, or is outside the option's range."""
+
+
+class FixedOption(ConfigError):
+    """The option may not change after the table was created or has data."""
+
+
+class EnvironmentError_(ConfigError):
+    """Java, PySpark or Arrow are missing or do not fit together."""
+
+
+class NameError_(PaimonError):
+    """A name that is invalid, unknown or taken."""
+
+
+class InvalidName(NameError_):
+    """The text cannot be a database, table, branch or tag name."""
+
+
+class UnknownName(NameError_):
+    """A registry has no such entry."""
+
+
+class CatalogNotFound(NameError_):
+    """No catalog has this name."""
+
+
+class DatabaseNotFound(NameError_):
+    """The catalog has no such database."""
+
+
+class TableNotFound(NameError_):
+    """The database has no such table or system table."""
+
+
+class ColumnNotFound(NameError_):
+    """The table has no such column."""
+
+
+class SnapshotNotFound(NameError_):
+    """The table has no such snapshot."""
+
+
+class TagNotFound(NameError_):
+    """The table has no such tag."""
+
+
+class BranchNotFound(NameError_):
+    """The table has no such branch."""
+
+
+class ConsumerNotFound(NameError_):
+    """The table has no such consumer."""
+
+
+class ProcedureNotFound(NameError_):
+    """No procedure has this name."""
+
+
+class AlreadyExists(NameError_):
+    """A database, table, tag or branch of this name is there already."""
+
+
+class FormatError(PaimonError):
+    """Bytes on disk are not what the format says."""
+
+
+class CorruptFile(FormatError):
+    """A file exists but cannot be read as what it should be.
+
+    Facts: `path` (str), `why` (str).
+    """
+
+    def __init__(self, path: str, why: str, *, hint: str | None = None, **facts: Any) -> None:
+        super().__init__(
+            f"{path} is broken: {why}",
+            hint=hint or "read an earlier snapshot or tag, or restore the file from a backup",
+            path=path,
+            why=why,
+            **facts,
+        )
+
+
+class MissingFile(FormatError):
+    """Metadata names a file that is not there. Facts: `path`."""
+
+    def __init__(self, path: str, *, hint: str | None = None, **facts: Any) -> None:
+        super().__init__(
+            f"{path} is missing",
+            hint=hint or "the snapshot may have expired meanwhile; read the latest snapshot",
+            path=path,
+            **facts,
+        )
+
+
+class NewerFormat(FormatError):
+    """A file of a version that this release does not know. Facts: `path`, `number`, `newest`."""
+
+    def __init__(self, path: str, number: int, newest: int, what: str = "file") -> None:
+        super().__init__(
+            f"{path}: {what} version {number} is newer than {newest}, the newest known here",
+            hint="upgrade paimon_nb, or write the table with an older Paimon",
+            path=path,
+            number=number,
+            newest=newest,
+        )
+
+
+class UnsupportedFormat(FormatError):
+    """A feature of the format that is known by name and not implemented. Facts: `feature`."""
+
+
+class ReadError(PaimonError):
+    """The question has no answer in this table."""
+
+
+class TimeTravelError(ReadError):
+    """The wanted moment lies outside the table's history."""
+
+
+class SnapshotExpired(ReadError):
+    """The wanted snapshot was removed by expiration."""
+
+
+class WriteError(PaimonError):
+    """The rows or the statement may not be applied; nothing was changed."""
+
+
+class SchemaMismatch(WriteError):
+    """Columns or types of the rows do not fit the table."""
+
+
+class NullNotAllowed(WriteError):
+    """NULL in a key or in a NOT NULL column."""
+
+
+class UnsupportedOperation(WriteError):
+    """The table's kind or merge engine does not allow this; the hint names the option that would."""
+
+
+class SchemaChangeError(WriteError):
+    """An ALTER that the format forbids."""
+
+
+class CommitError(PaimonError):
+    """Publishing a snapshot failed."""
+
+
+class CommitConflict(CommitError):
+    """Somebody committed something that contradicts this commit. Facts: `snapshot`, `user`, `where`."""
+
+
+class CommitOverwritten(CommitError):
+    """A snapshot that this session published was replaced from outside."""
+
+
+class CommitGaveUp(CommitError):
+    """Other writers won every retry."""
+
+
+class TableReplaced(CommitError):
+    """The table was dropped and created again since it was opened."""
+
+
+class StoreError(PaimonError):
+    """The file system refused."""
+
+
+class OutsideWarehouse(StoreError):
+    """A path that leaves the warehouse. Facts: `path`, `root`."""
+
+
+class NotWritable(StoreError):
+    """The place cannot be written."""
+
+
+class SqlError(PaimonError):
+    """A statement of the user's is wrong.
+
+    Facts: `sql` (str, the user's whole text), `start`, `stop` (int or None, character offsets into `sql`, stop exclusive).
+    """
+
+
+class SqlSyntaxError(SqlError):
+    """The text is no statement."""
+
+
+class SqlAnalysisError(SqlError):
+    """The text is a statement that makes no sense here."""
+
+
+class EngineError(PaimonError):
+    """Spark failed."""
+
+
+class Cancelled(EngineError):
+    """The user interrupted the work; the table is as before."""

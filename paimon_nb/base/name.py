@@ -1,0 +1,80 @@
+"""Names of databases, tables, branches and system tables: validated once, quoted in one place, never a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from paimon_nb.base.errors import InvalidName
+
+MAIN_BRANCH = "main"
+_FORBIDDEN = frozenset("/\\\0\n\r\t")
+
+
+def check_name(text: str, what: str) -> str:
+    """`text` if it can name one directory entry, else `InvalidName`.
+
+    Refused: empty or blank, '.' and '..', path separators, control characters, and names of over 255 UTF-8 bytes.
+    """
+    bad = (
+        "is empty" if not text or not text.strip()
+        else "is a directory reference" if text in (".", "..")
+        else "holds a path separator or control character" if any(c in _FORBIDDEN or ord(c) < 32 for c in text)
+        else "is longer than 240 bytes" if len(text.encode("utf-8", "surrogatepass")) > 240
+        else "is not valid Unicode" if any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+        else None
+    )
+    if bad:
+        raise InvalidName(f"{what} name {text!r} {bad}", hint="use letters, digits, '_' and '-'", name=text)
+    return text
+
+
+def quote(identifier: str) -> str:
+    """`identifier` as a backtick-quoted SQL identifier."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A table's full name: `database.table[$branch_b][$system]`. Grammar: Paimon's Identifier."""
+
+    database: str
+    table: str
+    branch: str = MAIN_BRANCH
+    system: str | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.database, "database")
+        check_name(self.table, "table")
+        check_name(self.branch, "branch")
+        if "$" in self.table:
+            raise InvalidName(
+                f"table name {self.table!r} holds '$'", hint="'$' separates system tables: t$files", name=self.table
+            )
+
+    @classmethod
+    def parse_object(cls, database: str, text: str) -> Name:
+        """Parse the object part: `t`, `t$files`, `t$branch_b`, `t$branch_b$files`."""
+        table, *rest = text.split("$")
+        branch = MAIN_BRANCH
+        if rest and rest[0].startswith("branch_"):
+            branch = rest.pop(0)[len("branch_"):]
+        if len(rest) > 1:
+            raise InvalidName(f"{text!r} has too many '$'", hint="t[$branch_b][$system_table]", name=text)
+        return cls(database, table, branch, rest[0] if rest else None)
+
+    def of_table(self) -> Name:
+        """The name without its system table."""
+        return replace(self, system=None)
+
+    @property
+    def object(self) -> str:
+        """The part after the database, as users write it."""
+        branch = "" if self.branch == MAIN_BRANCH else f"$branch_{self.branch}"
+        return self.table + branch + (f"${self.system}" if self.system else "")
+
+    def quoted(self) -> str:
+        """The name as SQL: `` `db`.`t$files` ``."""
+        return f"{quote(self.database)}.{quote(self.object)}"
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.object}"

@@ -1,0 +1,37 @@
+"""Secrets never leave: one function masks option values, another masks them inside free text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MASK = "***"
+_SECRET_KEY = re.compile(r"(pass(word|wd)?|secret|token|credential|access[-._]?key|private[-._]?key|sas[-._]?key|auth)", re.I)
+_NOT_SECRET = re.compile(r"(query-auth\.enabled|token\.provider)$", re.I)
+_ASSIGNMENT = re.compile(
+    r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*'|"[^"]*"|[^\s,)'"]+)"""
+)
+_URL_PASSWORD = re.compile(r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)")
+
+
+def is_secret(key: str) -> bool:
+    """Whether an option of this key holds a secret."""
+    return bool(_SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
+
+
+def redact_options(options: Mapping[str, str]) -> dict[str, str]:
+    """A copy of `options` with secret values masked."""
+    return {k: MASK if is_secret(k) else redact_text(v) for k, v in options.items()}
+
+
+def redact_text(text: str) -> str:
+    """`text` with the values of `'secret-key' = '...'` assignments and passwords in URLs masked."""
+
+    def mask(match: re.Match[str]) -> str:
+        if not is_secret(match["key"].strip("'\"`")):
+            return match[0]
+        value = match["value"]
+        edge = value[0] if value[0] in "'\"" else ""
+        return f"{match['key']}{match['mid']}{edge}{MASK}{edge}"
+
+    return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask, text))

@@ -1,0 +1,263 @@
+"""Text and JSON to logical types.
+
+Accepts Paimon's own text, Flink SQL's and Spark SQL's names for the same types.
+Source: Paimon `types/DataTypeJsonParser.java`; format reference, section 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from paimon_nb.base.errors import FormatError, UnsupportedFormat
+from paimon_nb.format.types.types import (
+    MAX_LENGTH,
+    Array,
+    Atomic,
+    Binary,
+    Char,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarBinary,
+    VarChar,
+)
+
+_TOKEN = re.compile(r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\d+)|([<>(),:]))")
+_SIMPLE = {
+    "BOOLEAN": "BOOLEAN", "BOOL": "BOOLEAN", "TINYINT": "TINYINT", "BYTE": "TINYINT", "SMALLINT": "SMALLINT",
+    "SHORT": "SMALLINT", "INT": "INT", "INTEGER": "INT", "BIGINT": "BIGINT", "LONG": "BIGINT", "FLOAT": "FLOAT",
+    "REAL": "FLOAT", "DOUBLE": "DOUBLE", "DATE": "DATE", "VARIANT": "VARIANT", "BLOB": "BLOB",
+}  # fmt: skip
+_KNOWN_NEWER = {"VECTOR", "GEOMETRY", "GEOGRAPHY"}
+
+
+class TypeSyntaxError(FormatError):
+    """The text is no type. Facts: `text`, `start` (offset of the offending token)."""
+
+
+def parse_type(text: str, next_id: Callable[[], int] | None = None) -> DataType:
+    """Parse a type from SQL text such as `DECIMAL(10, 2) NOT NULL` or `ROW<a INT, b MAP<STRING, INT>>`.
+
+    Args:
+        text: Paimon, Flink or Spark spelling.
+        next_id: gives ids to nested ROW fields, in Java's order (each field's type before the field); without it ids count from 0.
+
+    Raises:
+        TypeSyntaxError: not a type. UnsupportedFormat: a newer Paimon type.
+    """
+    if next_id is None:
+        counter = iter(range(1 << 30))
+        next_id = counter.__next__
+    parser = _Parser(text, next_id)
+    parsed = parser.type()
+    parser.end()
+    return parsed
+
+
+def parse_type_json(node: Any, where: str = "type") -> DataType:
+    """Parse a type from schema JSON. Raises `FormatError` for what is no type."""
+    if isinstance(node, str):
+        return parse_type(node)
+    if not isinstance(node, dict) or not isinstance(node.get("type"), str):
+        raise FormatError(f"{where}: not a type: {node!r}"[:300])
+    head, _, tail = node["type"].partition(" ")
+    nullable = tail.strip() != "NOT NULL"
+    try:
+        match head:
+            case "ARRAY":
+                return Array(parse_type_json(node["element"], where), nullable)
+            case "MULTISET":
+                return Multiset(parse_type_json(node["element"], where), nullable)
+            case "MAP":
+                return Map(parse_type_json(node["key"], where), parse_type_json(node["value"], where), nullable)
+            case "ROW":
+                return Row(tuple(parse_field_json(f, where) for f in node["fields"]), nullable)
+    except (KeyError, TypeError) as e:
+        raise FormatError(f"{where}: incomplete {head} type: {e}") from None
+    if head in _KNOWN_NEWER:
+        raise UnsupportedFormat(f"{where}: type {head} is of a newer Paimon", hint="upgrade paimon_nb", feature=head)
+    raise FormatError(f"{where}: unknown type {head!r}")
+
+
+def parse_field_json(node: Any, where: str = "field") -> DataField:
+    """Parse a column or nested field from schema JSON."""
+    try:
+        field_id, name = node["id"], node["name"]
+        if not isinstance(field_id, int) or isinstance(field_id, bool) or not isinstance(name, str):
+            raise FormatError(f"{where}: field with bad id or name: {node!r}"[:300])
+        return DataField(
+            field_id, name, parse_type_json(node["type"], f"{where}.{name}"), node.get("description"), node.get("defaultValue")
+        )
+    except (KeyError, TypeError, AttributeError):
+        raise FormatError(f"{where}: not a field: {node!r}"[:300]) from None
+
+
+class _Parser:
+    """Recursive descent over the tokens of one type."""
+
+    def __init__(self, text: str, next_id: Callable[[], int]) -> None:
+        self.text, self.next_id = text, next_id
+        self.tokens: list[tuple[str, int]] = []
+        position = 0
+        while position < len(text.rstrip()):
+            match = _TOKEN.match(text, position)
+            if not match:
+                raise self._error(f"unexpected {text[position:].strip()[:1]!r}", position)
+            self.tokens.append((match[0].strip(), match.end() - len(match[0].lstrip())))
+            position = match.end()
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        index = self.at + ahead
+        return self.tokens[index][0] if index < len(self.tokens) else ""
+
+    def take(self, *wanted: str) -> bool:
+        """Consume the given upper-case words if they come next."""
+        if all(self.peek(i).upper() == w for i, w in enumerate(wanted)):
+            self.at += len(wanted)
+            return True
+        return False
+
+    def need(self, wanted: str) -> None:
+        if not self.take(wanted):
+            raise self._error(f"expected {wanted!r}, found {self.peek() or 'the end'!r}")
+
+    def end(self) -> None:
+        if self.at < len(self.tokens):
+            raise self._error(f"unexpected {self.peek()!r} after the type")
+
+    def type(self) -> DataType:
+        bare = self._bare()
+        if self.take("NOT", "NULL"):
+            return bare.with_nullable(False)
+        self.take("NULL")
+        return bare
+
+    def _bare(self) -> DataType:
+        start = self.at
+        word = self.peek().upper()
+        self.at += 1
+        if word in _SIMPLE:
+            if word == "DOUBLE":
+                self.take("PRECISION")
+            return Atomic(_SIMPLE[word])
+        match word:
+            case "STRING":
+                return VarChar()
+            case "BYTES":
+                return VarBinary()
+            case "CHAR" | "CHARACTER":
+                if self.take("VARYING"):
+                    return VarChar(self._length(MAX_LENGTH))
+                return Char(self._length(1))
+            case "VARCHAR":
+                return VarChar(self._length(1))
+            case "BINARY":
+                # Spark's bare BINARY is bytes of any length; Paimon never writes BINARY without a length.
+                return Binary(self._length(1)) if self.peek() == "(" else VarBinary()
+            case "VARBINARY":
+                return VarBinary(self._length(1))
+            case "DECIMAL" | "NUMERIC" | "DEC":
+                p, s = self._numbers((10, 0))
+                if not (1 <= p <= 38 and 0 <= s <= p):
+                    raise self._error(f"DECIMAL({p}, {s}) is out of range: 1 <= p <= 38, 0 <= s <= p", at=start)
+                return Decimal(p, s)
+            case "TIME":
+                p = self._precision(0)
+                self.take("WITHOUT", "TIME", "ZONE")
+                return Time(p)
+            case "TIMESTAMP":
+                p = self._precision(6)
+                if self.take("WITH", "LOCAL", "TIME", "ZONE"):
+                    return LocalZonedTimestamp(p)
+                self.take("WITHOUT", "TIME", "ZONE")
+                return Timestamp(p)
+            case "TIMESTAMP_LTZ":
+                return LocalZonedTimestamp(self._precision(6))
+            case "TIMESTAMP_NTZ":
+                return Timestamp(self._precision(6))
+            case "ARRAY":
+                return Array(self._inside())
+            case "MULTISET":
+                return Multiset(self._inside())
+            case "MAP":
+                self.need("<")
+                key = self.type()
+                self.need(",")
+                value = self.type()
+                self.need(">")
+                return Map(key, value)
+            case "ROW" | "STRUCT":
+                return self._row()
+        if word in _KNOWN_NEWER:
+            raise UnsupportedFormat(f"type {word} is of a newer Paimon", hint="upgrade paimon_nb", feature=word)
+        raise self._error(f"unknown type {word!r}" if word else "a type is missing", at=start)
+
+    def _row(self) -> Row:
+        closing = ")" if self.take("(") else ">"
+        if closing == ">":
+            self.need("<")
+        fields: list[DataField] = []
+        while not self.take(closing):
+            if fields:
+                self.need(",")
+            name = self.peek()
+            self.at += 1
+            if name.startswith("`"):
+                name = name[1:-1].replace("``", "`")
+            self.take(":")
+            field_type = self.type()
+            description = None
+            self.take("COMMENT")
+            if self.peek().startswith("'"):
+                description = self.peek()[1:-1].replace("''", "'")
+                self.at += 1
+            fields.append(DataField(self.next_id(), name, field_type, description))
+        return Row(tuple(fields))
+
+    def _inside(self) -> DataType:
+        self.need("<")
+        inner = self.type()
+        self.need(">")
+        return inner
+
+    def _length(self, default: int) -> int:
+        (length,) = self._numbers((default,))
+        if not 1 <= length <= MAX_LENGTH:
+            raise self._error(f"length {length} is out of range")
+        return length
+
+    def _precision(self, default: int) -> int:
+        (precision,) = self._numbers((default,))
+        if not 0 <= precision <= 9:
+            raise self._error(f"precision {precision} is out of range 0..9")
+        return precision
+
+    def _numbers(self, defaults: tuple[int, ...]) -> tuple[int, ...]:
+        if not self.take("("):
+            return defaults
+        out: list[int] = []
+        while not self.take(")"):
+            if out:
+                self.need(",")
+            if not self.peek().isdecimal():
+                raise self._error(f"expected a number, found {self.peek() or 'the end'!r}")
+            out.append(int(self.peek()))
+            self.at += 1
+        if not 1 <= len(out) <= len(defaults):
+            raise self._error("wrong number of type parameters")
+        return tuple(out) + defaults[len(out):]
+
+    def _error(self, why: str, position: int | None = None, at: int | None = None) -> TypeSyntaxError:
+        if position is None:
+            index = self.at if at is None else at
+            position = self.tokens[index][1] if index < len(self.tokens) else len(self.text)
+        return TypeSyntaxError(f"{why} in type {self.text!r}", text=self.text, start=position)

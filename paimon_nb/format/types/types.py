@@ -1,0 +1,324 @@
+"""The logical types as frozen dataclasses. `str(t)` is Paimon's SQL text, `t.to_json()` its schema JSON.
+
+Source: Paimon `types/*Type.java` (asSQLString, serializeJson); format reference, section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+MAX_LENGTH = 2147483647
+"""Length of STRING and BYTES."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """Base of all types. Nullable is the default and unmarked in text."""
+
+    @property
+    def root(self) -> str:
+        """The type's family name: 'INT', 'VARCHAR', 'ARRAY', ..."""
+        raise NotImplementedError
+
+    @property
+    def nullable(self) -> bool:
+        raise NotImplementedError
+
+    def with_nullable(self, nullable: bool) -> Self:
+        """The same type with another nullability."""
+        return replace(self, is_nullable=nullable)  # type: ignore[call-arg]
+
+    def bare(self) -> str:
+        """SQL text without nullability."""
+        raise NotImplementedError
+
+    def to_json(self) -> Any:
+        """Schema JSON: a string for atomic types, an object for constructed ones."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return self.bare() + self._null()
+
+    def _null(self) -> str:
+        return "" if self.nullable else " NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic(DataType):
+    """BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DATE, VARIANT or BLOB."""
+
+    name: str
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return self.name
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return self.name
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized(DataType):
+    length: int
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return type(self).__name__.upper()
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"{self.root}({self.length})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Char(_Sized):
+    """CHAR(n): n code points, padded with spaces by writers."""
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class VarChar(_Sized):
+    """VARCHAR(n); n = 2147483647 is STRING."""
+
+    length: int = MAX_LENGTH
+
+    def bare(self) -> str:
+        return "STRING" if self.length == MAX_LENGTH else f"VARCHAR({self.length})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(_Sized):
+    """BINARY(n): n bytes."""
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class VarBinary(_Sized):
+    """VARBINARY(n); n = 2147483647 is BYTES."""
+
+    length: int = MAX_LENGTH
+
+    def bare(self) -> str:
+        return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal(DataType):
+    """DECIMAL(p, s), 1 <= p <= 38. The text has a space after the comma, as Java writes it."""
+
+    precision: int = 10
+    scale: int = 0
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "DECIMAL"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"DECIMAL({self.precision}, {self.scale})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class _Precise(DataType):
+    precision: int
+    is_nullable: bool = True
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+
+@dataclass(frozen=True, slots=True)
+class Time(_Precise):
+    """TIME(p): milliseconds of the day, whatever p."""
+
+    precision: int = 0
+
+    @property
+    def root(self) -> str:
+        return "TIME"
+
+    def bare(self) -> str:
+        return f"TIME({self.precision})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp(_Precise):
+    """TIMESTAMP(p): wall-clock time without a zone."""
+
+    precision: int = 6
+
+    @property
+    def root(self) -> str:
+        return "TIMESTAMP"
+
+    def bare(self) -> str:
+        return f"TIMESTAMP({self.precision})"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class LocalZonedTimestamp(_Precise):
+    """TIMESTAMP(p) WITH LOCAL TIME ZONE: an instant."""
+
+    precision: int = 6
+
+    @property
+    def root(self) -> str:
+        return "TIMESTAMP_LTZ"
+
+    def bare(self) -> str:
+        return f"TIMESTAMP({self.precision}) WITH LOCAL TIME ZONE"
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Array(DataType):
+    """ARRAY<element>."""
+
+    element: DataType
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "ARRAY"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"ARRAY<{self.element}>"
+
+    def to_json(self) -> Any:
+        return {"type": "ARRAY" + self._null(), "element": self.element.to_json()}
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Multiset(DataType):
+    """MULTISET<element>: element -> count."""
+
+    element: DataType
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "MULTISET"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"MULTISET<{self.element}>"
+
+    def to_json(self) -> Any:
+        return {"type": "MULTISET" + self._null(), "element": self.element.to_json()}
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Map(DataType):
+    """MAP<key, value>."""
+
+    key: DataType
+    value: DataType
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "MAP"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return f"MAP<{self.key}, {self.value}>"
+
+    def to_json(self) -> Any:
+        return {"type": "MAP" + self._null(), "key": self.key.to_json(), "value": self.value.to_json()}
+
+    __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class DataField:
+    """A column, or a field of a ROW."""
+
+    id: int
+    """Identity through renames; unique in the table, never reused."""
+    name: str
+    type: DataType
+    description: str | None = None
+    default_value: str | None = None
+    """Text cast to the column's type when a write leaves the column out."""
+
+    def to_json(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
+        if self.description is not None:
+            out["description"] = self.description
+        if self.default_value is not None:
+            out["defaultValue"] = self.default_value
+        return out
+
+    def __str__(self) -> str:
+        quoted = "`" + self.name.replace("`", "``") + "`"
+        return f"{quoted} {self.type}" + (f" '{self.description}'" if self.description else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row(DataType):
+    """ROW<field...>; also the shape of a whole table."""
+
+    fields: tuple[DataField, ...]
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return "ROW"
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        return "ROW<" + ", ".join(map(str, self.fields)) + ">"
+
+    def to_json(self) -> Any:
+        return {"type": "ROW" + self._null(), "fields": [f.to_json() for f in self.fields]}
+
+    __str__ = DataType.__str__
