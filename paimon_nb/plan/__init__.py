@@ -1,0 +1,57 @@
+"""Level 4: what is to be done, as frozen data. Made by `sql`, carried out by `engine` and the workbench; knows neither."""
+
+from paimon_nb.plan.admin import (
+    Analyze,
+    Call,
+    Describe,
+    Explain,
+    ResetOption,
+    SetOption,
+    Show,
+    ShowCreate,
+    SparkCommand,
+    Use,
+)
+from paimon_nb.plan.ddl import (
+    AddColumn,
+    AddPartition,
+    AlterColumn,
+    AlterDatabase,
+    AlterTable,
+    Change,
+    ColumnDef,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateTag,
+    CreateView,
+    DeleteTag,
+    DropCatalog,
+    DropColumn,
+    DropDatabase,
+    DropPartition,
+    DropTable,
+    DropView,
+    RenameColumn,
+    RenameTable,
+    RenameTag,
+    ResetOptions,
+    SetComment,
+    SetOptions,
+    TableDef,
+    Truncate,
+    Undrop,
+    Watermark,
+)
+from paimon_nb.plan.dml import Delete, Insert, Merge, MergeClause, StatementSet, Update
+from paimon_nb.plan.query import Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.plan.statement import Span, Statement
+
+__all__ = [
+    "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "Analyze", "Call", "Change", "ColumnDef",
+    "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
+    "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
+    "MergeClause", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "SetComment",
+    "SetOption", "SetOptions", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "TableDef",
+    "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",
+]  # fmt: skip

@@ -1,0 +1,95 @@
+"""Statements about the session and about what exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paimon_nb.plan.query import TableRef
+from paimon_nb.plan.statement import Parts, Span, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Statement):
+    """CALL [catalog.][sys.]procedure(...). Values: str, int, float, bool, None, dict for map(...)."""
+
+    procedure: str = ""
+    catalog: str | None = None
+    positional: tuple[object, ...] = ()
+    named: Mapping[str, object] = field(default_factory=dict)
+    argument_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Statement):
+    """USE CATALOG c | USE [c.]db. `kind`: 'catalog', 'database' or 'either' (Spark's bare USE x)."""
+
+    name: Parts = ()
+    kind: str = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption(Statement):
+    """SET 'k' = 'v', SET k=v; without value shows it; without key shows all."""
+
+    key: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOption(Statement):
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Statement):
+    """SHOW CATALOGS|DATABASES|TABLES|VIEWS|COLUMNS|PARTITIONS|TAGS|BRANCHES|PROCEDURES|FUNCTIONS|JOBS|CURRENT CATALOG|...
+
+    `what` is lower case singular or as said: 'catalogs', 'databases', 'tables', 'current catalog', 'table extended' ...
+    """
+
+    what: str = ""
+    name: Parts = ()
+    like: str | None = None
+    partition: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCreate(Statement):
+    """SHOW CREATE TABLE|VIEW|CATALOG. `what`: 'table', 'view', 'catalog'."""
+
+    what: str = "table"
+    name: Parts = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Describe(Statement):
+    """DESCRIBE [EXTENDED] t | DATABASE d | CATALOG c | QUERY ... | t column."""
+
+    what: str = "table"
+    name: Parts = ()
+    extended: bool = False
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explain(Statement):
+    """EXPLAIN [PLAN FOR | EXTENDED | FORMATTED ...] statement."""
+
+    statement: Statement | None = None
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Analyze(Statement):
+    """ANALYZE TABLE t COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS]. `columns` () = none, None = all."""
+
+    name: Parts = ()
+    columns: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparkCommand(Statement):
+    """Text for Spark as it is (CACHE, ADD JAR, CREATE FUNCTION, ...), with table names replaced where they are ours."""
+
+    tables: tuple[TableRef, ...] = ()

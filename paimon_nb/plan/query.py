@@ -1,0 +1,64 @@
+"""A SELECT: the user's own text plus the places in it that name tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paimon_nb.plan.statement import Parts, Span, Statement
+from paimon_nb.table.scan.predicate import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class VersionAsOf:
+    """VERSION AS OF 3 | 'tag' | 'watermark-1'. The text decides: tag, watermark or snapshot id."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampAsOf:
+    """TIMESTAMP AS OF, FOR SYSTEM_TIME AS OF TIMESTAMP: the expression's text, evaluated by Spark in the session zone."""
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A table-valued function of ours in FROM: `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, ...)`."""
+
+    name: Parts
+    positional: tuple[object, ...]
+    named: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """One table named in FROM, JOIN, USING and the like."""
+
+    parts: Parts
+    span: Span
+    """What to replace in the whole text: the name with its time travel clause and OPTIONS hint; not the alias."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The OPTIONS hint behind the table."""
+    travel: VersionAsOf | TimestampAsOf | None = None
+    alias: str | None = None
+    """The user's alias, which stands outside `span`; None: whoever replaces the name adds `AS` its last part."""
+    lookup: bool = False
+    """FOR SYSTEM_TIME AS OF <column>: the latest row at processing time."""
+    function: TableFunction | None = None
+    filter: Predicate | None = None
+    """Conjuncts of WHERE that surely concern only this reference. For skipping files; Spark filters again."""
+    columns: tuple[str, ...] | None = None
+    """Columns that the query can need from it; None = all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Statement):
+    """A query that Spark runs after each table name is replaced."""
+
+    tables: tuple[TableRef, ...] = ()
+    edits: tuple[tuple[Span, str], ...] = ()
+    """Other replacements that turn Flink text into Spark text: functions, `db.t.col` qualifiers."""
+    parameters: tuple[str, ...] = ()
+    """Names of `:name` markers in the text, bound by Spark."""

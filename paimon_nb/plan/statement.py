@@ -1,0 +1,24 @@
+"""The base of every statement: where it stands in the user's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Parts = tuple[str, ...]
+"""A name as written, 1 to 3 parts ([catalog.]database.object), without quotes. The last may be `t$files`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Character offsets into the user's whole text; `stop` is exclusive."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement. `text` is the user's own, unchanged; `span` is its place in the whole cell."""
+
+    text: str
+    span: Span
