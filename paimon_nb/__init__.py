@@ -1,0 +1,45 @@
+"""paimon_nb: a lakehouse workbench for Jupyter. Importing it loads nothing heavy; everything is fetched on first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base import errors as _errors
+from paimon_nb.base.errors import *  # noqa: F403  the error names are part of the public API
+
+if TYPE_CHECKING:
+    from paimon_nb.table.table import Table
+    from paimon_nb.workbench import Workbench, connect, open_table
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "connect": "paimon_nb.workbench",
+    "Workbench": "paimon_nb.workbench",
+    "open_table": "paimon_nb.workbench",
+    "Table": "paimon_nb.table.table",
+}
+_ERRORS = [n for n, v in vars(_errors).items() if isinstance(v, type) and issubclass(v, _errors.PaimonError)]
+
+__all__ = ["Table", "Workbench", "__version__", "connect", "load_ipython_extension", "open_table", *_ERRORS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext paimon_nb`: register the magics, completion and display in an IPython shell."""
+    import_module("paimon_nb.notebook.extension").load(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """`%unload_ext paimon_nb`."""
+    import_module("paimon_nb.notebook.extension").unload(ipython)

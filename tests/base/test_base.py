@@ -1,0 +1,52 @@
+"""Names, registries, errors and redaction."""
+
+import pickle
+
+import pytest
+
+from paimon_nb.base.errors import CorruptFile, InvalidName, PaimonError, UnknownName
+from paimon_nb.base.name import Name, check_name
+from paimon_nb.base.redact import redact_options, redact_text
+from paimon_nb.base.registry import Registry
+
+
+@pytest.mark.parametrize("text", ["", " ", ".", "..", "a/b", "a\\b", "a\0b", "a\nb", "x" * 241, "\ud800"])
+def test_a_name_that_is_no_directory_entry_is_refused(text):
+    with pytest.raises(InvalidName):
+        check_name(text, "table")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("t", Name("db", "t")),
+        ("t$files", Name("db", "t", system="files")),
+        ("t$branch_b", Name("db", "t", "b")),
+        ("t$branch_b$files", Name("db", "t", "b", "files")),
+    ],
+)
+def test_object_names_parse_and_print(text, name):
+    assert Name.parse_object("db", text) == name
+    assert name.object == text
+
+
+def test_a_registry_suggests_the_nearest_name():
+    with pytest.raises(UnknownName, match="did you mean 'deduplicate'"):
+        Registry("merge engine", {"deduplicate": 1, "first-row": 2}).find("dedupliate")
+
+
+def test_errors_survive_pickling_with_their_facts():
+    error = pickle.loads(pickle.dumps(CorruptFile("a/b", "cut short", snapshot=3)))
+    assert (type(error), error.path, error.why, error.snapshot) == (CorruptFile, "a/b", "cut short", 3)
+    assert isinstance(error, PaimonError)
+
+
+def test_secrets_are_masked_in_options_and_text():
+    assert redact_options({"s3.secret-key": "canary", "uri": "jdbc:x://u:canary@h/d", "bucket": "4"}) == {
+        "s3.secret-key": "***",
+        "uri": "jdbc:x://u:***@h/d",
+        "bucket": "4",
+    }
+    sql = "CREATE CATALOG c WITH ('jdbc.password' = 'canary', 'uri' = 'u', `token` = \"canary\")"
+    assert "canary" not in redact_text(sql)
+    assert "'uri' = 'u'" in redact_text(sql)

@@ -1,0 +1,61 @@
+"""Imports go down only: base, options < fs < format < table < catalog, plan < sql, engine < workbench < notebook."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "paimon_nb"
+LEVEL = {
+    "base": 0, "options": 0, "fs": 1, "format": 2, "table": 3, "catalog": 4, "plan": 4, "sql": 5, "engine": 5,
+    "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "cli": 6, "doctor": 6, "notebook": 7,
+}  # fmt: skip
+NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "plan", "sql"}
+
+
+def imports() -> Iterator[tuple[Path, str]]:
+    """(file, imported module) for every import statement of the package, also those inside functions."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                yield from ((file, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{file}: relative import"
+                yield file, node.module or ""
+
+
+def room(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_no_import_looks_up():
+    wrong = [
+        f"{file.relative_to(PACKAGE)} imports {module}"
+        for file, module in imports()
+        if module.startswith("paimon_nb.") and room(file) != "__init__"
+        and (LEVEL[module.split(".")[1]] > LEVEL[room(file)] or {module.split(".")[1], room(file)} == {"sql", "engine"})
+    ]  # fmt: skip
+    assert wrong == []
+
+
+def test_every_room_has_a_level():
+    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.suffix in ("", ".py")} - {"__init__", "__pycache__"}
+    assert {r for r in rooms if not r.startswith(".")} <= set(LEVEL)
+
+
+def test_the_lower_rooms_know_no_spark_and_no_notebook():
+    wrong = [
+        f"{file.relative_to(PACKAGE)} imports {module}"
+        for file, module in imports()
+        if room(file) in NO_SPARK and module.split(".")[0] in {"pyspark", "IPython", "ipywidgets", "plotly", "py4j"}
+    ]
+    assert wrong == []
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    import subprocess
+    import sys
+
+    heavy = "pyspark pyarrow pandas numpy plotly ipywidgets IPython fastavro sqlglot".split()
+    code = f"import sys, paimon_nb; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
