@@ -1,0 +1,378 @@
+"""ALTER TABLE as a pure function: schema n and changes give schema n+1.
+
+Source: Paimon `SchemaManager.java` (generateTableSchema); format reference, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
+from paimon_nb.base.name import check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.type_changes import may_change
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
+from paimon_nb.options import TableOptions
+from paimon_nb.options.table import TABLE_OPTIONS, validate_table_options
+from paimon_nb.plan.ddl import (
+    AddColumn,
+    AlterColumn,
+    Change,
+    DropColumn,
+    RenameColumn,
+    ResetOptions,
+    SetComment,
+    SetOptions,
+)
+
+_FIELD_LISTS = ("bucket-key", "sequence.field", "rowkind.field", "record-level.time-field", "clustering.columns")
+
+
+def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: bool, now_ms: int) -> TableSchema:
+    """The next schema, or `schema` itself when nothing would change.
+
+    Args:
+        schema: the newest one. changes: applied in order, all or none. has_data: whether a snapshot exists.
+
+    Raises:
+        SchemaChangeError, ColumnNotFound, FixedOption, BadOptionValue.
+    """
+    draft = _Draft(schema, has_data)
+    for change in changes:
+        _APPLY[type(change)](draft, change)
+    return draft.finish(now_ms)
+
+
+class _Draft:
+    """The schema while it is being changed."""
+
+    def __init__(self, schema: TableSchema, has_data: bool) -> None:
+        self.old, self.has_data = schema, has_data
+        self.fields = list(schema.fields)
+        self.options = dict(schema.options)
+        self.primary_keys = list(schema.primary_keys)
+        self.comment = schema.comment
+        self.highest = schema.highest_field_id
+
+    def next_id(self) -> int:
+        self.highest += 1
+        return self.highest
+
+    def finish(self, now_ms: int) -> TableSchema:
+        changed = replace(
+            self.old,
+            fields=tuple(self.fields),
+            options=self.options,
+            primary_keys=tuple(self.primary_keys),
+            comment=self.comment,
+            highest_field_id=self.highest,
+        )
+        if changed == self.old:
+            return self.old
+        if not self.fields:
+            raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
+        validate_table_options(self.options)
+        return replace(changed, id=self.old.id + 1, time_ms=now_ms)
+
+    def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:
+        """Call `edit(siblings, index)` on the field that `path` names, at any depth."""
+        self.fields = _edit(self.fields, path, edit, path)
+
+    def key_columns(self, path: tuple[str, ...]) -> tuple[bool, bool]:
+        """Whether the path is a partition key, a primary key."""
+        top = path[0] if len(path) == 1 else None
+        return top in self.old.partition_keys, top in self.primary_keys
+
+
+def _edit(
+    fields: Sequence[DataField],
+    path: tuple[str, ...],
+    edit: Callable[[list[DataField], int], None],
+    whole: tuple[str, ...],
+) -> list[DataField]:
+    out = list(fields)
+    index = next((i for i, f in enumerate(out) if f.name == path[0]), None)
+    if index is None:
+        raise ColumnNotFound(
+            f"no column {'.'.join(whole)!r}", hint=did_you_mean(path[0], [f.name for f in out]), column=".".join(whole)
+        )
+    if len(path) == 1:
+        edit(out, index)
+    else:
+        inside = _edit_type(out[index].type, path[1:], edit, whole)
+        out[index] = replace(out[index], type=inside)
+    return out
+
+
+def _edit_type(
+    t: DataType, path: tuple[str, ...], edit: Callable[[list[DataField], int], None], whole: tuple[str, ...]
+) -> DataType:
+    match t:
+        case Row():
+            return replace(t, fields=tuple(_edit(t.fields, path, edit, whole)))
+        case Array() | Multiset() if path[0] == "element":
+            return replace(t, element=_edit_inner(t.element, path[1:], edit, whole))
+        case Map() if path[0] == "value":
+            return replace(t, value=_edit_inner(t.value, path[1:], edit, whole))
+    raise ColumnNotFound(
+        f"no field {'.'.join(whole)!r}", hint="inside arrays write 'element', inside maps 'value'", column=".".join(whole)
+    )
+
+
+def _edit_inner(
+    t: DataType, rest: tuple[str, ...], edit: Callable[[list[DataField], int], None], whole: tuple[str, ...]
+) -> DataType:
+    if rest:
+        return _edit_type(t, rest, edit, whole)
+    box = [DataField(0, whole[-1], t)]  # the element itself, edited as if it were a column
+    edit(box, 0)
+    return box[0].type
+
+
+# -- one function a change
+
+
+def _add(draft: _Draft, change: AddColumn) -> None:
+    name = check_name(change.path[-1], "column")
+
+    def insert(siblings: list[DataField]) -> list[DataField]:
+        if any(f.name == name for f in siblings):
+            if change.if_not_exists:
+                return siblings
+            raise SchemaChangeError(f"column {'.'.join(change.path)!r} exists already", hint="choose another name")
+        top_level = len(change.path) == 1
+        field_id = draft.next_id() if top_level else None
+        field_type = parse_type(change.type, draft.next_id)
+        if not field_type.nullable:
+            raise SchemaChangeError(
+                f"column {name!r} cannot be added as NOT NULL: rows written before have no value",
+                hint="add it nullable, with a DEFAULT for new rows",
+            )
+        field = DataField(draft.next_id() if field_id is None else field_id, name, field_type, change.comment, change.default)
+        position = len(siblings)
+        if change.first:
+            position = 0
+        elif change.after is not None:
+            position = _index(siblings, change.after) + 1
+        elif top_level and TableOptions(draft.options).raw.get("add-column-before-partition") == "true":
+            keys = draft.old.partition_keys
+            position = min((i for i, f in enumerate(siblings) if f.name in keys), default=position)
+        return [*siblings[:position], field, *siblings[position:]]
+
+    if len(change.path) == 1:
+        draft.fields = insert(draft.fields)
+        return
+
+    def into(siblings: list[DataField], index: int) -> None:
+        parent = siblings[index].type
+        if not isinstance(parent, Row):
+            raise SchemaChangeError(
+                f"{'.'.join(change.path[:-1])!r} is {parent}, not a ROW", hint="only rows take nested columns"
+            )
+        siblings[index] = replace(siblings[index], type=replace(parent, fields=tuple(insert(list(parent.fields)))))
+
+    draft.edit(change.path[:-1], into)
+
+
+def _drop(draft: _Draft, change: DropColumn) -> None:
+    partition, primary = draft.key_columns(change.path)
+    if partition or primary:
+        kind = "partition" if partition else "primary"
+        raise SchemaChangeError(f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; make a new table")
+
+    def remove(siblings: list[DataField], index: int) -> None:
+        if len(siblings) == 1:
+            raise SchemaChangeError("cannot drop the last column", hint="DROP TABLE removes the table")
+        del siblings[index]
+
+    try:
+        draft.edit(change.path, remove)
+    except ColumnNotFound:
+        if not change.if_exists:
+            raise
+
+
+def _rename(draft: _Draft, change: RenameColumn) -> None:
+    new = check_name(change.new_name, "column")
+    if draft.key_columns(change.path)[0]:
+        raise SchemaChangeError(f"cannot rename partition column {change.path[0]!r}", hint="directories carry its name")
+
+    def rename(siblings: list[DataField], index: int) -> None:
+        if any(f.name == new for f in siblings):
+            raise SchemaChangeError(f"column {new!r} exists already", hint="choose another name")
+        siblings[index] = replace(siblings[index], name=new)
+
+    draft.edit(change.path, rename)
+    if len(change.path) == 1:
+        old = change.path[0]
+        draft.primary_keys = [new if k == old else k for k in draft.primary_keys]
+        draft.options = _rename_in_options(draft.options, old, new)
+
+
+def _rename_in_options(options: Mapping[str, str], old: str, new: str) -> dict[str, str]:
+    """Options that name columns follow the rename: bucket-key, sequence.field, fields.<old>.*, sequence groups."""
+
+    def in_list(text: str) -> str:
+        return ",".join(new if part.strip() == old else part for part in text.split(","))
+
+    out: dict[str, str] = {}
+    for key, value in options.items():
+        if key in _FIELD_LISTS:
+            value = in_list(value)
+        elif key.startswith("fields.") and key.count(".") >= 2:
+            names, _, aspect = key.removeprefix("fields.").rpartition(".")
+            key = f"fields.{in_list(names)}.{aspect}"
+            if aspect == "sequence-group":
+                value = in_list(value)
+        out[key] = value
+    return out
+
+
+def _alter(draft: _Draft, change: AlterColumn) -> None:
+    partition, primary = draft.key_columns(change.path)
+    options = TableOptions(draft.options)
+
+    def modify(siblings: list[DataField], index: int) -> None:
+        field = siblings[index]
+        if change.type is not None:
+            field = replace(field, type=_retyped(draft, field, change, partition or primary, options))
+        if change.nullable is not None and change.nullable != field.type.nullable:
+            if primary or partition:
+                raise SchemaChangeError(f"cannot change nullability of key column {field.name!r}", hint="keys are fixed")
+            if not change.nullable and options.raw.get("alter-column-null-to-not-null.disabled", "true") != "false":
+                raise SchemaChangeError(
+                    f"column {field.name!r} cannot become NOT NULL: stored rows may hold nulls",
+                    hint="set 'alter-column-null-to-not-null.disabled' = 'false' if you know that they do not",
+                )
+            field = replace(field, type=field.type.with_nullable(change.nullable))
+        if change.comment is not None:
+            field = replace(field, description=change.comment or None)
+        if change.drop_default:
+            field = replace(field, default_value=None)
+        elif change.default is not None:
+            field = replace(field, default_value=change.default)
+        siblings[index] = field
+        if change.first or change.after is not None:
+            if change.after == field.name:
+                raise SchemaChangeError(f"column {field.name!r} cannot stand after itself", hint="name another column")
+            del siblings[index]
+            siblings.insert(0 if change.first else _index(siblings, change.after or "") + 1, field)
+
+    draft.edit(change.path, modify)
+
+
+def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions) -> DataType:
+    new = parse_type(change.type or "", draft.next_id)
+    if change.nullable is None and "NOT NULL" not in (change.type or "").upper():
+        new = new.with_nullable(field.type.nullable)
+    if new == field.type:
+        return new
+    if is_key and new.bare() != field.type.bare():
+        raise SchemaChangeError(
+            f"cannot change the type of key column {field.name!r}", hint="rows would move to other buckets; make a new table"
+        )
+    explicit = options.raw.get("disable-explicit-type-casting", "false") != "true"
+    if not may_change(field.type, new, allow_explicit=explicit):
+        raise SchemaChangeError(
+            f"column {field.name!r} cannot change from {field.type} to {new}", hint="add a new column and fill it"
+        )
+    return _keep_ids(field.type, new)
+
+
+def _keep_ids(old: DataType, new: DataType) -> DataType:
+    """Nested fields that keep their name keep their id, so that old files are still found."""
+    match old, new:
+        case (Row(), Row()):
+            known = {f.name: f for f in old.fields}
+            return replace(
+                new,
+                fields=tuple(
+                    replace(f, id=known[f.name].id, type=_keep_ids(known[f.name].type, f.type)) if f.name in known else f
+                    for f in new.fields
+                ),
+            )
+        case (Array(), Array()) | (Multiset(), Multiset()):
+            return replace(new, element=_keep_ids(old.element, new.element))
+        case (Map(), Map()):
+            return replace(new, value=_keep_ids(old.value, new.value))
+    return new
+
+
+def _set_options(draft: _Draft, change: SetOptions) -> None:
+    for key, value in change.options.items():
+        if key == "comment":
+            draft.comment = value
+            continue
+        _check_option(draft, key, draft.options.get(key), value)
+        draft.options[key] = value
+
+
+def _reset_options(draft: _Draft, change: ResetOptions) -> None:
+    for key in change.keys:
+        if key == "comment":
+            draft.comment = None
+            continue
+        if key == "bucket":
+            raise FixedOption("option 'bucket' cannot be reset", hint="SET another number", option=key)
+        _check_option(draft, key, draft.options.get(key), None)
+        draft.options.pop(key, None)
+
+
+def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> None:
+    if old == new:
+        return
+    if key in ("primary-key", "partition"):
+        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; make a new table", option=key)
+    if not draft.has_data:
+        return
+    option = TABLE_OPTIONS.get(key)
+    if key == "bucket":
+        before, after = old or "-1", new or "-1"
+        if "-1" in (before, after):
+            raise FixedOption(
+                f"bucket cannot change from {before} to {after}: -1 means another layout",
+                hint="make a new table and INSERT INTO it", option=key,
+            )  # fmt: skip
+        return
+    if key == "ignore-delete" and old == "true":
+        raise FixedOption("ignore-delete cannot be switched off: deletes were dropped already", option=key)
+    if key == "deletion-vectors.enabled" and draft.options.get("deletion-vectors.modifiable") != "true":
+        raise FixedOption(
+            "deletion-vectors.enabled cannot change over files written the other way",
+            hint="run a full compaction and set 'deletion-vectors.modifiable' = 'true' first", option=key,
+        )  # fmt: skip
+    if option is not None and option.fixed_after_data:
+        raise FixedOption(
+            f"option {key!r} is fixed once the table has data", hint="make a new table and INSERT INTO it", option=key
+        )
+
+
+def _set_comment(draft: _Draft, change: SetComment) -> None:
+    draft.comment = change.comment
+
+
+def _index(siblings: Sequence[DataField], name: str) -> int:
+    for i, field in enumerate(siblings):
+        if field.name == name:
+            return i
+    raise ColumnNotFound(f"no column {name!r}", hint=did_you_mean(name, [f.name for f in siblings]), column=name)
+
+
+_APPLY: Mapping[type[Change], Callable[..., None]] = {
+    AddColumn: _add,
+    DropColumn: _drop,
+    RenameColumn: _rename,
+    AlterColumn: _alter,
+    SetOptions: _set_options,
+    ResetOptions: _reset_options,
+    SetComment: _set_comment,
+}
+
+
+def is_schema_change(change: Change) -> bool:
+    """Whether the change makes a new schema; the others (tags, partitions, rename of the table) are acts on data."""
+    return type(change) in _APPLY
+
+

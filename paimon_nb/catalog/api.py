@@ -1,0 +1,64 @@
+"""What every catalog can do. Backends: one file each beside this one, named in `open.METASTORES`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from paimon_nb.base.name import Name
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.plan.ddl import Change
+from paimon_nb.table.table import Table
+
+DEFAULT_DATABASE = "default"
+
+
+class Catalog(ABC):
+    """Databases and tables under one name."""
+
+    name: str
+    """The name users write: `catalog.database.table`."""
+    warehouse: str
+    """Root path of the databases."""
+    options: Mapping[str, str]
+    """As given by the user; redact before showing."""
+
+    @abstractmethod
+    def databases(self) -> list[str]:
+        """Names in order."""
+
+    @abstractmethod
+    def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
+        """Make an empty database. True if made now. Raises `AlreadyExists`, `InvalidName`, `NotWritable`."""
+
+    @abstractmethod
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        """Remove a database. Raises `DatabaseNotFound`; `UnsupportedOperation` if it holds tables and not `cascade`."""
+
+    @abstractmethod
+    def tables(self, database: str) -> list[str]:
+        """Table names in order. Raises `DatabaseNotFound`."""
+
+    @abstractmethod
+    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+        """The table (system part of the name ignored), with `options` on top of its own. Raises `TableNotFound`."""
+
+    @abstractmethod
+    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        """Write schema 0. True if made now. Raises `AlreadyExists`, `DatabaseNotFound`."""
+
+    @abstractmethod
+    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+        """Take the table away: into the trash for `undrop_table`, or for good with `purge`."""
+
+    @abstractmethod
+    def undrop_table(self, name: Name) -> None:
+        """Bring the last dropped table of this name back. Raises `TableNotFound`, `AlreadyExists`."""
+
+    @abstractmethod
+    def rename_table(self, source: Name, target: Name) -> None:
+        """Move a table, also between databases."""
+
+    @abstractmethod
+    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+        """Write the next schema. Raises `SchemaChangeError`, `FixedOption`, `ColumnNotFound`."""

@@ -1,0 +1,61 @@
+"""A catalog from its options: `metastore` chooses the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.registry import Registry
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.filesystem import FilesystemCatalog
+from paimon_nb.fs import open_fs
+
+DEFAULT_WAREHOUSE = "warehouse"
+
+
+def _filesystem(name: str, options: Mapping[str, str]) -> Catalog:
+    warehouse = options.get("warehouse") or DEFAULT_WAREHOUSE
+    return FilesystemCatalog(name, warehouse, options, open_fs(warehouse, options))
+
+
+def _memory(name: str, options: Mapping[str, str]) -> Catalog:
+    warehouse = options.get("warehouse") or f"memory:/{name}"
+    return FilesystemCatalog(name, warehouse, options, open_fs(warehouse, options))
+
+
+def _not_yet(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
+    def refuse(name: str, options: Mapping[str, str]) -> Catalog:
+        raise UnsupportedOperation(
+            f"catalog {name!r}: the {kind} metastore cannot be reached from here yet",
+            hint="use 'metastore' = 'filesystem' on the same warehouse; the tables are the same files",
+        )
+
+    return refuse
+
+
+METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
+    "metastore",
+    {
+        "filesystem": _filesystem,
+        "memory": _memory,
+        "hive": _not_yet("hive"),
+        "jdbc": _not_yet("jdbc"),
+        "rest": _not_yet("rest"),
+    },
+)
+
+
+def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
+    """The catalog that CREATE CATALOG's options describe.
+
+    Raises:
+        BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'. UnknownName: no such metastore.
+    """
+    kind = options.get("type", "paimon")
+    if kind == "generic_in_memory":
+        return _memory(name, options)
+    if kind not in ("paimon", "paimon-generic"):
+        raise BadOptionValue(
+            f"catalog type {kind!r} is not known here", hint="use 'type' = 'paimon'", option="type", value=kind
+        )
+    return METASTORES.find(options.get("metastore", "filesystem"))(name, options)
