@@ -1,0 +1,223 @@
+"""One table's place, schema and directories, shared by every rule; holds no rule itself and reads no data."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from paimon_nb.base.errors import BranchNotFound, MissingFile, TableNotFound, TableReplaced
+from paimon_nb.base.name import MAIN_BRANCH
+from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.format.row import deserialize, partition_path
+from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, SnapshotDirectory, TagDirectory
+from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+
+POSTPONE_BUCKET = -2
+"""Bucket id of files that wait for `compact` to give them a real bucket (format reference, section 1)."""
+
+
+@dataclass(frozen=True)
+class TableStore:
+    """What every rule needs to know about one table (or one branch of it). Cheap to make, copy and pickle.
+
+    `schema` is the chosen schema; its options already hold the dynamic ones of this use of the table.
+    """
+
+    fs: FileIO
+    root: str
+    """The table's directory: manifests, indexes and data of all branches lie here."""
+    branch: str
+    schema: TableSchema
+    identity: str = field(default="", compare=False)
+    """Digest of `schema-0` when the table was opened; a re-created table has another one."""
+    dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Options given for this use only; never stored."""
+
+    @classmethod
+    def open(
+        cls, fs: FileIO, root: str, branch: str = MAIN_BRANCH, dynamic: Mapping[str, str] | None = None
+    ) -> TableStore:
+        """The table at `root` with its latest schema.
+
+        Raises: TableNotFound: no schema file there. BranchNotFound: the table has no such branch.
+        """
+        root = root.rstrip("/")
+        branch_root = BranchDirectory(fs, root).root(branch)
+        schema = SchemaDirectory(fs, branch_root).latest()
+        if schema is None:
+            if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
+                raise BranchNotFound(
+                    f"table {root.rsplit('/', 1)[-1]} has no branch {branch!r}",
+                    hint="CALL sys.create_branch makes one",
+                    branch=branch,
+                    path=root,
+                )
+            raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
+        store = cls(fs, root, branch, schema, _identity(fs, root))
+        return store.copy(dynamic) if dynamic else store
+
+    # -- the same table, seen otherwise
+
+    def copy(self, dynamic: Mapping[str, str]) -> TableStore:
+        """The same table with options for one use: over the stored ones, in memory only."""
+        merged = {**self.dynamic, **dynamic}
+        schema = replace(self.schema, options={**self.schema.options, **dynamic})
+        return replace(self, schema=schema, dynamic=merged)
+
+    def at_schema(self, schema: TableSchema) -> TableStore:
+        """The same table read with another of its schemas; this use's dynamic options stay in force."""
+        return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
+
+    def on_branch(self, branch: str) -> TableStore:
+        """Another branch of the same table, with that branch's latest schema."""
+        return TableStore.open(self.fs, self.root, branch, self.dynamic)
+
+    def refreshed(self) -> TableStore:
+        """The same table with the schema that is latest now. Raises TableReplaced when it was re-created."""
+        self.check_identity()
+        return TableStore.open(self.fs, self.root, self.branch, self.dynamic)
+
+    def check_identity(self) -> None:
+        """Raise TableReplaced when the table at this path is not the one that was opened."""
+        now = _identity(self.fs, self.root)
+        if self.identity and now != self.identity:
+            raise TableReplaced(
+                f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
+                hint="open the table again; rows not yet committed must be written anew",
+                path=self.root,
+            )
+
+    # -- names and options
+
+    @property
+    def name(self) -> str:
+        """The table's name as its directory tells it, with the branch when it is not main."""
+        base = self.root.rsplit("/", 1)[-1]
+        return base if self.branch == MAIN_BRANCH else f"{base}$branch_{self.branch}"
+
+    @cached_property
+    def options(self) -> TableOptions:
+        return TableOptions(self.schema.options)
+
+    @property
+    def has_keys(self) -> bool:
+        """True for a primary-key table."""
+        return bool(self.schema.primary_keys)
+
+    @property
+    def bucket_option(self) -> int:
+        """The `bucket` option: N > 0 fixed, -1 dynamic or unaware, -2 postponed."""
+        return int(self.options.get(opt.BUCKET))
+
+    # -- directories
+
+    @cached_property
+    def branch_root(self) -> str:
+        """Where this branch's schemas, snapshots, tags, consumers and changelogs lie."""
+        return BranchDirectory(self.fs, self.root).root(self.branch)
+
+    @cached_property
+    def schemas(self) -> SchemaDirectory:
+        return SchemaDirectory(self.fs, self.branch_root)
+
+    @cached_property
+    def snapshots(self) -> SnapshotDirectory:
+        return SnapshotDirectory(self.fs, self.branch_root)
+
+    @cached_property
+    def changelogs(self) -> SnapshotDirectory:
+        return SnapshotDirectory(self.fs, self.branch_root, kind="changelog")
+
+    @cached_property
+    def tags(self) -> TagDirectory:
+        return TagDirectory(self.fs, self.branch_root)
+
+    @cached_property
+    def consumers(self) -> ConsumerDirectory:
+        return ConsumerDirectory(self.fs, self.branch_root)
+
+    @cached_property
+    def branches(self) -> BranchDirectory:
+        return BranchDirectory(self.fs, self.root)
+
+    # -- paths (format reference, sections 1 and 11)
+
+    def manifest_path(self, name: str) -> str:
+        return f"{self.root}/manifest/{name}"
+
+    def statistics_path(self, name: str) -> str:
+        return f"{self.root}/statistics/{name}"
+
+    def index_path(self, entry: IndexEntry | str) -> str:
+        """Path of a deletion-vector, hash or global index file, from its entry or its bare name."""
+        if isinstance(entry, str):
+            return f"{self.root}/index/{entry}"
+        if entry.external_path:
+            return entry.external_path
+        if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR):
+            return f"{self.bucket_dir(entry.partition, entry.bucket)}/{entry.file_name}"
+        return f"{self.root}/index/{entry.file_name}"
+
+    @property
+    def data_root(self) -> str:
+        """The directory above the partition directories."""
+        below = self.options.get(opt.DATA_FILE_PATH_DIRECTORY)
+        return f"{self.root}/{below.strip('/')}" if below else self.root
+
+    def partition_values(self, partition: bytes) -> tuple[Any, ...]:
+        """The partition's values in the in-row Python form, in the order of the partition keys."""
+        return deserialize([f.type for f in self.schema.partition_fields], partition)
+
+    def partition_dir(self, partition: bytes) -> str:
+        """The directory of a partition; the data root itself when the table is not partitioned."""
+        if not self.schema.partition_keys:
+            return self.data_root
+        text = partition_path(
+            self.schema.partition_fields,
+            self.partition_values(partition),
+            legacy=self.options.get(opt.PARTITION_GENERATE_LEGACY_NAME),
+            default_name=self.options.get(opt.PARTITION_DEFAULT_NAME),
+        )
+        return f"{self.data_root}/{text}"
+
+    def bucket_dir(self, partition: bytes, bucket: int) -> str:
+        name = "bucket-postpone" if bucket == POSTPONE_BUCKET else f"bucket-{bucket}"
+        return f"{self.partition_dir(partition)}/{name}"
+
+    def data_path(self, partition: bytes, bucket: int, file: DataFile | str) -> str:
+        """Path of a data or changelog file, from its entry or its bare name."""
+        if isinstance(file, str):
+            return f"{self.bucket_dir(partition, bucket)}/{file}"
+        return file.external_path or f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
+
+    def extra_paths(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
+        """Paths of the file's sidecars (file indexes); they lie beside it."""
+        folder = self.data_path(partition, bucket, file).rsplit("/", 1)[0]
+        return [f"{folder}/{extra}" for extra in file.extra_files]
+
+    def new_file_name(self, kind: str, extension: str | None = None) -> str:
+        """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""
+        prefix = (
+            self.options.get(opt.DATA_FILE_PREFIX) if kind == "data"
+            else self.options.get(opt.CHANGELOG_FILE_PREFIX) if kind == "changelog"
+            else f"{kind}-"
+        )  # fmt: skip
+        return f"{prefix}{uuid.uuid4()}-0" + (f".{extension}" if extension else "")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Cached directories and options are made again on the other side: a task gets six small values.
+        return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
+
+
+def _identity(fs: FileIO, root: str) -> str:
+    try:
+        return hashlib.sha256(fs.read(f"{root}/schema/schema-0")).hexdigest()
+    except MissingFile:
+        return ""
