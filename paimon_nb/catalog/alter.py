@@ -117,7 +117,9 @@ def _edit_type(
         case Map() if path[0] == "value":
             return replace(t, value=_edit_inner(t.value, path[1:], edit, whole))
     raise ColumnNotFound(
-        f"no field {'.'.join(whole)!r}", hint="inside arrays write 'element', inside maps 'value'", column=".".join(whole)
+        f"no field {'.'.join(whole)!r}",
+        hint="inside arrays write 'element', inside maps 'value'",
+        column=".".join(whole),
     )
 
 
@@ -150,7 +152,9 @@ def _add(draft: _Draft, change: AddColumn) -> None:
                 f"column {name!r} cannot be added as NOT NULL: rows written before have no value",
                 hint="add it nullable, with a DEFAULT for new rows",
             )
-        field = DataField(draft.next_id() if field_id is None else field_id, name, field_type, change.comment, change.default)
+        field = DataField(
+            draft.next_id() if field_id is None else field_id, name, field_type, change.comment, change.default
+        )
         position = len(siblings)
         if change.first:
             position = 0
@@ -180,7 +184,9 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
     partition, primary = draft.key_columns(change.path)
     if partition or primary:
         kind = "partition" if partition else "primary"
-        raise SchemaChangeError(f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; make a new table")
+        raise SchemaChangeError(
+            f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; make a new table"
+        )
 
     def remove(siblings: list[DataField], index: int) -> None:
         if len(siblings) == 1:
@@ -240,7 +246,9 @@ def _alter(draft: _Draft, change: AlterColumn) -> None:
             field = replace(field, type=_retyped(draft, field, change, partition or primary, options))
         if change.nullable is not None and change.nullable != field.type.nullable:
             if primary or partition:
-                raise SchemaChangeError(f"cannot change nullability of key column {field.name!r}", hint="keys are fixed")
+                raise SchemaChangeError(
+                    f"cannot change nullability of key column {field.name!r}", hint="keys are fixed"
+                )
             if not change.nullable and options.raw.get("alter-column-null-to-not-null.disabled", "true") != "false":
                 raise SchemaChangeError(
                     f"column {field.name!r} cannot become NOT NULL: stored rows may hold nulls",
@@ -271,7 +279,8 @@ def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool,
         return new
     if is_key and new.bare() != field.type.bare():
         raise SchemaChangeError(
-            f"cannot change the type of key column {field.name!r}", hint="rows would move to other buckets; make a new table"
+            f"cannot change the type of key column {field.name!r}",
+            hint="rows would move to other buckets; make a new table",
         )
     explicit = options.raw.get("disable-explicit-type-casting", "false") != "true"
     if not may_change(field.type, new, allow_explicit=explicit):
@@ -289,7 +298,9 @@ def _keep_ids(old: DataType, new: DataType) -> DataType:
             return replace(
                 new,
                 fields=tuple(
-                    replace(f, id=known[f.name].id, type=_keep_ids(known[f.name].type, f.type)) if f.name in known else f
+                    replace(f, id=known[f.name].id, type=_keep_ids(known[f.name].type, f.type))
+                    if f.name in known
+                    else f
                     for f in new.fields
                 ),
             )
@@ -374,5 +385,3 @@ _APPLY: Mapping[type[Change], Callable[..., None]] = {
 def is_schema_change(change: Change) -> bool:
     """Whether the change makes a new schema; the others (tags, partitions, rename of the table) are acts on data."""
     return type(change) in _APPLY
-
-

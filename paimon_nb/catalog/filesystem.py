@@ -195,6 +195,7 @@ class FilesystemCatalog(Catalog):
         known = self.tables(name.database)
         return TableNotFound(
             f"no table {name.of_table()} in catalog {self.name!r}",
-            hint=did_you_mean(name.table, known) or (f"known: {', '.join(known[:10])}" if known else "it has no tables"),
+            hint=did_you_mean(name.table, known)
+            or (f"known: {', '.join(known[:10])}" if known else "it has no tables"),
             name=str(name),
         )

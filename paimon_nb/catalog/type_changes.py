@@ -54,7 +54,10 @@ def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> 
         case (Row(), Row()):
             # Field by field and by name: a nested field may change type, come or go (ids are carried over by name).
             kept = {f.name: f.type for f in old.fields}
-            return all(f.name not in kept or may_change(kept[f.name], f.type, allow_explicit=allow_explicit) for f in new.fields)
+            return all(
+                f.name not in kept or may_change(kept[f.name], f.type, allow_explicit=allow_explicit)
+                for f in new.fields
+            )
         case (Array(), Array()) | (Multiset(), Multiset()):
             return may_change(old.element, new.element, allow_explicit=allow_explicit)
         case (Map(), Map()):

@@ -1,0 +1,39 @@
+"""What a procedure may ask of the session."""
+
+from __future__ import annotations
+
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.session.state import Session
+from paimon_nb.table.table import Table
+
+
+class ProcedureContext:
+    """Names resolved in the catalog that CALL named, else the current one. Collects notes and commits."""
+
+    def __init__(self, session: Session, catalog: str | None = None) -> None:
+        self.session = session
+        self.catalog: Catalog = session.catalog_named(catalog) if catalog else session.catalog
+        self.notes: list[str] = []
+        self.snapshots: list[tuple[str, int]] = []
+
+    @property
+    def current_database(self) -> str:
+        return self.session.current_database
+
+    def table(self, text: str, options: dict[str, str] | None = None) -> Table:
+        """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""
+        parts = tuple(p.strip("`") for p in text.strip().split("."))
+        if len(parts) < 3:
+            prefix = (self.catalog.name, self.current_database) if len(parts) == 1 else (self.catalog.name,)
+            parts = (*prefix, *parts)
+        return self.session.table(parts, options)
+
+    def sql(self, text: str) -> object:
+        """Run SQL in this session; returns the last statement's DataFrame."""
+        from paimon_nb.session.run import run_statement
+        from paimon_nb.sql import parse
+
+        result = None
+        for statement in parse(text):
+            result = run_statement(self.session, statement, text, {})
+        return result.frame if result is not None else None

@@ -1,0 +1,271 @@
+"""CREATE, DROP, ALTER of catalogs, databases, tables and views."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    ColumnNotFound,
+    InvalidName,
+    SchemaMismatch,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog import open_catalog
+from paimon_nb.catalog.alter import is_schema_change
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.options.table import validate_table_options
+from paimon_nb.plan import (
+    AddPartition,
+    AlterDatabase,
+    AlterTable,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateTag,
+    CreateView,
+    DeleteTag,
+    DropCatalog,
+    DropDatabase,
+    DropPartition,
+    DropTable,
+    DropView,
+    RenameTable,
+    RenameTag,
+    TableDef,
+    Undrop,
+)
+from paimon_nb.session import temporary
+from paimon_nb.session.query import run_query
+from paimon_nb.session.result import Result, summary
+
+if TYPE_CHECKING:
+    from paimon_nb.session.run import Job
+
+_OURS = ("paimon", None, "")
+
+
+def create_catalog(job: Job, statement: CreateCatalog) -> Result:
+    if statement.name in job.session.catalogs:
+        if statement.if_not_exists:
+            return summary(f"catalog {statement.name} exists already")
+        raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
+    job.session.catalogs[statement.name] = open_catalog(statement.name, statement.options)
+    return summary(f"catalog {statement.name} created")
+
+
+def drop_catalog(job: Job, statement: DropCatalog) -> Result:
+    session = job.session
+    if statement.name not in session.catalogs and statement.if_exists:
+        return summary(f"no catalog {statement.name}")
+    session.catalog_named(statement.name)
+    if statement.name == session.current_catalog:
+        raise UnsupportedOperation(
+            f"catalog {statement.name!r} is in use", hint="USE CATALOG another one first; dropping deletes no table"
+        )
+    del session.catalogs[statement.name]
+    return summary(f"catalog {statement.name} forgotten; its tables stay")
+
+
+def create_database(job: Job, statement: CreateDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    made = catalog.create_database(name, if_not_exists=statement.if_not_exists)
+    return summary(f"database {name} created" if made else f"database {name} exists already")
+
+
+def alter_database(job: Job, statement: AlterDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    catalog.tables(name)  # raises for an unknown database
+    raise UnsupportedOperation(
+        f"a filesystem catalog keeps no properties of database {name!r}", hint="set options on its tables"
+    )
+
+
+def drop_database(job: Job, statement: DropDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
+    return summary(f"database {name} dropped" if dropped else f"no database {name}")
+
+
+def create_table(job: Job, statement: CreateTable) -> Result:
+    """A table of ours, a temporary or connector table, one LIKE another, or AS SELECT."""
+    session = job.session
+    definition = statement.definition
+    connector = definition.options.get("connector")
+    if statement.temporary or connector not in _OURS:
+        return temporary.create(job, statement)
+    if definition.provider not in (None, "paimon"):
+        raise UnsupportedOperation(
+            f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
+        )
+    found = session.find(statement.name)
+    frame = run_query(session, statement.query, job.text, job.params) if statement.query else None
+    if statement.like is not None:
+        schema = _like(job, statement)
+    elif frame is not None and not definition.columns:
+        from paimon_nb.engine.types import fields_of_spark
+
+        schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
+    else:
+        schema = _schema(definition)
+    warnings = validate_table_options(schema.options)
+    if statement.or_replace:
+        found.catalog.drop_table(found.name, if_exists=True)
+    made = found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists)
+    if not made:
+        return summary(f"table {found.name} exists already")
+    snapshots: list[tuple[str, int]] = []
+    if frame is not None:
+        from paimon_nb.session.insert import store_rows
+
+        snapshots = store_rows(session, frame, found.catalog.table(found.name)).snapshots
+    return summary(f"table {found.name} created", notes=warnings, snapshots=snapshots)
+
+
+def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
+    """Schema 0 of a CREATE TABLE: keys may stand in clauses or in options, as Paimon allows both."""
+    options = {
+        k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
+    }
+    primary = definition.primary_keys or _names(options.pop("primary-key", ""))
+    partition = definition.partition_keys or _names(options.pop("partition", ""))
+    options.pop("primary-key", None), options.pop("partition", None)
+    if definition.location is not None:
+        raise UnsupportedOperation(
+            "LOCATION outside the warehouse is not kept by a filesystem catalog",
+            hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
+        )
+    columns = fields if fields is not None else _columns(definition)
+    names = [getattr(c, "name", None) or c[0] for c in columns]  # type: ignore[index]
+    for what, keys in (("primary", primary), ("partition", partition)):
+        for key in keys:
+            if key not in names:
+                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=did_you_mean(key, names), column=key)
+    if definition.watermark is not None:
+        # Kept as Flink keeps it, so that streams started later know it.
+        options["watermark.0.rowtime"] = definition.watermark.column
+        options["watermark.0.strategy.expr"] = definition.watermark.expression
+    return create_schema(columns, partition, primary, options, definition.comment)
+
+
+def _columns(definition: TableDef) -> tuple[object, ...]:
+    stored = [c for c in definition.columns if c.computed is None and not c.virtual]
+    if not stored:
+        raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
+    return tuple((c.name, c.type, c.comment, c.default) for c in stored)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _like(job: Job, statement: CreateTable) -> TableSchema:
+    source = job.session.table(statement.like or ()).schema
+    options = {} if statement.like_excluding_options else dict(source.options)
+    options.update(statement.definition.options)
+    return replace(source, id=0, options=options, comment=statement.definition.comment or source.comment)
+
+
+def drop_table(job: Job, statement: DropTable) -> Result:
+    session = job.session
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        del session.temporary[statement.name[0]]
+        return summary(f"temporary table {statement.name[0]} dropped")
+    if statement.temporary:
+        if statement.if_exists:
+            return summary(f"no temporary table {statement.name[-1]}")
+        raise TableNotFound(
+            f"no temporary table {statement.name[-1]!r}", hint=did_you_mean(statement.name[-1], session.temporary)
+        )
+    found = session.find(statement.name)
+    if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
+        return summary(f"no table {found.name}")
+    kept = "deleted for good" if statement.purge else f"in the trash; UNDROP TABLE {found.name} brings it back"
+    return summary(f"table {found.name} dropped", notes=[kept])
+
+
+def undrop(job: Job, statement: Undrop) -> Result:
+    found = job.session.find(statement.name)
+    found.catalog.undrop_table(found.name)
+    return summary(f"table {found.name} is back")
+
+
+def alter_table(job: Job, statement: AlterTable) -> Result:
+    """Schema changes together as one new schema; tags, partitions and renames each by itself."""
+    session = job.session
+    found = session.find(statement.name)
+    if found.name.system is not None:
+        raise InvalidName(f"{found.name} is a system table", hint="ALTER the table itself")
+    try:
+        table = found.catalog.table(found.name)
+    except TableNotFound:
+        if statement.if_exists:
+            return summary(f"no table {found.name}")
+        raise
+    done: list[str] = []
+    schema_changes = [c for c in statement.changes if is_schema_change(c)]
+    if schema_changes:
+        schema = found.catalog.alter_table(found.name, schema_changes)
+        done.append(f"schema {schema.id}")
+        notes = validate_table_options(schema.options)
+    else:
+        notes = []
+    for change in statement.changes:
+        match change:
+            case RenameTable(new_name):
+                prefix = statement.name[:-1] if len(new_name) == 1 else ()
+                target = session.find((*prefix, *new_name))
+                found.catalog.rename_table(found.name, target.name)
+                done.append(f"renamed to {target.name}")
+            case CreateTag(name, snapshot, retain, if_not_exists, or_replace, only_replace):
+                if or_replace or only_replace:
+                    table.replace_tag(name, snapshot=snapshot, retained=retain, create=or_replace)
+                elif not (if_not_exists and name in table.store.tags.names()):
+                    table.create_tag(name, snapshot=snapshot, retained=retain)
+                done.append(f"tag {name}")
+            case DeleteTag(names, if_exists):
+                known = table.store.tags.names()
+                for name in names:
+                    if name in known or not if_exists:
+                        table.delete_tag(name)
+                done.append(f"tag {', '.join(names)} deleted")
+            case RenameTag(name, new_name):
+                table.rename_tag(name, new_name)
+                done.append(f"tag {name} renamed to {new_name}")
+            case DropPartition(partitions):
+                table.drop_partitions([dict(p) for p in partitions])
+                done.append(f"{len(partitions)} partition(s) dropped")
+            case AddPartition():
+                notes.append("partitions come into being with their first row; nothing to add")
+    return summary(f"table {found.name} altered: {', '.join(done) or 'nothing changed'}", notes=notes)
+
+
+def create_view(job: Job, statement: CreateView) -> Result:
+    session, name = job.session, statement.name[-1]
+    if not statement.temporary:
+        raise UnsupportedOperation(
+            "a filesystem catalog keeps no views",
+            hint=f"CREATE TEMPORARY VIEW {name} AS ... lives as long as the session",
+        )
+    if name in session.views and not statement.or_replace:
+        if statement.if_not_exists:
+            return summary(f"view {name} exists already")
+        raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
+    if statement.query is not None:
+        run_query(session, statement.query, job.text, job.params)  # a view that cannot run is refused now
+    session.views[name] = (statement, job.text)
+    return summary(f"temporary view {name} created")
+
+
+def drop_view(job: Job, statement: DropView) -> Result:
+    name = statement.name[-1]
+    if job.session.views.pop(name, None) is None:
+        if job.session.spark_started and job.session.spark.catalog.dropTempView(name):
+            return summary(f"view {name} dropped")
+        if not statement.if_exists:
+            raise TableNotFound(f"no view {name!r}", hint=did_you_mean(name, job.session.views), name=name)
+        return summary(f"no view {name}")
+    return summary(f"view {name} dropped")

@@ -1,0 +1,172 @@
+"""INSERT: line the source's columns up with the table's, then hand them to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import ColumnNotFound, InvalidName, SchemaMismatch
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Insert, StatementSet, TableRef
+from paimon_nb.session.query import run_query
+from paimon_nb.session.result import Result, summary
+from paimon_nb.session.state import Session
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from paimon_nb.session.run import Job
+
+SELF_OVERWRITE = "the table was rewritten from itself; CALL sys.compact(...) does the same with less work"
+
+
+def insert(job: Job, statement: Insert) -> Result:
+    """INSERT INTO and INSERT OVERWRITE."""
+    session, target = job.session, statement.target
+    assert target is not None
+    assert statement.query is not None
+    if len(target.parts) == 1 and target.parts[0] in session.temporary:
+        from paimon_nb.session.temporary import target_table
+
+        table = target_table(session, session.temporary[target.parts[0]])
+    else:
+        table = session.table(target.parts, target.options)
+        if session.find(target.parts).name.system is not None:
+            raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    frame = run_query(session, statement.query, job.text, job.params)
+    aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
+    notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
+    return store_rows(
+        session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
+    )  # fmt: skip
+
+
+def statement_set(job: Job, statement: StatementSet) -> Result:
+    results = [insert(job, one) for one in statement.inserts]
+    return summary(
+        f"{len(results)} INSERTs done",
+        notes=[n for r in results for n in r.notes],
+        snapshots=[s for r in results for s in r.snapshots],
+    )
+
+
+def store_rows(
+    session: Session,
+    frame: DataFrame,
+    table: Table,
+    *,
+    overwrite: bool = False,
+    partition: Mapping[str, str | None] | None = None,
+    notes: list[str] | None = None,
+) -> Result:
+    """Write rows that already have the table's columns, and say how many."""
+    from paimon_nb.engine.write import write
+
+    static = _static_values(session, table, partition or {})
+    mode = None
+    if overwrite:
+        # Flink's default and Spark's dynamic mode replace only the partitions that get rows.
+        dynamic = bool(table.partition_keys) and table.options.raw.get("dynamic-partition-overwrite", "true") != "false"
+        mode = "dynamic" if dynamic and len(static) < len(table.partition_keys) else "static"
+    done = write(frame, table, overwrite=mode, static_partition=static)
+    verb = "overwritten with" if overwrite else "inserted"
+    ids = list(done.snapshots)
+    where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
+    return summary(
+        f"{done.rows} row{'s' * (done.rows != 1)} {verb} {'' if overwrite else 'into '}{table.name}{where}"
+        if not overwrite
+        else f"{table.name} overwritten with {done.rows} row{'s' * (done.rows != 1)}{where}",
+        notes=notes,
+        snapshots=[(str(table.name), i) for i in ids],
+    )
+
+
+def align(
+    frame: DataFrame,
+    table: Table,
+    columns: tuple[str, ...] | None,
+    partition: Mapping[str, str | None],
+    *,
+    by_name: bool = False,
+) -> DataFrame:
+    """The source with exactly the table's columns, cast to their types.
+
+    Columns that the statement leaves out take their default, else NULL.
+
+    Raises:
+        SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
+    """
+    from pyspark.sql import functions as F
+
+    from paimon_nb.engine.types import spark_type
+
+    names = list(table.schema.names)
+    for name in (*(columns or ()), *partition):
+        _find(name, names, table)
+    static = {_find(k, names, table): v for k, v in partition.items() if v is not None}
+    given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
+    source = list(frame.columns)
+    if by_name:
+        wanted = [_find(name, names, table) for name in source]
+    elif columns is not None:
+        wanted = [_find(name, names, table) for name in columns]
+    else:
+        wanted = [n for n in names if n not in static]
+        if len(source) == len(names) and static:
+            # SELECT * that still carries the static partition column: accepted (design 6); its value is the static one.
+            wanted = names
+    if len(wanted) != len(source):
+        raise SchemaMismatch(
+            f"{table.name} takes {len(wanted)} columns here ({', '.join(wanted)}), the source gives {len(source)}",
+            hint="name the columns: INSERT INTO t (a, b) ...",
+            expected=len(wanted),
+            found=len(source),
+        )
+    # Positions, not names: a source may have the same name twice.
+    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))])
+    for i, name in enumerate(wanted):
+        given.setdefault(name, F.col(f"__c{i}"))
+    out = []
+    for field in table.schema.fields:
+        target = spark_type(field.type)
+        if field.name in given:
+            value = given[field.name]
+        elif field.default_value is not None:
+            value = F.lit(field.default_value)
+        else:
+            value = F.lit(None)
+        out.append(value.cast(target).alias(field.name))
+    return plain.select(*out)
+
+
+def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
+    """The values of PARTITION (k = literal), computed by Spark in the column's type."""
+    static = {k: v for k, v in partition.items() if v is not None}
+    if not static:
+        return {}
+    from pyspark.sql import functions as F
+
+    from paimon_nb.engine.types import spark_type
+
+    types = {f.name: spark_type(f.type) for f in table.schema.fields}
+    row = session.spark.range(1).select(*[F.expr(v).cast(types[k]).alias(k) for k, v in static.items()]).first()
+    return dict(row.asDict()) if row is not None else {}
+
+
+def _find(name: str, names: list[str], table: Table) -> str:
+    if name in names:
+        return name
+    folded = {n.lower(): n for n in names}
+    if name.lower() in folded:
+        return folded[name.lower()]
+    raise ColumnNotFound(
+        f"{table.name} has no column {name!r}",
+        hint=did_you_mean(name, names) or f"columns: {', '.join(names)}",
+        column=name,
+    )
+
+
+def _reads(session: Session, statement: Insert, table: Table) -> bool:
+    refs: tuple[TableRef, ...] = statement.query.tables if statement.query else ()
+    return any(r.function is None and str(session.find(r.parts).name) == str(table.name) for r in refs)

@@ -1,0 +1,148 @@
+"""Queries: each table name in the user's text becomes a DataFrame of ours, and Spark runs the rest."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
+from paimon_nb.base.name import Name, quote
+from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.state import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_counter = itertools.count()
+
+
+def run_query(session: Session, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
+    """The query as a DataFrame. `text` is the whole text that the query's spans point into."""
+    from paimon_nb.engine.errors import spark_errors
+    from paimon_nb.sql import render
+
+    with replaced_names(session, query.tables, text) as names, spark_errors(text, query.span):
+        wanted = {k: params[k] for k in query.parameters}
+        return session.spark.sql(render(query, text, names), args=wanted or None)
+
+
+@contextmanager
+def replaced_names(session: Session, tables: tuple[TableRef, ...], text: str) -> Iterator[dict[Span, str]]:
+    """SQL text for each table reference that is ours, valid inside the block: Spark resolves names when it parses."""
+    views: list[str] = []
+    names: dict[Span, str] = {}
+    try:
+        for ref in tables:
+            frame = resolve(session, ref, text)
+            if frame is None:
+                continue
+            view = f"__paimon_{next(_counter)}"
+            frame.createOrReplaceTempView(view)
+            views.append(view)
+            names[ref.span] = quote(view) if ref.alias else f"{quote(view)} AS {quote(_short(ref))}"
+        yield names
+    finally:
+        for view in views:
+            session.spark.catalog.dropTempView(view)
+
+
+def resolve(session: Session, ref: TableRef, text: str) -> DataFrame | None:
+    """The rows that a reference means, or None if the name is Spark's own."""
+    from paimon_nb.session.functions import table_function
+
+    try:
+        if ref.function is not None:
+            return table_function(session, ref)
+        if len(ref.parts) == 1 and ref.parts[0] in session.views:
+            return _view(session, *session.views[ref.parts[0]])
+        if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
+            from paimon_nb.session.temporary import read_temporary
+
+            return read_temporary(session, session.temporary[ref.parts[0]], ref)
+        if len(ref.parts) == 1 and session.spark_started and session.spark.catalog.tableExists(ref.parts[0]):
+            return None  # a temporary view that the user made in Spark goes first, as it does in Spark
+        return _paimon(session, ref)
+    except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
+        if _known_to_spark(session, ref):
+            return None
+        raise at(error, text, ref.span) from None
+    except (NameError_, ConfigError) as error:
+        raise at(error, text, ref.span) from None
+
+
+def at(error: PaimonError, text: str, span: Span) -> PaimonError:
+    """The error with the place in the user's text that it is about."""
+    error.facts.setdefault("sql", text)
+    error.facts.setdefault("start", span.start)
+    error.facts.setdefault("stop", span.stop)
+    return error
+
+
+def _paimon(session: Session, ref: TableRef) -> DataFrame:
+    from paimon_nb.engine.frames import from_arrow
+    from paimon_nb.engine.read import relation
+
+    options = {**ref.options, **_travel(session, ref)}
+    found = session.find(ref.parts)
+    if found.name.database == "sys" and found.name.system is None:
+        return from_arrow(session.spark, _global_table(session, found.name))
+    table = found.catalog.table(found.name, session.options_of(found))
+    if found.name.system is not None:
+        return from_arrow(session.spark, table.system(found.name.system, options=options))
+    return relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
+
+
+def _global_table(session: Session, name: Name) -> Any:
+    from paimon_nb.table.system.global_tables import GLOBAL_TABLES
+
+    build = GLOBAL_TABLES.get(name.table)
+    if build is None:
+        raise TableNotFound(
+            f"no table {name}", hint=f"known: {', '.join('sys.' + k for k in GLOBAL_TABLES)}", name=name
+        )
+    return build(session.catalog)
+
+
+def _travel(session: Session, ref: TableRef) -> dict[str, str]:
+    """The options that a time travel clause stands for. `scan.version` means the snapshot's own schema (design 6)."""
+    match ref.travel:
+        case VersionAsOf(version):
+            return {"scan.version": version}
+        case TimestampAsOf(expression):
+            return {"scan.timestamp-millis": str(_millis(session, expression)), "paimon-nb.own-schema": "true"}
+    return {}
+
+
+def _millis(session: Session, expression: str) -> int:
+    """An instant as the session sees it: numbers are seconds since the epoch, the rest is SQL in the session's zone."""
+    from paimon_nb.base.errors import SqlAnalysisError
+
+    stripped = expression.strip()
+    if stripped.replace(".", "", 1).isdigit():
+        return int(float(stripped) * 1000)
+    row = session.spark.sql(f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
+    if row is None or row[0] is None:
+        raise SqlAnalysisError(f"{expression} is no time", hint="write TIMESTAMP '2024-01-31 12:00:00'")
+    return int(row[0])
+
+
+def _view(session: Session, view: CreateView, text: str) -> DataFrame:
+    assert view.query is not None
+    frame = run_query(session, view.query, text, {})
+    return frame.toDF(*view.columns) if view.columns else frame
+
+
+def _known_to_spark(session: Session, ref: TableRef) -> bool:
+    from pyspark.errors import PySparkException
+
+    try:
+        return bool(session.spark.catalog.tableExists(".".join(map(quote, ref.parts))))
+    except PySparkException:
+        return False
+
+
+def _short(ref: TableRef) -> str:
+    """The name by which the query's other clauses call the table: its last part."""
+    return ref.function.name[-1] if ref.function else ref.parts[-1]

@@ -1,0 +1,102 @@
+"""How a SparkSession of ours asks for Paimon tables: by name, by path, or by SQL text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import AlreadyExists, TableNotFound
+from paimon_nb.plan import Span, TableRef
+from paimon_nb.session.query import resolve
+from paimon_nb.session.state import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ALIASES = {"snapshot-id": "scan.snapshot-id"}
+"""Reader options that users know from elsewhere (design 6)."""
+
+
+class Resolver:
+    """The protocol object that `engine.paimon_session` calls."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
+        """The rows of a named table, or None if the name is Spark's own."""
+        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
+        return resolve(self.session, TableRef(parts, Span(0, 0), options=given), ".".join(parts))
+
+    def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
+        """The rows of the table at a path."""
+        from paimon_nb.engine.read import relation
+        from paimon_nb.workbench import open_table
+
+        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
+        return relation(self.session.spark, open_table(path), options=given)
+
+    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+        """`spark.sql(text)` answers as `%%paimon` does."""
+        from paimon_nb.workbench import Workbench
+
+        return Workbench(self.session).sql(text, **{**(args if isinstance(args, Mapping) else {}), **kwargs})
+
+    def write(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        create: bool = True,
+        by_name: bool = False,
+    ) -> None:
+        """`df.write.format("paimon")`: a table name, or a path as text.
+
+        Args:
+            mode: 'append', 'overwrite', 'error' or 'ignore'. create: make the table when it is absent.
+        """
+        from dataclasses import replace
+
+        from paimon_nb.engine.types import fields_of_spark
+        from paimon_nb.plan import TableDef
+        from paimon_nb.session.definition import _schema
+        from paimon_nb.session.insert import align, store_rows
+
+        settings = {k: str(v) for k, v in options.items() if k not in ("path", "catalog", "database", "table")}
+        definition = TableDef(partition_keys=tuple(partition_by), options=settings)
+        table = self._open(target)
+        if table is None:
+            if not create:
+                raise TableNotFound(f"no table {target}", hint="saveAsTable makes it")
+            schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
+            self._create(target, schema)
+            table = self._open(target)
+            assert table is not None
+        elif mode in ("error", "errorifexists", "default"):
+            raise AlreadyExists(f"table {target} exists already", hint='.mode("append") or .mode("overwrite")')
+        elif mode == "ignore":
+            return
+        aligned = align(frame, table, None, {}, by_name=by_name)
+        store_rows(self.session, aligned, table, overwrite=mode == "overwrite")
+
+    def _open(self, target: tuple[str, ...] | str) -> Any:
+        from paimon_nb.workbench import open_table
+
+        try:
+            return open_table(target) if isinstance(target, str) else self.session.table(target)
+        except TableNotFound:
+            return None
+
+    def _create(self, target: tuple[str, ...] | str, schema: Any) -> None:
+        if isinstance(target, tuple):
+            found = self.session.find(target)
+            found.catalog.create_table(found.name, schema)
+            return
+        from paimon_nb.format.schema import SchemaDirectory
+        from paimon_nb.fs import RootedFileIO, open_fs
+
+        fs = RootedFileIO(open_fs(target, {}), target)
+        SchemaDirectory(fs, fs.root).create(schema)

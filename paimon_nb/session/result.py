@@ -1,0 +1,44 @@
+"""What a statement gives back: rows that Spark holds, or a small Arrow table, and what the user should know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+@dataclass(slots=True)
+class Result:
+    """One statement's outcome. Exactly one of `arrow` and `frame` is set.
+
+    `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes.
+    """
+
+    kind: str
+    arrow: pa.Table | None = None
+    frame: DataFrame | None = None
+    notes: list[str] = field(default_factory=list)
+    """Sentences about what was done that the user may not expect."""
+    snapshots: list[tuple[str, int]] = field(default_factory=list)
+    """(table, snapshot id) of every commit that this statement made; undo needs it."""
+
+
+def rows(
+    columns: dict[str, list[Any]], types: dict[str, Any] | None = None, *, notes: list[str] | None = None
+) -> Result:
+    """A metadata answer: columns of Python values (strings unless `types` says otherwise)."""
+    import pyarrow as pa
+
+    types = types or {}
+    table = pa.table({k: pa.array(v, types.get(k, pa.string())) for k, v in columns.items()})
+    return Result("rows", arrow=table, notes=notes or [])
+
+
+def summary(text: str, *, notes: list[str] | None = None, snapshots: list[tuple[str, int]] | None = None) -> Result:
+    """One row that says what was done."""
+    import pyarrow as pa
+
+    return Result("summary", arrow=pa.table({"result": [text]}), notes=notes or [], snapshots=snapshots or [])

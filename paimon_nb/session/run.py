@@ -1,0 +1,104 @@
+"""Carries one statement out. The table below is the whole list of what a session can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.plan import (
+    AlterDatabase,
+    AlterTable,
+    Analyze,
+    Call,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    Delete,
+    Describe,
+    DropCatalog,
+    DropDatabase,
+    DropTable,
+    DropView,
+    Explain,
+    Insert,
+    Merge,
+    Query,
+    ResetOption,
+    SetOption,
+    Show,
+    ShowCreate,
+    SparkCommand,
+    Statement,
+    StatementSet,
+    Truncate,
+    Undrop,
+    Update,
+    Use,
+)
+from paimon_nb.session import admin, change, definition, insert, show
+from paimon_nb.session.query import at, run_query
+from paimon_nb.session.result import Result
+from paimon_nb.session.state import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a handler gets: the session, the whole text that spans point into, and the bound `:name` values."""
+
+    session: Session
+    text: str
+    params: Mapping[str, Any]
+
+
+def _query(job: Job, statement: Query) -> Result:
+    return Result("rows", frame=run_query(job.session, statement, job.text, job.params))
+
+
+HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
+    Query: _query,
+    CreateCatalog: definition.create_catalog,
+    DropCatalog: definition.drop_catalog,
+    CreateDatabase: definition.create_database,
+    AlterDatabase: definition.alter_database,
+    DropDatabase: definition.drop_database,
+    CreateTable: definition.create_table,
+    DropTable: definition.drop_table,
+    Undrop: definition.undrop,
+    AlterTable: definition.alter_table,
+    CreateView: definition.create_view,
+    DropView: definition.drop_view,
+    Truncate: change.truncate,
+    Insert: insert.insert,
+    StatementSet: insert.statement_set,
+    Update: change.update,
+    Delete: change.delete,
+    Merge: change.merge,
+    Call: admin.call,
+    Use: admin.use,
+    SetOption: admin.set_option,
+    ResetOption: admin.reset_option,
+    Explain: admin.explain,
+    Analyze: admin.analyze,
+    SparkCommand: admin.spark_command,
+    Show: show.show,
+    ShowCreate: show.show_create,
+    Describe: show.describe,
+}
+
+
+def run_statement(session: Session, statement: Statement, text: str, params: Mapping[str, Any]) -> Result:
+    """Carry one statement out.
+
+    Args:
+        statement: from `sql.parse(text)`. text: the whole text. params: values of `:name` markers.
+
+    Raises:
+        PaimonError: of the kind that fits, with `sql`, `start`, `stop` facts that show the place.
+    """
+    try:
+        return HANDLERS[type(statement)](Job(session, text, params), statement)
+    except PaimonError as error:
+        raise at(error, text, statement.span) from error.__cause__

@@ -1,0 +1,266 @@
+"""SHOW and DESCRIBE: answers from the catalogs, without Spark. Column names as Spark gives them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.name import quote
+from paimon_nb.base.redact import redact_options
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Describe, Show, ShowCreate
+from paimon_nb.session.result import Result, rows
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.session.run import Job
+
+
+def show(job: Job, statement: Show) -> Result:
+    handler = _SHOW.get(statement.what)
+    if handler is None:
+        raise SqlSyntaxError(
+            f"SHOW {statement.what.upper()} is not known",
+            hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
+        )
+    return handler(job, statement)
+
+
+def _like(names: Iterable[str], pattern: str | None) -> list[str]:
+    """Names that match a LIKE pattern: SQL's %% and _, or Spark's * and |."""
+    listed = list(names)
+    if not pattern:
+        return listed
+    globs = [p.strip().replace("%", "*").replace("_", "?") for p in pattern.split("|")]
+    return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs)]
+
+
+def _catalogs(job: Job, statement: Show) -> Result:
+    return rows({"catalog": _like(sorted(job.session.catalogs), statement.like)})
+
+
+def _databases(job: Job, statement: Show) -> Result:
+    catalog = job.session.catalog_named(statement.name[0]) if statement.name else job.session.catalog
+    return rows({"namespace": _like(catalog.databases(), statement.like)})
+
+
+def _tables(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    session = job.session
+    catalog, database = session.find_database(statement.name)
+    stored = _like(catalog.tables(database), statement.like)
+    loose = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement.like)
+    return rows(
+        {
+            "namespace": [database] * len(stored) + [""] * len(loose),
+            "tableName": stored + loose,
+            "isTemporary": [False] * len(stored) + [True] * len(loose),
+        },
+        {"isTemporary": pa.bool_()},
+    )
+
+
+def _views(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    names = _like(sorted(job.session.views), statement.like)
+    return rows(
+        {"namespace": [""] * len(names), "viewName": names, "isTemporary": [True] * len(names)},
+        {"isTemporary": pa.bool_()},
+    )
+
+
+def _columns(job: Job, statement: Show) -> Result:
+    return rows({"col_name": list(job.session.table(statement.name).schema.names)})
+
+
+def _partitions(job: Job, statement: Show) -> Result:
+    table = job.session.table(statement.name)
+    wanted = {k: (v or "").strip("'") for k, v in statement.partition.items()}
+    found = []
+    for row in table.partition_specs():
+        if all(str(row.get(k)) == v for k, v in wanted.items()):
+            found.append("/".join(f"{k}={v}" for k, v in row.items()))
+    return rows({"partition": sorted(found)})
+
+
+def _tags(job: Job, statement: Show) -> Result:
+    return rows({"tag": list(job.session.table(statement.name).store.tags.names())})
+
+
+def _branches(job: Job, statement: Show) -> Result:
+    return rows({"branch": list(job.session.table(statement.name).store.branches.names())})
+
+
+def _procedures(job: Job, statement: Show) -> Result:
+    from paimon_nb.procedures import PROCEDURES
+
+    return rows({"procedure": _like(sorted(PROCEDURES), statement.like)})
+
+
+def _current_catalog(job: Job, statement: Show) -> Result:
+    return rows({"catalog": [job.session.current_catalog]})
+
+
+def _current_database(job: Job, statement: Show) -> Result:
+    return rows({"catalog": [job.session.current_catalog], "namespace": [job.session.current_database]})
+
+
+def _properties(job: Job, statement: Show) -> Result:
+    options = redact_options(job.session.table(statement.name).schema.options)
+    return rows({"key": list(options), "value": list(options.values())})
+
+
+def _functions(job: Job, statement: Show) -> Result:
+    return Result("rows", frame=job.session.spark.sql("SHOW FUNCTIONS"))
+
+
+def _table_extended(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    session = job.session
+    catalog, database = session.find_database(statement.name)
+    names = _like(catalog.tables(database), statement.like)
+    text = []
+    for name in names:
+        table = session.table((catalog.name, database, name))
+        text.append(f"Path: {table.path}\nProvider: paimon\nOptions: {redact_options(table.schema.options)}")
+    return rows(
+        {
+            "namespace": [database] * len(names), "tableName": names, "isTemporary": [False] * len(names),
+            "information": text,
+        },
+        {"isTemporary": pa.bool_()},
+    )  # fmt: skip
+
+
+def _jobs(job: Job, statement: Show) -> Result:
+    return rows({"job id": [], "job name": [], "status": [], "start time": []})
+
+
+_SHOW: Mapping[str, Callable[[Job, Show], Result]] = {
+    "catalogs": _catalogs,
+    "databases": _databases,
+    "namespaces": _databases,
+    "schemas": _databases,
+    "tables": _tables,
+    "views": _views,
+    "columns": _columns,
+    "partitions": _partitions,
+    "tags": _tags,
+    "branches": _branches,
+    "procedures": _procedures,
+    "functions": _functions,
+    "jobs": _jobs,
+    "table extended": _table_extended,
+    "tblproperties": _properties,
+    "current catalog": _current_catalog,
+    "current database": _current_database,
+    "current namespace": _current_database,
+}
+
+
+def describe(job: Job, statement: Describe) -> Result:
+    """DESCRIBE a table (columns, keys, defaults), a database or a catalog."""
+    import pyarrow as pa
+
+    session = job.session
+    if statement.what == "catalog":
+        catalog = session.catalog_named(statement.name[0])
+        info = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
+        return rows({"info_name": list(info), "info_value": list(info.values())})
+    if statement.what in ("database", "schema", "namespace"):
+        catalog, database = session.find_database(statement.name)
+        count = len(catalog.tables(database))
+        return rows(
+            {
+                "info_name": ["Catalog Name", "Namespace Name", "Tables"],
+                "info_value": [catalog.name, database, str(count)],
+            }
+        )
+    table = session.table(statement.name)
+    found = session.find(statement.name)
+    if found.name.system is not None:
+        schema = table.system(found.name.system).schema
+        return rows(
+            {
+                "col_name": list(schema.names), "data_type": [str(f.type) for f in schema],
+                "comment": [None] * len(schema),
+            }
+        )  # fmt: skip
+    columns = [f for f in table.schema.fields if statement.column in (None, f.name)]
+    if statement.column is not None and not columns:
+        table.schema.field(statement.column)  # raises with a did-you-mean
+    keys = [_key(table.schema, f.name) for f in columns]
+    out = {
+        "col_name": [f.name for f in columns],
+        "data_type": [f.type.bare() for f in columns],
+        "comment": [f.description for f in columns],
+        "nullable": [f.type.nullable for f in columns],
+        "key": keys,
+        "default": [f.default_value for f in columns],
+    }
+    if statement.extended:
+        extra = {
+            "": "", "# Detailed Table Information": "", "Name": str(table.name), "Path": table.path, "Provider": "paimon",
+            "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
+            "Partition keys": ", ".join(table.partition_keys), "Comment": table.schema.comment or "",
+            **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
+        }  # fmt: skip
+        for name, value in extra.items():
+            for column, cell in zip(out, (name, value, None, None, None, None), strict=True):
+                out[column].append(cell)
+    return rows(out, {"nullable": pa.bool_()})
+
+
+def _key(schema: TableSchema, column: str) -> str | None:
+    marks = []
+    if column in schema.primary_keys:
+        marks.append("PRIMARY")
+    if column in schema.partition_keys:
+        marks.append("PARTITION")
+    return " ".join(marks) or None
+
+
+def show_create(job: Job, statement: ShowCreate) -> Result:
+    """The DDL that makes the table again, in Flink's form: it can say everything that the schema holds."""
+    session = job.session
+    if statement.what == "catalog":
+        catalog = session.catalog_named(statement.name[0])
+        options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
+        return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with(options)}\n)"]})
+    if statement.what == "view":
+        view, _ = session.views[statement.name[-1]]
+        return rows({"createtab_stmt": [view.text]})
+    table = session.table(statement.name)
+    return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
+
+
+def ddl(schema: TableSchema, name: str) -> str:
+    """CREATE TABLE text for a schema."""
+    lines = []
+    for f in schema.fields:
+        default = f" DEFAULT {_text(f.default_value)}" if f.default_value is not None else ""
+        comment = f" COMMENT {_text(f.description)}" if f.description else ""
+        lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
+    if schema.primary_keys:
+        lines.append(f"  PRIMARY KEY ({', '.join(map(quote, schema.primary_keys))}) NOT ENFORCED")
+    out = f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n)"
+    if schema.comment:
+        out += f" COMMENT {_text(schema.comment)}"
+    if schema.partition_keys:
+        out += f" PARTITIONED BY ({', '.join(map(quote, schema.partition_keys))})"
+    if schema.options:
+        out += f" WITH (\n{_with(redact_options(schema.options))}\n)"
+    return out
+
+
+def _with(options: Mapping[str, str]) -> str:
+    return ",\n".join(f"  {_text(k)} = {_text(v)}" for k, v in options.items())
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

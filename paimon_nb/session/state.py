@@ -1,0 +1,144 @@
+"""What a session remembers: catalogs, where it stands, settings, temporary tables and views. Starts no JVM by itself."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
+from paimon_nb.base.name import Name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
+from paimon_nb.plan import CreateTable, CreateView
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A resolved table name."""
+
+    catalog: Catalog
+    name: Name
+
+
+class Session:
+    """State behind a workbench. Methods resolve names; `run.py` carries statements out."""
+
+    def __init__(self, catalog: Catalog, spark: SparkSession | None, spark_conf: Mapping[str, str]) -> None:
+        self.catalogs: dict[str, Catalog] = {catalog.name: catalog}
+        self.current_catalog = catalog.name
+        self.current_database = DEFAULT_DATABASE
+        self.settings: dict[str, str] = {}
+        """SET values of ours: Flink keys and `paimon.<catalog>.<db>.<table>.<option>` patterns."""
+        self.views: dict[str, tuple[CreateView, str]] = {}
+        """Temporary views and the whole text their spans point into; evaluated anew at each use."""
+        self.temporary: dict[str, CreateTable] = {}
+        """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
+        self._given_spark, self._spark_conf = spark, dict(spark_conf)
+        self._spark: SparkSession | None = None
+
+    # -- Spark
+
+    @property
+    def spark(self) -> SparkSession:
+        """The plain SparkSession, started at first use."""
+        if self._spark is None:
+            from paimon_nb.engine.session import spark_session
+
+            self._spark = spark_session(self._given_spark, self._spark_conf)
+        return self._spark
+
+    @property
+    def spark_started(self) -> bool:
+        return self._spark is not None
+
+    def close(self) -> None:
+        """Stop Spark if this session started it."""
+        if self._spark is not None and self._given_spark is None:
+            from paimon_nb.engine.session import stop
+
+            stop(self._spark)
+        self._spark = None
+
+    # -- names
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.catalogs[self.current_catalog]
+
+    def catalog_named(self, name: str) -> Catalog:
+        try:
+            return self.catalogs[name]
+        except KeyError:
+            raise CatalogNotFound(
+                f"no catalog {name!r}",
+                hint=did_you_mean(name, self.catalogs) or "CREATE CATALOG ... makes one",
+                name=name,
+            ) from None
+
+    def find(self, parts: tuple[str, ...]) -> Found:
+        """Which catalog and table a written name means. The table need not exist."""
+        *prefix, last = parts
+        if len(prefix) == 2:
+            return Found(self.catalog_named(prefix[0]), Name.parse_object(prefix[1], last))
+        if len(prefix) == 1:
+            return Found(self.catalog, Name.parse_object(prefix[0], last))
+        if len(prefix) == 0:
+            return Found(self.catalog, Name.parse_object(self.current_database, last))
+        raise InvalidName(
+            f"{'.'.join(parts)!r} has too many parts", hint="[catalog.]database.table", name=".".join(parts)
+        )
+
+    def find_database(self, parts: tuple[str, ...]) -> tuple[Catalog, str]:
+        """The catalog and database that `[catalog.]database` means; () is the current one."""
+        if not parts:
+            return self.catalog, self.current_database
+        if len(parts) == 1:
+            return self.catalog, parts[0]
+        return self.catalog_named(parts[0]), parts[1]
+
+    def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
+        """The Paimon table of a written name, with the session's options for it and `options` on top."""
+        found = self.find(parts)
+        return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
+
+    def exists(self, parts: tuple[str, ...]) -> bool:
+        """Whether a written name means a Paimon table of ours."""
+        try:
+            self.table(parts)
+        except (TableNotFound, CatalogNotFound, InvalidName):
+            return False
+        except Exception as error:  # a broken table exists
+            from paimon_nb.base.errors import DatabaseNotFound
+
+            return not isinstance(error, DatabaseNotFound)
+        return True
+
+    def options_of(self, found: Found) -> dict[str, str]:
+        """Dynamic options that SET gave this table: 'paimon.<catalog>.<db>.<table>.<option>', each name may be '*'."""
+        wanted = (found.catalog.name, found.name.database, found.name.table)
+        matching: list[tuple[int, str, str]] = []
+        for key, value in self.settings.items():
+            if not key.startswith("paimon."):
+                continue
+            pattern, option = _split_setting(key.removeprefix("paimon."))
+            if pattern and all(fnmatch.fnmatchcase(w, p) for w, p in zip(wanted, pattern, strict=True)):
+                matching.append((sum(p == "*" for p in pattern), option, value))
+        # The most specific pattern wins, so apply the widest first.
+        return {option: value for _, option, value in sorted(matching, key=lambda m: -m[0])}
+
+    def setting(self, key: str, default: Any = None) -> Any:
+        return self.settings.get(key, default)
+
+
+def _split_setting(text: str) -> tuple[tuple[str, str, str] | None, str]:
+    """'cat.db.t.scan.mode' -> (('cat', 'db', 't'), 'scan.mode')."""
+    parts = text.split(".", 3)
+    if len(parts) < 4:
+        return None, text
+    return (parts[0], parts[1], parts[2]), parts[3]

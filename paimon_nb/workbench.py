@@ -1,0 +1,160 @@
+"""The public door: a session of catalogs, SQL and Spark. Everything a notebook can do, as plain methods."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
+from paimon_nb.base.name import MAIN_BRANCH, Name
+from paimon_nb.catalog import open_catalog
+from paimon_nb.fs import RootedFileIO, open_fs
+from paimon_nb.session import Result, Session, run_statement
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def connect(
+    warehouse: str = "warehouse",
+    *,
+    catalog: str = "paimon",
+    spark: SparkSession | None = None,
+    spark_conf: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Workbench:
+    """Open a warehouse. Starts no JVM: Spark comes up with the first statement that needs it.
+
+    Args:
+        warehouse: path or URI of the warehouse; made when the first table is.
+        catalog: name of the catalog in SQL.
+        spark: a SparkSession to use as it is; None makes a local one when needed.
+        spark_conf: Spark settings for a session of our own.
+        options: catalog options, such as `metastore`, `s3.endpoint`, `table-default.file.format`.
+
+    Returns:
+        A `Workbench`, also a context manager.
+    """
+    given = {**(options or {}), "warehouse": str(warehouse)}
+    return Workbench(Session(open_catalog(catalog, given), spark, spark_conf or {}))
+
+
+def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, str] | None = None) -> Table:
+    """The table at a path, without a catalog.
+
+    Raises:
+        TableNotFound: no table there.
+    """
+    text = str(path)
+    fs = open_fs(text, options or {})
+    rooted = RootedFileIO(fs, text)
+    store = TableStore.open(rooted, rooted.root, branch=branch, dynamic=options)
+    directory, base = posixpath.split(rooted.root.rstrip("/"))
+    database = posixpath.basename(directory).removesuffix(".db") or "default"
+    return Table(store, name=Name(database, base, branch))
+
+
+class Workbench:
+    """A session: run SQL, open tables, look inside them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def sql(self, text: str, /, **params: Any) -> DataFrame:
+        """Run one or several statements, Flink or Spark dialect, and return the last one's result.
+
+        A query gives its rows, CALL the procedure's rows, a definition or change one summary row.
+
+        Args:
+            text: the statements. params: values of `:name` markers; bound, never glued into the text.
+
+        Raises:
+            PaimonError: with `sql`, `start` and `stop` facts that show the place in `text`.
+        """
+        result = self.run(text, **params)
+        if result.frame is not None:
+            return result.frame
+        from paimon_nb.engine.frames import from_arrow
+
+        return from_arrow(self.session.spark, result.arrow)
+
+    def run(self, text: str, /, **params: Any) -> Result:
+        """Like `sql`, but metadata answers stay Arrow and start no JVM. What the magics call."""
+        from paimon_nb.sql import parse
+
+        statements = parse(text)
+        if not statements:
+            raise SqlSyntaxError("there is no statement", hint="write SQL, for example SHOW TABLES", sql=text)
+        wanted = {name for s in statements for name in getattr(s, "parameters", ())}
+        missing = sorted(wanted - params.keys())
+        if missing:
+            raise SqlAnalysisError(
+                f"no value for :{missing[0]}", hint=f"pass it: sql(..., {missing[0]}=...)", sql=text, missing=missing
+            )
+        result = None
+        for statement in statements:
+            result = run_statement(self.session, statement, text, params)
+        assert result is not None
+        return result
+
+    @property
+    def spark(self) -> SparkSession:
+        """A real SparkSession that knows Paimon names, options and time travel."""
+        from paimon_nb.engine.paimon_session import paimon_session
+        from paimon_nb.session.resolver import Resolver
+
+        return paimon_session(self.session.spark, Resolver(self.session))
+
+    def table(self, name: str, **options: str) -> Table:
+        """A handle for metadata and small reads and writes, without Spark.
+
+        Args:
+            name: `[catalog.][database.]table[$branch_b]`, parts with dots in backticks. options: dynamic table options.
+
+        Raises:
+            TableNotFound: with the nearest name.
+        """
+        parts = split_name(name)
+        found = self.session.find(parts)
+        if found.name.system is not None:
+            raise TableNotFound(
+                f"{name} is a system table", hint=f'wb.table("{found.name.of_table()}").system("{found.name.system}")'
+            )
+        return self.session.table(parts, options)
+
+    def close(self) -> None:
+        """Stop Spark if this workbench started it."""
+        self.session.close()
+
+    def __enter__(self) -> Workbench:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        session = self.session
+        return f"<Workbench {session.current_catalog}.{session.current_database} at {session.catalog.warehouse}>"
+
+
+def split_name(text: str) -> tuple[str, ...]:
+    """`` a.`b.c`.d `` -> ('a', 'b.c', 'd')."""
+    parts: list[str] = []
+    rest = text.strip()
+    while rest:
+        if rest.startswith("`"):
+            end = rest.replace("``", "\0\0").find("`", 1)
+            end = len(rest) if end < 0 else end
+            parts.append(rest[1:end].replace("``", "`"))
+            rest = rest[end + 1 :].removeprefix(".")
+        else:
+            head, _, rest = rest.partition(".")
+            parts.append(head)
+    return tuple(parts)
