@@ -1,0 +1,193 @@
+"""A cursor over one statement's tokens: the small words of which every grammar file is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn, TypeVar
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Span
+from paimon_nb.sql.tokens import Token
+
+T = TypeVar("T")
+_END = Token("end", "", 0, 0, "")
+
+
+class Cursor:
+    """Reads `tokens[at:]`; `text` is the whole text, which all offsets point into."""
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self.text, self.tokens, self.at = text, tokens, 0
+
+    # -- looking
+
+    def peek(self, ahead: int = 0) -> Token:
+        index = self.at + ahead
+        return self.tokens[index] if 0 <= index < len(self.tokens) else _END
+
+    def sees(self, *words: str) -> bool:
+        """Whether the next tokens are these keywords or operators."""
+        return all(self.peek(i).upper == w for i, w in enumerate(words))
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.tokens)
+
+    @property
+    def start(self) -> int:
+        """Offset where the next token begins, or where the text ended."""
+        if not self.done:
+            return self.tokens[self.at].start
+        return self.tokens[-1].stop if self.tokens else 0
+
+    @property
+    def stop(self) -> int:
+        """Offset where the last token read ended."""
+        return self.tokens[self.at - 1].stop if self.at else self.start
+
+    # -- taking
+
+    def take(self, *words: str) -> bool:
+        """Step over these keywords if they come next."""
+        if self.sees(*words):
+            self.at += len(words)
+            return True
+        return False
+
+    def take_one(self, *words: str) -> str | None:
+        """Step over whichever of these comes next."""
+        if self.peek().upper in words and self.peek().upper:
+            self.at += 1
+            return self.tokens[self.at - 1].upper
+        return None
+
+    def need(self, *words: str) -> None:
+        for word in words:
+            if not self.take(word):
+                self.fail(f"expected {word}", expected=[word])
+
+    def next(self) -> Token:
+        if self.done:
+            self.fail("the statement ends too early")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def name(self, what: str = "name") -> str:
+        """One identifier; numbers glued to letters are fine, strings are not."""
+        if not self.peek().is_name:
+            self.fail(f"expected a {what}")
+        return self.next().name
+
+    def parts(self, what: str = "name") -> tuple[str, ...]:
+        """A dotted name."""
+        out = [self.name(what)]
+        while self.sees(".") and self.peek(1).is_name:
+            self.at += 1
+            out.append(self.name(what))
+        return tuple(out)
+
+    def string(self, what: str = "text") -> str:
+        if self.peek().kind != "string":
+            self.fail(f"expected a {what} in quotes")
+        return self.next().value
+
+    def string_or_name(self) -> str:
+        return self.string() if self.peek().kind == "string" else self.name()
+
+    def integer(self) -> int:
+        token = self.peek()
+        if token.kind != "number" or not token.text.rstrip("Ll").isdecimal():
+            self.fail("expected a whole number")
+        self.at += 1
+        return int(token.text.rstrip("Ll"))
+
+    def listed(self, item: Callable[[], T], *, allow_trailing: bool = False) -> list[T]:
+        """`( item, item, ... )`; a trailing comma is forgiven when asked, as the wild has them."""
+        self.need("(")
+        out: list[T] = []
+        while not self.take(")"):
+            if out:
+                self.need(",")
+                if allow_trailing and self.take(")"):
+                    break
+            out.append(item())
+        return out
+
+    def names(self) -> tuple[str, ...]:
+        """`(a, b)`."""
+        return tuple(self.listed(self.name))
+
+    def balanced(self, *stops: str) -> Span:
+        """Step over tokens up to one of `stops` (or ',' ')' if listed) at this depth; the span of what was passed."""
+        start, depth = self.start, 0
+        while not self.done:
+            token = self.peek()
+            if depth == 0 and token.upper in stops:
+                break
+            if token.text in ("(", "["):
+                depth += 1
+            elif token.text in (")", "]"):
+                if depth == 0:
+                    break
+                depth -= 1
+            self.at += 1
+        return Span(start, max(self.stop, start))
+
+    def options(self) -> dict[str, str]:
+        """`('k' = 'v', k = v, ...)`: keys quoted or dotted names, values any literal."""
+        out: dict[str, str] = {}
+        for key, value in self.listed(self._option, allow_trailing=True):
+            out[key] = value
+        return out
+
+    def _option(self) -> tuple[str, str]:
+        key = self.option_key()
+        if not self.take("=") and not self.take("=="):
+            # Spark lets the sign away: ('k' 'v').
+            if self.peek().kind not in ("string", "number"):
+                self.fail("expected '='")
+        return key, self.option_value()
+
+    def option_key(self) -> str:
+        if self.peek().kind == "string":
+            return self.next().value
+        key = self.name("option")
+        while self.sees(".") or self.sees("-"):
+            key += self.next().text + self.next().text
+        return key
+
+    def option_value(self) -> str:
+        token = self.peek()
+        if token.kind == "string":
+            return self.next().value
+        sign = self.take_one("-", "+") or ""
+        if self.peek().kind in ("number", "word"):
+            return sign + self.next().text
+        self.fail("expected a value in quotes")
+
+    def text_of(self, span: Span) -> str:
+        return self.text[span.start : span.stop]
+
+    # -- errors
+
+    def finish(self) -> None:
+        if not self.done:
+            self.fail(f"{self.peek().text!r} is not understood here")
+
+    def fail(self, why: str, *, expected: Iterable[str] = (), hint: str | None = None) -> NoReturn:
+        """Raise `SqlSyntaxError` at the next token."""
+        token = self.peek()
+        found = "" if token is _END else token.text
+        near = did_you_mean(found, expected) if found else None
+        start = self.start
+        where = (
+            f"{why}, found {found!r}" if found and found not in why else why if found else f"{why}, but the text ends"
+        )
+        raise SqlSyntaxError(
+            where,
+            hint=near or hint,
+            sql=self.text,
+            start=start,
+            stop=max(token.stop, start + 1) if found else start + 1,
+        )

@@ -1,0 +1,229 @@
+"""ALTER TABLE, DATABASE in both dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paimon_nb.plan import (
+    AddColumn,
+    AddPartition,
+    AlterColumn,
+    AlterDatabase,
+    AlterTable,
+    Change,
+    CreateTag,
+    DeleteTag,
+    DropColumn,
+    DropPartition,
+    RenameColumn,
+    RenameTable,
+    RenameTag,
+    ResetOptions,
+    SetComment,
+    SetOptions,
+    Span,
+    SparkCommand,
+    Statement,
+)
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.columns import Column, column, sql_type
+from paimon_nb.sql.grammar.partition import partition_spec
+
+
+def alter(cursor: Cursor, span: Span) -> Statement:
+    text = cursor.text_of(span)
+    cursor.need("ALTER")
+    what = cursor.take_one("TABLE", "DATABASE", "SCHEMA", "NAMESPACE", "VIEW", "CATALOG", "FUNCTION")
+    if what is None:
+        cursor.fail("ALTER what?", expected=["TABLE", "DATABASE"])
+    if what in ("VIEW", "CATALOG", "FUNCTION"):
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(text, span)
+    if what != "TABLE":
+        name = cursor.parts("database")
+        cursor.need("SET")
+        cursor.take_one("DBPROPERTIES", "PROPERTIES")
+        return AlterDatabase(text, span, name, cursor.options())
+    if_exists = cursor.take("IF", "EXISTS")
+    name = cursor.parts("table")
+    first = cursor.peek().upper
+    action = _ACTIONS.get(first)
+    if action is None:
+        cursor.fail(f"ALTER TABLE cannot {cursor.peek().text or 'do nothing'}", expected=list(_ACTIONS))
+    cursor.at += 1
+    return AlterTable(text, span, name, tuple(action(cursor)), if_exists)
+
+
+def _position(cursor: Cursor) -> tuple[bool, str | None]:
+    if cursor.take("FIRST"):
+        return True, None
+    return False, cursor.name("column") if cursor.take("AFTER") else None
+
+
+def _one_or_list(cursor: Cursor, item: object) -> list[Change]:
+    from collections.abc import Callable
+    from typing import cast
+
+    read = cast("Callable[[], Change]", item)
+    if cursor.sees("("):
+        return cursor.listed(read)
+    out = [read()]
+    while cursor.take(","):
+        out.append(read())
+    return out
+
+
+def _add(cursor: Cursor) -> list[Change]:
+    if cursor.sees("PARTITION") or cursor.sees("IF", "NOT", "EXISTS", "PARTITION"):
+        exists = cursor.take("IF", "NOT", "EXISTS")
+        return [AddPartition(_partitions(cursor), exists)]
+    cursor.take_one("COLUMNS", "COLUMN")
+
+    def one() -> Change:
+        exists = cursor.take("IF", "NOT", "EXISTS")
+        read: Column = column(cursor, path=True)
+        return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
+
+    return _one_or_list(cursor, one)
+
+
+def _modify(cursor: Cursor) -> list[Change]:
+    """Flink: MODIFY c TYPE [NOT NULL] [COMMENT] [FIRST | AFTER x], also in brackets."""
+    cursor.take("COLUMN")
+
+    def one() -> Change:
+        if cursor.take("WATERMARK"):
+            cursor.fail("a watermark cannot be changed on a stored table", hint="put it into the query")
+        read = column(cursor, path=True)
+        nullable = "NOT NULL" not in read.type.upper()
+        return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
+
+    return _one_or_list(cursor, one)
+
+
+def _alter_column(cursor: Cursor) -> list[Change]:
+    """Spark: ALTER|CHANGE [COLUMN] c [TYPE t] [COMMENT x] [FIRST|AFTER] | SET/DROP NOT NULL | SET/DROP DEFAULT."""
+    cursor.take("COLUMN")
+    path = cursor.parts("column")
+    if cursor.take("SET", "NOT", "NULL"):
+        return [AlterColumn(path, nullable=False)]
+    if cursor.take("DROP", "NOT", "NULL"):
+        return [AlterColumn(path, nullable=True)]
+    if cursor.take("DROP", "DEFAULT"):
+        return [AlterColumn(path, drop_default=True)]
+    if cursor.take("SET", "DEFAULT"):
+        return [AlterColumn(path, default=_constant(cursor))]
+    kind = None
+    if cursor.take_one("TYPE") or (cursor.take("SET", "DATA", "TYPE")):
+        kind = sql_type(cursor)
+    elif cursor.peek().kind == "word" and cursor.peek().upper not in ("COMMENT", "FIRST", "AFTER"):
+        # Hive's CHANGE COLUMN old new TYPE
+        new = cursor.name("column")
+        kind = sql_type(cursor)
+        renamed: list[Change] = [] if (new,) == path else [RenameColumn(path, new)]
+        comment = cursor.string() if cursor.take("COMMENT") else None
+        first, after = _position(cursor)
+        return [AlterColumn(path, kind, comment, first=first, after=after), *renamed]
+    comment = cursor.string() if cursor.take("COMMENT") else None
+    first, after = _position(cursor)
+    return [AlterColumn(path, kind, comment, first=first, after=after)]
+
+
+def _constant(cursor: Cursor) -> str:
+    from paimon_nb.sql.grammar.columns import default_text
+
+    return default_text(cursor)
+
+
+def _drop(cursor: Cursor) -> list[Change]:
+    if cursor.sees("PARTITION") or cursor.sees("IF", "EXISTS", "PARTITION"):
+        exists = cursor.take("IF", "EXISTS")
+        return [DropPartition(_partitions(cursor), exists)]
+    cursor.take_one("COLUMNS", "COLUMN")
+    exists = cursor.take("IF", "EXISTS")
+    return _one_or_list(cursor, lambda: DropColumn(cursor.parts("column"), exists))
+
+
+def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
+    out = []
+    while cursor.take("PARTITION"):
+        out.append(partition_spec(cursor))
+        cursor.take(",")
+    return tuple(out)
+
+
+def _rename(cursor: Cursor) -> list[Change]:
+    if cursor.take("TO"):
+        return [RenameTable(cursor.parts("table"))]
+    if cursor.take("TAG"):
+        old = cursor.string_or_name()
+        cursor.need("TO")
+        return [RenameTag(old, cursor.string_or_name())]
+    cursor.take("COLUMN")
+    path = cursor.parts("column")
+    cursor.need("TO")
+    return [RenameColumn(path, cursor.name("column"))]
+
+
+def _set(cursor: Cursor) -> list[Change]:
+    cursor.take_one("TBLPROPERTIES", "OPTIONS")
+    if cursor.take("COMMENT"):
+        return [SetComment(cursor.string())]
+    return [SetOptions(cursor.options())]
+
+
+def _reset(cursor: Cursor) -> list[Change]:
+    cursor.take("TBLPROPERTIES")
+    exists = cursor.take("IF", "EXISTS")
+    return [ResetOptions(tuple(cursor.listed(cursor.option_key)), exists)]
+
+
+def _create_tag(cursor: Cursor) -> list[Change]:
+    or_replace = cursor.take("OR", "REPLACE")
+    return [_tag(cursor, or_replace=or_replace)]
+
+
+def _replace_tag(cursor: Cursor) -> list[Change]:
+    if cursor.sees("COLUMNS"):
+        cursor.fail(
+            "REPLACE COLUMNS would lose the identity of every column", hint="use ADD, DROP, RENAME and ALTER COLUMN"
+        )
+    return [_tag(cursor, only_replace=True)]
+
+
+def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False) -> CreateTag:
+    cursor.need("TAG")
+    exists = cursor.take("IF", "NOT", "EXISTS")
+    name = cursor.string_or_name()
+    snapshot = cursor.integer() if cursor.take("AS", "OF", "VERSION") else None
+    retain = None
+    if cursor.take("RETAIN"):
+        amount = cursor.integer()
+        unit = cursor.take_one("DAYS", "HOURS", "MINUTES", "DAY", "HOUR", "MINUTE")
+        if unit is None:
+            cursor.fail("RETAIN how long?", expected=["DAYS", "HOURS", "MINUTES"])
+        retain = f"{amount} {unit.lower().rstrip('s')}"
+    return CreateTag(name, snapshot, retain, exists, or_replace, only_replace)
+
+
+def _delete_tag(cursor: Cursor) -> list[Change]:
+    cursor.need("TAG")
+    exists = cursor.take("IF", "EXISTS")
+    names = tuple(n.strip() for n in cursor.string_or_name().split(","))
+    return [DeleteTag(names, exists)]
+
+
+_ACTIONS = {
+    "ADD": _add,
+    "MODIFY": _modify,
+    "ALTER": _alter_column,
+    "CHANGE": _alter_column,
+    "DROP": _drop,
+    "RENAME": _rename,
+    "SET": _set,
+    "UNSET": _reset,
+    "RESET": _reset,
+    "CREATE": _create_tag,
+    "REPLACE": _replace_tag,
+    "DELETE": _delete_tag,
+}

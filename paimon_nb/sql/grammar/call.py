@@ -1,0 +1,81 @@
+"""CALL [catalog.][sys.]procedure(...): positional, named, map(...) and typed literals."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from paimon_nb.plan import Call, Span
+from paimon_nb.sql.cursor import Cursor
+
+
+def call(cursor: Cursor, span: Span) -> Call:
+    cursor.need("CALL")
+    parts = cursor.parts("procedure")
+    catalog = parts[0] if len(parts) == 3 else None
+    positional: list[object] = []
+    named: dict[str, object] = {}
+    spans: list[Span] = []
+
+    def argument() -> None:
+        start = cursor.start
+        if (cursor.peek().is_name or cursor.peek().kind == "string") and cursor.peek(1).upper in ("=>", "="):
+            key = cursor.string_or_name()
+            cursor.at += 1
+            if key in named:
+                cursor.fail(f"argument {key!r} is given twice")
+            named[key] = literal(cursor)
+        else:
+            positional.append(literal(cursor))
+        spans.append(Span(start, cursor.stop))
+
+    cursor.listed(argument, allow_trailing=True)
+    return Call(cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans))
+
+
+def literal(cursor: Cursor) -> object:
+    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text)."""
+    token = cursor.next()
+    if token.kind == "string":
+        return token.value
+    if token.upper in ("-", "+") or token.kind == "number":
+        sign = token.upper if token.upper in ("-", "+") else ""
+        number = cursor.next() if sign else token
+        if number.kind != "number":
+            cursor.at -= 1
+            cursor.fail("expected a number")
+        digits = number.text.rstrip("LlSsYyDdFfBb")
+        value = int(digits) if digits.isdecimal() else float(Decimal(digits))
+        return -value if sign == "-" else value
+    match token.upper:
+        case "TRUE" | "FALSE":
+            return token.upper == "TRUE"
+        case "NULL":
+            return None
+        case "TIMESTAMP" | "DATE" | "TIME" if cursor.peek().kind == "string":
+            return cursor.string()
+        case "MAP":
+            items = _items(cursor)
+            return {str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
+        case "ARRAY":
+            return _items(cursor)
+        case "CAST":
+            cursor.need("(")
+            value_ = literal(cursor)
+            cursor.need("AS")
+            cursor.balanced()
+            cursor.need(")")
+            return value_
+    cursor.at -= 1
+    cursor.fail("a procedure takes constants", hint="write text in quotes: CALL sys.compact('db.t')")
+
+
+def _items(cursor: Cursor) -> list[object]:
+    closing = "]" if cursor.take("[") else ")"
+    if closing == ")":
+        cursor.need("(")
+    out: list[object] = []
+    while not cursor.take(closing):
+        if out:
+            cursor.need(",")
+        out.append(literal(cursor))
+    return out

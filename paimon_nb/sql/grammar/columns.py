@@ -1,0 +1,130 @@
+"""Column definitions and types, as CREATE and ALTER have them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.format.types.parse import TypeSyntaxError, parse_type
+from paimon_nb.plan import Span
+from paimon_nb.sql.cursor import Cursor
+
+_BARE_TIMESTAMP = re.compile(r"(?i)\bTIMESTAMP\b(?!\s*(\(|WITH|_))")
+
+
+@dataclass(slots=True)
+class Column:
+    """A column while it is read. `type` has NOT NULL at its end where that was said."""
+
+    path: tuple[str, ...]
+    type: str
+    comment: str | None = None
+    default: str | None = None
+    computed: str | None = None
+    metadata: str | None = None
+    virtual: bool = False
+    primary_key: bool = False
+    not_enforced: bool = False
+    first: bool = False
+    after: str | None = None
+
+
+def column(cursor: Cursor, *, path: bool = False) -> Column:
+    """`name TYPE [constraints]`, `name AS expr`, `name TYPE METADATA [FROM 'k'] [VIRTUAL]`."""
+    name = cursor.parts("column") if path else (cursor.name("column"),)
+    cursor.take(":")
+    if cursor.take("AS"):
+        expression = cursor.balanced(",", "COMMENT")
+        out = Column(name, "", computed=cursor.text_of(expression))
+        out.comment = cursor.string() if cursor.take("COMMENT") else None
+        return out
+    out = Column(name, sql_type(cursor))
+    not_null = False
+    while True:
+        if cursor.take("NOT", "NULL"):
+            not_null = True
+        elif cursor.take("NULL") or cursor.take("UNIQUE"):
+            pass
+        elif cursor.take("PRIMARY", "KEY"):
+            out.primary_key = True
+        elif cursor.take("NOT", "ENFORCED"):
+            out.not_enforced = True
+        elif cursor.take("COMMENT"):
+            out.comment = cursor.string("comment")
+        elif cursor.take("DEFAULT"):
+            out.default = default_text(cursor)
+        elif cursor.take("METADATA"):
+            out.metadata = cursor.string("metadata key") if cursor.take("FROM") else name[-1]
+        elif cursor.take("VIRTUAL"):
+            out.virtual = True
+        elif cursor.take("FIRST"):
+            out.first = True
+        elif cursor.take("AFTER"):
+            out.after = cursor.name("column")
+        else:
+            break
+    if not_null:
+        out.type += " NOT NULL"
+    return out
+
+
+def default_text(cursor: Cursor) -> str:
+    """A DEFAULT: a constant, as the text that is cast to the column's type."""
+    token = cursor.peek()
+    if token.kind == "string":
+        return cursor.next().value
+    span = cursor.balanced(",", "COMMENT", "NOT", "PRIMARY", "FIRST", "AFTER")
+    if span.start == span.stop:
+        cursor.fail("expected a default value")
+    text = cursor.text_of(span)
+    typed = re.fullmatch(r"(?is)(?:TIMESTAMP|DATE|TIME)\s*'([^']*)'", text)
+    if typed:
+        return typed[1]
+    cast = re.fullmatch(r"(?is)CAST\s*\(\s*'?([^']*?)'?\s+AS\s+.*\)", text)
+    return cast[1] if cast else text
+
+
+def sql_type(cursor: Cursor) -> str:
+    """The text of a type, checked; NOT NULL at top level is left to the caller."""
+    start = cursor.start
+    if not cursor.peek().is_name:
+        cursor.fail("expected a type")
+    cursor.at += 1
+    if cursor.sees("PRECISION") or cursor.sees("VARYING"):
+        cursor.at += 1
+    if cursor.sees("("):
+        _skip(cursor, "(", ")")
+    elif cursor.sees("<"):
+        _skip(cursor, "<", ">")
+    elif cursor.sees("<>"):
+        cursor.at += 1
+    if cursor.take("WITH", "LOCAL", "TIME", "ZONE") or cursor.take("WITHOUT", "TIME", "ZONE"):
+        pass
+    if cursor.sees("ARRAY") or cursor.sees("MULTISET"):
+        cursor.fail("this old way to say a collection is not known", hint="ARRAY<T> or MULTISET<T>")
+    text = cursor.text_of(Span(start, cursor.stop))
+    try:
+        parse_type(text)
+    except TypeSyntaxError as error:
+        at = start + int(error.start)
+        raise SqlSyntaxError(
+            error.message, hint=error.hint or "for example STRING, BIGINT, DECIMAL(10, 2), TIMESTAMP(3), ROW<a INT>",
+            sql=cursor.text, start=at, stop=max(cursor.stop, at + 1),
+        ) from None  # fmt: skip
+    return text
+
+
+def _skip(cursor: Cursor, opening: str, closing: str) -> None:
+    depth = 0
+    while not cursor.done:
+        text = cursor.next().text
+        depth += (text == opening) - (text == closing)
+        if depth == 0:
+            return
+    cursor.fail(f"{opening!r} is never closed")
+
+
+def spark_meaning(type_text: str) -> str:
+    """A type in Spark's meaning: a bare TIMESTAMP is an instant there."""
+    return _BARE_TIMESTAMP.sub("TIMESTAMP_LTZ(6)", type_text)

@@ -1,0 +1,226 @@
+"""CREATE CATALOG, DATABASE, TABLE, VIEW in both dialects."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import (
+    ColumnDef,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    Query,
+    Span,
+    SparkCommand,
+    Statement,
+    TableDef,
+    Watermark,
+)
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.columns import Column, column, spark_meaning
+from paimon_nb.sql.grammar.query import query_of
+
+_WHAT = ("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW", "FUNCTION")
+
+
+def create(cursor: Cursor, span: Span) -> Statement:
+    text = cursor.text_of(span)
+    or_replace = cursor.take("REPLACE")
+    if not or_replace:
+        cursor.need("CREATE")
+        or_replace = cursor.take("OR", "REPLACE")
+    cursor.take("GLOBAL")
+    temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
+    what = cursor.take_one(*_WHAT)
+    if what is None or what == "FUNCTION":
+        if what == "FUNCTION" or cursor.take("SYSTEM"):
+            cursor.at = len(cursor.tokens)
+            return SparkCommand(text, span)
+        cursor.fail("CREATE what?", expected=list(_WHAT))
+    exists = cursor.take("IF", "NOT", "EXISTS")
+    if what == "CATALOG":
+        name = cursor.name("catalog")
+        cursor.need("WITH")
+        return CreateCatalog(text, span, name, cursor.options(), exists)
+    if what == "TABLE":
+        return _table(cursor, span, exists, or_replace, temporary)
+    if what == "VIEW":
+        return _view(cursor, span, exists, or_replace, temporary)
+    name = cursor.parts("database")
+    comment, options = None, {}
+    while not cursor.done:
+        if cursor.take("COMMENT"):
+            comment = cursor.string()
+        elif cursor.take("WITH"):
+            cursor.take_one("DBPROPERTIES", "PROPERTIES")
+            options = cursor.options()
+        elif cursor.take("LOCATION"):
+            options["location"] = cursor.string()
+        else:
+            cursor.finish()
+    return CreateDatabase(text, span, name, exists, comment, options)
+
+
+def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateView:
+    name = cursor.parts("view")
+    columns: list[str] = []
+    if cursor.sees("("):
+
+        def item() -> str:
+            out = cursor.name("column")
+            if cursor.take("COMMENT"):
+                cursor.string()
+            return out
+
+        columns = cursor.listed(item)
+    comment = cursor.string() if cursor.take("COMMENT") else None
+    if cursor.take("TBLPROPERTIES"):
+        cursor.options()
+    cursor.need("AS")
+    query = query_of(cursor, Span(cursor.start, span.stop))
+    return CreateView(cursor.text_of(span), span, name, query, tuple(columns), temporary, or_replace, exists, comment)
+
+
+class _Table:
+    """A CREATE TABLE while it is read."""
+
+    def __init__(self) -> None:
+        self.columns: list[Column] = []
+        self.primary: tuple[str, ...] = ()
+        self.partition: tuple[str, ...] = ()
+        self.options: dict[str, str] = {}
+        self.comment: str | None = None
+        self.watermark: Watermark | None = None
+        self.location: str | None = None
+        self.provider: str | None = None
+        self.like: tuple[str, ...] | None = None
+        self.excluding_options = False
+        self.query: Query | None = None
+        self.is_flink = self.is_spark = False
+
+
+def _table(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateTable:
+    name = cursor.parts("table")
+    table = _Table()
+    if cursor.sees("(") and cursor.peek(1).upper not in ("SELECT", "WITH"):
+        cursor.listed(lambda: _element(cursor, table), allow_trailing=True)
+    while not cursor.done:
+        _clause(cursor, span, table)
+    for read in table.columns:
+        if read.primary_key:
+            table.primary = (*table.primary, read.path[0])
+    # A bare TIMESTAMP is an instant to Spark and wall time to Flink; without a sign of Flink the cell speaks Spark.
+    meaning = (lambda t: t) if table.is_flink and not table.is_spark else spark_meaning
+    columns = tuple(
+        ColumnDef(
+            c.path[0], meaning(c.type) if c.type else None, c.comment, c.default, c.computed, c.metadata, c.virtual
+        )
+        for c in table.columns
+    )
+    definition = TableDef(
+        columns, table.primary, table.partition, table.options, table.comment, table.watermark, table.location, table.provider
+    )  # fmt: skip
+    return CreateTable(
+        cursor.text_of(span), span, name, definition, exists, or_replace, temporary, table.like, table.excluding_options,
+        table.query,
+    )  # fmt: skip
+
+
+def _element(cursor: Cursor, table: _Table) -> None:
+    """One item between the brackets: a column, a key, a watermark."""
+    if cursor.sees("WATERMARK", "FOR"):
+        cursor.at += 2
+        parts = cursor.parts("column")
+        cursor.need("AS")
+        table.watermark = Watermark(".".join(parts), cursor.text_of(cursor.balanced(",")))
+        table.is_flink = True
+        return
+    if cursor.sees("CONSTRAINT"):
+        cursor.at += 1
+        cursor.name("constraint")
+    if cursor.sees("PRIMARY", "KEY"):
+        cursor.at += 2
+        table.primary = cursor.names()
+        if cursor.take("NOT", "ENFORCED"):
+            table.is_flink = True
+        return
+    if cursor.sees("LIKE"):
+        cursor.at += 1
+        table.like = cursor.parts("table")
+        return
+    read = column(cursor)
+    table.is_flink |= read.not_enforced or read.metadata is not None or read.computed is not None
+    table.columns.append(read)
+
+
+def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
+    """One clause behind the brackets; any order, as both dialects together have them."""
+    if cursor.take("COMMENT"):
+        table.comment = cursor.string("comment")
+    elif cursor.take("PARTITIONED", "BY") or cursor.take("PARTITIONED"):
+        table.partition = tuple(cursor.listed(lambda: _partition_key(cursor, table)))
+    elif cursor.take("WITH"):
+        table.options.update(cursor.options())
+        table.is_flink = True
+    elif cursor.take_one("TBLPROPERTIES", "OPTIONS"):
+        table.options.update(cursor.options())
+        table.is_spark = True
+    elif cursor.take("USING"):
+        table.provider = cursor.name("provider").lower()
+        table.is_spark = True
+    elif cursor.take("LOCATION"):
+        table.location = cursor.string("path")
+    elif cursor.take("DISTRIBUTED"):
+        _distribution(cursor, table)
+    elif cursor.take("CLUSTERED", "BY"):
+        cursor.names()
+        cursor.need("INTO")
+        table.options.setdefault("bucket", str(cursor.integer()))
+        cursor.need("BUCKETS")
+    elif cursor.take("LIKE"):
+        table.like = cursor.parts("table")
+        if cursor.sees("("):
+            table.excluding_options = _like_options(cursor)
+    elif cursor.take("AS") or cursor.peek().upper in ("SELECT",):
+        table.query = query_of(cursor, Span(cursor.start, span.stop))
+    else:
+        cursor.fail(
+            f"{cursor.peek().text!r} is not understood in CREATE TABLE",
+            expected=["COMMENT", "PARTITIONED", "WITH", "TBLPROPERTIES", "USING", "LOCATION", "LIKE", "AS"],
+        )
+
+
+def _partition_key(cursor: Cursor, table: _Table) -> str:
+    """A partition column; Spark may define it here, with a type."""
+    if cursor.peek(1).text in (",", ")"):
+        return cursor.name("column")
+    read = column(cursor)
+    table.columns.append(read)
+    table.is_spark = True
+    return read.path[0]
+
+
+def _distribution(cursor: Cursor, table: _Table) -> None:
+    """Flink: DISTRIBUTED BY [HASH] (a, b) INTO n BUCKETS."""
+    if cursor.take("BY"):
+        cursor.take_one("HASH", "RANGE")
+        table.options.setdefault("bucket-key", ",".join(cursor.names()))
+    if cursor.take("INTO"):
+        table.options.setdefault("bucket", str(cursor.integer()))
+        cursor.need("BUCKETS")
+    table.is_flink = True
+
+
+def _like_options(cursor: Cursor) -> bool:
+    """(INCLUDING ALL EXCLUDING OPTIONS ...): whether options are left out."""
+    cursor.need("(")
+    excluding = False
+    while not cursor.take(")"):
+        how = cursor.take_one("INCLUDING", "EXCLUDING", "OVERWRITING")
+        if how is None:
+            cursor.fail("expected INCLUDING or EXCLUDING", expected=["INCLUDING", "EXCLUDING", "OVERWRITING"])
+        what = cursor.take_one(
+            "ALL", "OPTIONS", "CONSTRAINTS", "PARTITIONS", "WATERMARKS", "GENERATED", "METADATA", "DISTRIBUTION"
+        )
+        if what in ("ALL", "OPTIONS"):
+            excluding = how == "EXCLUDING"
+    return excluding

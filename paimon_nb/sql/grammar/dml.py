@@ -1,0 +1,175 @@
+"""INSERT, UPDATE, DELETE, MERGE, statement sets."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.sql.grammar.query import query_of
+from paimon_nb.sql.refs import find_tables_in, hint_options
+
+_QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
+
+
+def target(cursor: Cursor) -> TableRef:
+    """A table that is written to, with its OPTIONS hint."""
+    start = cursor.start
+    parts = cursor.parts("table")
+    options = hint_options(cursor) if cursor.peek().kind == "hint" else {}
+    return TableRef(parts, Span(start, cursor.stop), options)
+
+
+def insert(cursor: Cursor, span: Span) -> Insert:
+    cursor.need("INSERT")
+    word = cursor.take_one("INTO", "OVERWRITE")
+    if word is None:
+        cursor.fail("expected INTO or OVERWRITE", expected=["INTO", "OVERWRITE"])
+    if cursor.peek(1).is_name:
+        cursor.take("TABLE")
+    table = target(cursor)
+    partition: dict[str, str | None] = {}
+    columns: tuple[str, ...] | None = None
+    by_name = False
+    while True:
+        if cursor.take("PARTITION"):
+            partition = partition_spec(cursor)
+        elif cursor.take("IF", "NOT", "EXISTS"):
+            pass
+        elif cursor.take("BY", "NAME"):
+            by_name = True
+        elif columns is None and cursor.sees("(") and not _is_query(cursor):
+            columns = cursor.names()
+        elif cursor.peek().kind == "hint":
+            table = TableRef(table.parts, table.span, {**table.options, **hint_options(cursor)})
+        else:
+            break
+    query = query_of(cursor, Span(cursor.start, span.stop))
+    return Insert(cursor.text_of(span), span, table, query, columns, by_name, word == "OVERWRITE", partition)
+
+
+def _is_query(cursor: Cursor) -> bool:
+    ahead = 0
+    while cursor.peek(ahead).text == "(":
+        ahead += 1
+    return cursor.peek(ahead).upper in _QUERY
+
+
+def statement_set(cursor: Cursor, span: Span) -> Statement:
+    """EXECUTE STATEMENT SET BEGIN ... END and BEGIN STATEMENT SET; ... END."""
+    cursor.take("EXECUTE")
+    if not cursor.take("BEGIN", "STATEMENT", "SET"):
+        cursor.need("STATEMENT", "SET")
+        cursor.need("BEGIN")
+    cursor.take(";")
+    inserts = []
+    while not cursor.take("END"):
+        stop = cursor.at
+        while stop < len(cursor.tokens) and cursor.tokens[stop].upper not in (";", "END"):
+            stop += 1
+        part = cursor.tokens[cursor.at : stop]
+        if not part:
+            cursor.fail("expected INSERT or END", expected=["INSERT", "END"])
+        inserts.append(insert(Cursor(cursor.text, part), Span(part[0].start, part[-1].stop)))
+        cursor.at = stop
+        cursor.take(";")
+    return StatementSet(cursor.text_of(span), span, tuple(inserts))
+
+
+def _aliased(cursor: Cursor, stops: tuple[str, ...]) -> TableRef:
+    table = target(cursor)
+    alias = None
+    if cursor.take("AS") or (cursor.peek().is_name and cursor.peek().upper not in stops):
+        alias = cursor.name("alias")
+    return TableRef(table.parts, table.span, table.options, alias=alias)
+
+
+def _assignments(cursor: Cursor, *stops: str) -> tuple[tuple[tuple[str, ...], Span], ...]:
+    out = []
+    while True:
+        column = cursor.parts("column")
+        cursor.need("=")
+        value = cursor.balanced(",", *stops)
+        if value.start == value.stop:
+            cursor.fail("expected a value")
+        out.append((column, value))
+        if not cursor.take(","):
+            return tuple(out)
+
+
+def update(cursor: Cursor, span: Span) -> Update:
+    cursor.need("UPDATE")
+    table = _aliased(cursor, ("SET",))
+    cursor.need("SET")
+    first = cursor.at
+    assignments = _assignments(cursor, "WHERE")
+    where = cursor.balanced() if cursor.take("WHERE") else None
+    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
+    return Update(cursor.text_of(span), span, table, assignments, where, tables)
+
+
+def delete(cursor: Cursor, span: Span) -> Delete:
+    cursor.need("DELETE", "FROM")
+    table = _aliased(cursor, ("WHERE",))
+    first = cursor.at
+    where = cursor.balanced() if cursor.take("WHERE") else None
+    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
+    return Delete(cursor.text_of(span), span, table, where, tables)
+
+
+def merge(cursor: Cursor, span: Span) -> Merge:
+    cursor.need("MERGE", "INTO")
+    table = _aliased(cursor, ("USING",))
+    cursor.need("USING")
+    source: TableRef | None = None
+    source_query: Query | None = None
+    alias: str | None = None
+    if cursor.take("("):
+        start = cursor.at
+        cursor.balanced()
+        inner = Cursor(cursor.text, cursor.tokens[start : cursor.at])
+        source_query = query_of(inner, Span(inner.start, cursor.stop))
+        cursor.need(")")
+        cursor.take("AS")
+        alias = cursor.name("alias") if cursor.peek().is_name and cursor.peek().upper != "ON" else None
+    else:
+        source = _aliased(cursor, ("ON",))
+        alias = source.alias
+    cursor.need("ON")
+    first = cursor.at
+    condition = cursor.balanced("WHEN")
+    clauses = []
+    while cursor.take("WHEN"):
+        clauses.append(_clause(cursor))
+    if not clauses:
+        cursor.fail("expected WHEN MATCHED or WHEN NOT MATCHED", expected=["WHEN"])
+    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
+    return Merge(cursor.text_of(span), span, table, source, source_query, alias, condition, tuple(clauses), tables)
+
+
+def _clause(cursor: Cursor) -> MergeClause:
+    on = "matched"
+    if cursor.take("NOT"):
+        on = "not matched"
+    cursor.need("MATCHED")
+    if on == "not matched" and cursor.take("BY", "SOURCE"):
+        on = "not matched by source"
+    else:
+        cursor.take("BY", "TARGET")
+    condition = cursor.balanced("THEN") if cursor.take("AND") else None
+    cursor.need("THEN")
+    if cursor.take("DELETE"):
+        return MergeClause(on, "delete", condition)
+    if cursor.take("UPDATE"):
+        cursor.need("SET")
+        if cursor.take("*"):
+            return MergeClause(on, "update", condition, star=True)
+        return MergeClause(on, "update", condition, _assignments(cursor, "WHEN"))
+    cursor.need("INSERT")
+    if cursor.take("*"):
+        return MergeClause(on, "insert", condition, star=True)
+    columns = cursor.listed(lambda: cursor.parts("column"))
+    cursor.need("VALUES")
+    values = cursor.listed(lambda: cursor.balanced(","))
+    if len(columns) != len(values):
+        cursor.fail(f"INSERT names {len(columns)} columns and gives {len(values)} values")
+    return MergeClause(on, "insert", condition, tuple(zip(columns, values, strict=True)))

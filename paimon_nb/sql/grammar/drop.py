@@ -1,0 +1,51 @@
+"""DROP, UNDROP, TRUNCATE."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import (
+    DropCatalog,
+    DropDatabase,
+    DropTable,
+    DropView,
+    Span,
+    SparkCommand,
+    Statement,
+    Truncate,
+    Undrop,
+)
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.partition import partition_spec
+
+
+def drop(cursor: Cursor, span: Span) -> Statement:
+    text = cursor.text_of(span)
+    cursor.need("DROP")
+    temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
+    if cursor.take_one("FUNCTION", "SYSTEM"):
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(text, span)
+    what = cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW")
+    if what is None:
+        cursor.fail("DROP what?", expected=["CATALOG", "DATABASE", "TABLE", "VIEW"])
+    if_exists = cursor.take("IF", "EXISTS")
+    if what == "CATALOG":
+        return DropCatalog(text, span, cursor.name("catalog"), if_exists)
+    name = cursor.parts(what.lower())
+    if what == "TABLE":
+        return DropTable(text, span, name, if_exists, cursor.take("PURGE"), temporary)
+    if what == "VIEW":
+        return DropView(text, span, name, if_exists, temporary)
+    cascade = cursor.take_one("CASCADE", "RESTRICT") == "CASCADE"
+    return DropDatabase(text, span, name, if_exists, cascade)
+
+
+def undrop(cursor: Cursor, span: Span) -> Statement:
+    cursor.need("UNDROP", "TABLE")
+    return Undrop(cursor.text_of(span), span, cursor.parts("table"))
+
+
+def truncate(cursor: Cursor, span: Span) -> Statement:
+    cursor.need("TRUNCATE", "TABLE")
+    name = cursor.parts("table")
+    partition = partition_spec(cursor) if cursor.take("PARTITION") else {}
+    return Truncate(cursor.text_of(span), span, name, partition)

@@ -1,0 +1,20 @@
+"""PARTITION (dt = 'x', hh): a column and the text of its literal, or nothing for a dynamic one."""
+
+from __future__ import annotations
+
+from paimon_nb.sql.cursor import Cursor
+
+
+def partition_spec(cursor: Cursor) -> dict[str, str | None]:
+    """Read `(k = literal, k, ...)`."""
+
+    def item() -> tuple[str, str | None]:
+        key = cursor.name("partition column")
+        if not cursor.take_one("=", "=="):
+            return key, None
+        value = cursor.balanced(",")
+        if value.start == value.stop:
+            cursor.fail("expected a value")
+        return key, cursor.text_of(value)
+
+    return dict(cursor.listed(item))

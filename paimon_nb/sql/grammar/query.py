@@ -1,0 +1,24 @@
+"""A query: where its text names tables, and what must be said differently for Spark. The text itself stays the user's."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import Query, Span
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.filters import with_needs
+from paimon_nb.sql.refs import find_tables
+
+
+def query(cursor: Cursor, span: Span) -> Query:
+    """All the cursor's remaining tokens as one query."""
+    return query_of(cursor, Span(cursor.start, span.stop))
+
+
+def query_of(cursor: Cursor, span: Span) -> Query:
+    """The remaining tokens as a query whose text is `span`."""
+    if cursor.done:
+        cursor.fail("expected a query")
+    found = find_tables(cursor)
+    cursor.at = len(cursor.tokens)
+    text = cursor.text_of(span)
+    tables = with_needs(cursor.text, span, found.tables, found.edits)
+    return Query(text, span, tables, tuple(found.edits), tuple(dict.fromkeys(found.parameters)))

@@ -1,0 +1,94 @@
+"""USE, SET, RESET, EXPLAIN, ANALYZE."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Statement, Use
+from paimon_nb.sql.cursor import Cursor
+
+_EXPLAIN_MODES = ("EXTENDED", "FORMATTED", "COST", "CODEGEN", "ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN")
+
+
+def use(cursor: Cursor, span: Span) -> Use:
+    cursor.need("USE")
+    kind = "either"
+    if cursor.peek(1).is_name:
+        word = cursor.take_one("CATALOG", "DATABASE", "NAMESPACE", "SCHEMA")
+        kind = "catalog" if word == "CATALOG" else "database" if word else kind
+    return Use(cursor.text_of(span), span, cursor.parts("database"), kind)
+
+
+def set_option(cursor: Cursor, span: Span) -> SetOption:
+    """SET | SET k | SET 'k' = 'v' | SET k = anything | SET TIME ZONE x | SET CATALOG c."""
+    text = cursor.text_of(span)
+    cursor.need("SET")
+    if cursor.done:
+        return SetOption(text, span)
+    if cursor.take("TIME", "ZONE"):
+        value = cursor.text[cursor.start : span.stop].strip("'\"")
+        cursor.at = len(cursor.tokens)
+        return SetOption(text, span, "spark.sql.session.timeZone", value)
+    if cursor.peek().kind == "string":
+        key = cursor.string()
+    else:
+        start = cursor.start
+        while not cursor.done and not cursor.sees("="):
+            cursor.next()
+        key = cursor.text[start : cursor.stop].strip().strip("`")
+    if cursor.done:
+        return SetOption(text, span, key)
+    cursor.need("=")
+    if cursor.done:
+        cursor.fail("expected a value")
+    if cursor.peek().kind == "string" and cursor.at == len(cursor.tokens) - 1:
+        return SetOption(text, span, key, cursor.string())
+    value = cursor.text[cursor.start : span.stop].strip()
+    cursor.at = len(cursor.tokens)
+    return SetOption(text, span, key, value)
+
+
+def reset_option(cursor: Cursor, span: Span) -> ResetOption:
+    cursor.need("RESET")
+    if cursor.done:
+        return ResetOption(cursor.text_of(span), span)
+    if cursor.peek().kind == "string":
+        return ResetOption(cursor.text_of(span), span, cursor.string())
+    key = cursor.text[cursor.start : span.stop].strip().strip("`")
+    cursor.at = len(cursor.tokens)
+    return ResetOption(cursor.text_of(span), span, key)
+
+
+def explain(cursor: Cursor, span: Span) -> Explain:
+    from paimon_nb.sql.parse import statement
+
+    cursor.need("EXPLAIN")
+    modes = []
+    cursor.take("PLAN", "FOR")
+    while word := cursor.take_one(*_EXPLAIN_MODES):
+        modes.append(word)
+        cursor.take(",")
+    cursor.take("FOR")
+    if cursor.done:
+        cursor.fail("EXPLAIN needs a statement")
+    inner: Statement = statement(cursor.text, cursor.tokens[cursor.at :])
+    cursor.at = len(cursor.tokens)
+    return Explain(cursor.text_of(span), span, inner, " ".join(modes))
+
+
+def analyze(cursor: Cursor, span: Span) -> Analyze:
+    cursor.need("ANALYZE", "TABLE")
+    name = cursor.parts("table")
+    if cursor.take("PARTITION"):
+        cursor.balanced()
+        cursor.at += 1
+    cursor.need("COMPUTE", "STATISTICS")
+    columns: tuple[str, ...] | None = ()
+    if cursor.take("FOR", "ALL", "COLUMNS"):
+        columns = None
+    elif cursor.take("FOR", "COLUMNS"):
+        names = [cursor.name("column")]
+        while cursor.take(","):
+            names.append(cursor.name("column"))
+        columns = tuple(names)
+    else:
+        cursor.take("NOSCAN")
+    return Analyze(cursor.text_of(span), span, name, columns)

@@ -1,0 +1,80 @@
+"""The door of this room: a cell's text to its statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.registry import nearest
+from paimon_nb.plan import Span, SparkCommand, Statement
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar import alter, call, create, dml, drop, query, session, show
+from paimon_nb.sql.split import split
+from paimon_nb.sql.tokens import Token, tokens
+
+Grammar = Callable[[Cursor, Span], Statement]
+
+STATEMENTS: Mapping[str, Grammar] = {
+    "SELECT": query.query,
+    "WITH": query.query,
+    "VALUES": query.query,
+    "FROM": query.query,
+    "TABLE": query.query,
+    "(": query.query,
+    "CREATE": create.create,
+    "REPLACE": create.create,
+    "DROP": drop.drop,
+    "UNDROP": drop.undrop,
+    "TRUNCATE": drop.truncate,
+    "ALTER": alter.alter,
+    "INSERT": dml.insert,
+    "UPDATE": dml.update,
+    "DELETE": dml.delete,
+    "MERGE": dml.merge,
+    "EXECUTE": dml.statement_set,
+    "BEGIN": dml.statement_set,
+    "CALL": call.call,
+    "USE": session.use,
+    "SET": session.set_option,
+    "RESET": session.reset_option,
+    "EXPLAIN": session.explain,
+    "ANALYZE": session.analyze,
+    "SHOW": show.show,
+    "DESCRIBE": show.describe,
+    "DESC": show.describe,
+}
+SPARK_ONLY = frozenset(
+    {"CACHE", "UNCACHE", "REFRESH", "CLEAR", "ADD", "LIST", "MSCK", "COMMENT", "LOAD", "UNLOAD", "COPY", "STOP", "REPAIR", "DECLARE", "KILL"}
+)  # fmt: skip
+
+
+def parse(text: str) -> list[Statement]:
+    """All statements of `text`, in order; both dialects may be mixed.
+
+    Raises:
+        SqlSyntaxError: facts `sql`, `start`, `stop` show the place in `text`.
+    """
+    try:
+        return [statement(text, part) for part in split(tokens(text))]
+    except RecursionError:
+        raise SqlSyntaxError("the statement is nested too deeply", hint="split it into views", sql=text) from None
+
+
+def statement(text: str, part: Sequence[Token]) -> Statement:
+    """One statement from its tokens."""
+    span = Span(part[0].start, part[-1].stop)
+    cursor = Cursor(text, part)
+    first = part[0].upper
+    grammar = STATEMENTS.get(first)
+    if grammar is not None:
+        parsed = grammar(cursor, span)
+        cursor.finish()
+        return parsed
+    if first in SPARK_ONLY:
+        return SparkCommand(text[span.start : span.stop], span)
+    near = nearest(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
+    raise SqlSyntaxError(
+        f"{part[0].text!r} begins no statement",
+        hint=f"did you mean {near!r}?" if near else "begin with SELECT, INSERT, CREATE, CALL, SHOW ...",
+        sql=text, start=part[0].start, stop=part[0].stop,
+    )  # fmt: skip

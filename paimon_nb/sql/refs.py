@@ -1,0 +1,416 @@
+"""Finds the table references of a query: one walk over its tokens, with the scopes of CTEs and brackets.
+
+What is found: names in FROM, JOIN and comma lists at any depth, their time travel, hint and alias, our table functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from paimon_nb.base.name import quote
+from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.functions import FUNCTION_EDITS, cast_edit
+from paimon_nb.sql.tokens import Token
+
+MAX_DEPTH = 150
+_QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+_FROM_IN_FUNCTION = frozenset({"EXTRACT", "SUBSTRING", "SUBSTR", "TRIM", "OVERLAY", "POSITION", "CEIL", "FLOOR"})
+_CLAUSES = frozenset(
+    [
+        "WHERE",
+        "GROUP",
+        "ORDER",
+        "HAVING",
+        "LIMIT",
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+        "MINUS",
+        "WINDOW",
+        "QUALIFY",
+        "CLUSTER",
+        "DISTRIBUTE",
+        "SORT",
+        "SELECT",
+        "OFFSET",
+        "FETCH",
+        "SET",
+        "WHEN",
+        "RETURNING",
+        "INSERT",
+        "MATCH_RECOGNIZE",
+    ]
+)
+_JOINS = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "ANTI", "SEMI", "OUTER"])
+_NOT_AN_ALIAS = (
+    _CLAUSES
+    | _JOINS
+    | frozenset(
+        ["ON", "USING", "LATERAL", "TABLESAMPLE", "PIVOT", "UNPIVOT", "AS", "FOR", "VERSION", "TIMESTAMP", "FROM"]
+    )
+)
+_FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
+OUR_FUNCTIONS = frozenset(
+    {"paimon_incremental_query", "paimon_incremental_between_timestamp", "paimon_incremental_to_auto_tag"}
+)
+_WINDOWS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
+
+
+@dataclass(slots=True)
+class Tables:
+    """What the walk collects."""
+
+    tables: list[TableRef] = field(default_factory=list)
+    edits: list[tuple[Span, str]] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
+    qualified: list[tuple[Token, ...]] = field(default_factory=list)
+    """Dotted names outside FROM, as their name tokens: `db.t.col` must lose its `db`."""
+
+
+def find_tables(cursor: Cursor) -> Tables:
+    """Walk the cursor's remaining tokens as one query."""
+    found = Tables()
+    walk = _Walk(cursor, found)
+    walk.query(frozenset(), 0)
+    if not cursor.done:
+        cursor.fail(f"{cursor.peek().text!r} is not understood here")
+    found.edits += _qualifier_edits(found)
+    return found
+
+
+def find_tables_in(cursor: Cursor, tokens: Sequence[Token]) -> Tables:
+    """Tables in the subqueries of an expression (a WHERE of DELETE, a SET of UPDATE)."""
+    inner = Cursor(cursor.text, tokens)
+    found = Tables()
+    walk = _Walk(inner, found)
+    while not inner.done:
+        before = inner.at
+        walk.body(frozenset(), 0, in_from=False)
+        if inner.at == before:
+            inner.at += 1
+    return found
+
+
+def _qualifier_edits(found: Tables) -> list[tuple[Span, str]]:
+    """`db.t.col` -> `t.col` for every reference that stands without an alias."""
+    bare = {ref.parts for ref in found.tables if ref.alias is None and len(ref.parts) > 1}
+    edits = []
+    for chain in found.qualified:
+        names = tuple(t.name for t in chain)
+        for length in (3, 2):
+            if len(names) > length - 1 and names[:length] in bare:
+                edits.append((Span(chain[0].start, chain[length - 1].stop), quote(names[length - 1])))
+                break
+    return edits
+
+
+class _Walk:
+    """Recursive descent over brackets; inside one bracket level a plain loop."""
+
+    def __init__(self, cursor: Cursor, found: Tables) -> None:
+        self.c, self.found = cursor, found
+
+    def query(self, ctes: frozenset[str], depth: int) -> None:
+        """A query up to its closing bracket or the end. WITH names are visible from their definition on."""
+        if depth > MAX_DEPTH:
+            self.c.fail("the query is nested too deeply", hint="split it into views")
+        if self.c.take("WITH"):
+            self.c.take("RECURSIVE")
+            while self.c.peek().is_name:
+                name = self.c.name("name of the common table expression")
+                if self.c.sees("("):
+                    self.c.names()
+                self.c.need("AS", "(")
+                self.query(ctes, depth + 1)
+                self.c.need(")")
+                ctes = ctes | {name.lower()}
+                if not self.c.take(","):
+                    break
+        self.body(ctes, depth, in_from=False)
+
+    def body(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
+        """Everything at this bracket level. `in_from`: we stand where a table may come next."""
+        c = self.c
+        want_table, listing = in_from, in_from
+        while not c.done and not c.sees(")"):
+            token = c.peek()
+            if want_table and self._table(ctes, depth):
+                want_table = False
+                continue
+            want_table = False
+            upper = token.upper
+            if (upper == "FROM" and not self._is_not_a_clause(function)) or upper == "JOIN":
+                c.at += 1
+                want_table = listing = True
+            elif upper == "LATERAL" and c.peek(1).upper == "VIEW":
+                c.at += 2
+                listing = False
+            elif upper == "," and listing:
+                c.at += 1
+                want_table = True
+            elif upper in _CLAUSES:
+                listing = False
+                c.at += 1
+            elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
+                c.at += 1
+                self._table(ctes, depth)
+            elif token.text == "(":
+                self._bracket(ctes, depth)
+            else:
+                self._plain(token)
+
+    def _starts_query(self) -> bool:
+        before = self.c.peek(-1).text.upper() if self.c.at else ""
+        return before in ("", "(", "UNION", "ALL", "EXCEPT", "INTERSECT", "AS", ")")
+
+    def _is_not_a_clause(self, function: str) -> bool:
+        """FROM inside EXTRACT(YEAR FROM x), and IS [NOT] DISTINCT FROM."""
+        return function in _FROM_IN_FUNCTION or (self.c.at > 0 and self.c.peek(-1).upper == "DISTINCT" and self.c.peek(-2).upper in ("IS", "NOT"))  # fmt: skip
+
+    def _bracket(self, ctes: frozenset[str], depth: int) -> None:
+        c = self.c
+        before = c.peek(-1) if c.at else None
+        function = before.upper if before is not None and before.kind == "word" else ""
+        if depth > MAX_DEPTH:
+            c.fail("the query is nested too deeply", hint="split it into views")
+        opening = c.at
+        c.at += 1
+        if c.peek().upper in _QUERY_STARTS and not (function == "TRIM"):
+            self.query(ctes, depth + 1)
+        else:
+            self.body(ctes, depth + 1, in_from=False, function=function)
+        if c.done:
+            c.at = opening
+            c.fail("this bracket is never closed")
+        c.need(")")
+        if function == "CAST" or function == "TRY_CAST":
+            edit = cast_edit(c.tokens[opening + 1 : c.at - 1])
+            if edit is not None:
+                self.found.edits.append(edit)
+        rewrite = FUNCTION_EDITS.get(function)
+        if rewrite is not None and before is not None:
+            self.found.edits += rewrite(c.text, before, c.tokens[opening : c.at])
+
+    def _plain(self, token: Token) -> None:
+        c = self.c
+        if token.kind == "param":
+            self.found.parameters.append(token.text[1:])
+        if token.is_name and c.peek(1).text == ".":
+            chain = [token]
+            c.at += 1
+            while c.sees(".") and (c.peek(1).is_name or c.peek(1).text == "*"):
+                if c.peek(1).is_name:
+                    chain.append(c.peek(1))
+                c.at += 2
+                if c.peek(-1).text == "*":
+                    chain.append(c.peek(-1))
+            if c.sees("."):
+                c.at += 1
+            if len(chain) > 2:
+                self.found.qualified.append(tuple(chain))
+            return
+        c.at += 1
+
+    # -- one table factor
+
+    def _table(self, ctes: frozenset[str], depth: int) -> bool:
+        """Read a table factor if one begins here."""
+        c = self.c
+        c.take("LATERAL")
+        if c.sees("("):
+            self._from_bracket(ctes, depth)
+            self._alias()
+            return True
+        if c.sees("TABLE", "("):
+            self._windowed(ctes, depth)
+            return True
+        if not c.peek().is_name or c.peek().upper in ("SELECT", "VALUES", "UNNEST"):
+            return False
+        if c.peek().kind == "word" and c.peek().upper in _CLAUSES:
+            return False
+        start = c.start
+        parts = c.parts("table")
+        if c.sees("("):
+            self._function(parts, start, ctes, depth)
+            return True
+        if len(parts) == 1 and parts[0].lower() in ctes:
+            self._alias()
+            return True
+        if len(parts) == 2 and parts[0].upper() in _FILE_FORMATS and ("/" in parts[1] or "." in parts[1]):
+            self._alias()
+            return True
+        options: dict[str, str] = {}
+        travel: VersionAsOf | TimestampAsOf | None = None
+        lookup = False
+        stop = c.stop
+        while True:
+            if c.peek().kind == "hint":
+                options.update(hint_options(c))
+            elif (found := self._travel()) is not None:
+                travel, lookup = (None, True) if found == "lookup" else (found, lookup)  # type: ignore[assignment]
+            else:
+                break
+            stop = c.stop
+        alias = self._alias()
+        if c.peek().kind == "hint":  # t AS a /*+ OPTIONS(...) */
+            options.update(hint_options(c))
+        self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
+        return True
+
+    def _from_bracket(self, ctes: frozenset[str], depth: int) -> None:
+        c = self.c
+        if depth > MAX_DEPTH:
+            c.fail("the query is nested too deeply", hint="split it into views")
+        opening = c.at
+        c.need("(")
+        if c.peek().upper in _QUERY_STARTS:
+            self.query(ctes, depth + 1)
+        else:
+            self.body(ctes, depth + 1, in_from=True)
+        if c.done:
+            c.at = opening
+            c.fail("this bracket is never closed")
+        c.need(")")
+
+    def _function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
+        """A table function: one of ours becomes a reference, the rest is Spark's."""
+        c = self.c
+        last = parts[-1].lower()
+        if last in OUR_FUNCTIONS or last.startswith("incremental_"):
+            function = TableFunction(parts, *_arguments(c))
+            span = Span(start, c.stop)
+            self.found.tables.append(TableRef(parts, span, alias=self._alias(), function=function))
+            return
+        self._bracket(ctes, depth)
+        self._alias()
+
+    def _windowed(self, ctes: frozenset[str], depth: int) -> None:
+        """Flink's TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)): a subquery with window columns."""
+        from paimon_nb.sql.functions import window_table
+
+        c = self.c
+        start = c.start
+        c.need("TABLE", "(")
+        kind = c.peek().upper
+        if kind not in _WINDOWS:
+            self.body(ctes, depth + 1, in_from=True)
+            c.need(")")
+            self._alias()
+            return
+        c.at += 1
+        c.need("(")
+        c.take("DATA")
+        c.take("=>")
+        c.need("TABLE")
+        inner_start = c.start
+        self._table(ctes, depth)
+        inner = Span(inner_start, c.stop)
+        arguments: list[Span] = []
+        while c.take(","):
+            if c.peek(1).upper == "=>":
+                c.at += 2
+            arguments.append(c.balanced(","))
+        c.need(")")
+        c.need(")")
+        head, tail = window_table(kind, [c.text_of(a) for a in arguments])
+        self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
+        self._alias()
+
+    def _travel(self) -> VersionAsOf | TimestampAsOf | str | None:
+        """[FOR] VERSION|SYSTEM_VERSION AS OF v, [FOR] TIMESTAMP|SYSTEM_TIME AS OF t; 'lookup' for a column as the time."""
+        c = self.c
+        ahead = 1 if c.sees("FOR") else 0
+        word = c.peek(ahead).upper
+        if word not in ("VERSION", "SYSTEM_VERSION", "TIMESTAMP", "SYSTEM_TIME") or c.peek(ahead + 1).upper != "AS" or c.peek(ahead + 2).upper != "OF":  # fmt: skip
+            return None
+        c.at += ahead + 3
+        if word.endswith("VERSION"):
+            token = c.next()
+            return VersionAsOf(token.value if token.kind == "string" else token.text)
+        start, first = c.start, c.peek()
+        self._operand()
+        while c.take_one("+", "-"):
+            self._operand()
+        if first.is_name and first.upper not in ("TIMESTAMP", "DATE", "CAST", "TO_TIMESTAMP", "CURRENT_TIMESTAMP", "NOW", "DATE_SUB", "DATE_ADD", "CURRENT_DATE", "LOCALTIMESTAMP"):  # fmt: skip
+            return "lookup"
+        return TimestampAsOf(c.text[start : c.stop])
+
+    def _operand(self) -> None:
+        c = self.c
+        token = c.next()
+        if token.upper in ("TIMESTAMP", "DATE", "INTERVAL") and c.peek().kind == "string":
+            c.at += 1
+            if token.upper == "INTERVAL" and c.peek().kind == "word":
+                c.at += 1
+            return
+        if token.is_name:
+            while c.sees(".") and c.peek(1).is_name:
+                c.at += 2
+        if token.text == "(" or c.sees("("):
+            if token.text != "(":
+                c.at += 1
+            c.balanced()
+            c.need(")")
+
+    def _alias(self) -> str | None:
+        c = self.c
+        if c.take("AS"):
+            name = c.name("alias")
+        elif c.peek().kind == "quoted" or (c.peek().kind == "word" and c.peek().upper not in _NOT_AN_ALIAS):
+            name = c.name()
+        else:
+            return None
+        if c.sees("(") and all(t.is_name or t.text == "," for t in _inside(c)):
+            c.names()
+        return name
+
+
+def _inside(cursor: Cursor) -> list[Token]:
+    """Tokens between the bracket that opens here and the next ')'."""
+    out = []
+    ahead = 1
+    while cursor.peek(ahead).kind != "end" and cursor.peek(ahead).text != ")":
+        out.append(cursor.peek(ahead))
+        ahead += 1
+    return out
+
+
+def hint_options(cursor: Cursor) -> dict[str, str]:
+    """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are stepped over."""
+    from paimon_nb.sql.tokens import tokens
+
+    hint = cursor.next()
+    inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # blanks keep the offsets true for errors
+    inner = Cursor(cursor.text, tokens(inner_text))
+    out: dict[str, str] = {}
+    while not inner.done:
+        if inner.take("OPTIONS"):
+            out.update(inner.options())
+        else:
+            inner.at += 1
+            if inner.sees("("):
+                inner.at += 1
+                inner.balanced()
+                inner.take(")")
+        inner.take(",")
+    return out
+
+
+def _arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
+    from paimon_nb.sql.grammar.call import literal
+
+    positional: list[object] = []
+    named: dict[str, object] = {}
+
+    def argument() -> None:
+        if cursor.peek().is_name and cursor.peek(1).upper == "=>":
+            key = cursor.name()
+            cursor.at += 1
+            named[key] = literal(cursor)
+        else:
+            positional.append(literal(cursor))
+
+    cursor.listed(argument)
+    return tuple(positional), named

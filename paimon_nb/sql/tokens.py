@@ -1,0 +1,94 @@
+"""The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import SqlSyntaxError
+
+_LEX = re.compile(
+    r"""
+    (?P<space>\s+|--[^\n]*)
+  | (?P<hint>/\*\+(?:[^*]|\*(?!/))*\*/)
+  | (?P<comment>/\*(?:[^*]|\*(?!/))*\*/)
+  | (?P<string>[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*")
+  | (?P<quoted>`(?:[^`]|``)*`)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|bd|[LlSsYyDdFf])?(?![\w$])|\d+)
+  | (?P<word>[^\W\d][\w$]*|\d[\w$]*)
+  | (?P<op><=>|=>|->|::|<>|!=|<=|>=|==|\|\||[-+*/%=<>(),.;:!\[\]{}?&|^~@\#$])
+  | (?P<junk>.)
+    """,
+    re.X | re.S,
+)
+_OPEN = {"'": "string", '"': "string", "`": "quoted name", "/": "comment"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One lexical unit. `kind`: word, quoted, string, number, param, hint, op."""
+
+    kind: str
+    text: str
+    start: int
+    stop: int
+    upper: str
+    """Upper-case text of words and operators, '' for everything else: keywords compare against it."""
+
+    @property
+    def name(self) -> str:
+        """The identifier that a word or quoted name means."""
+        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
+
+    @property
+    def value(self) -> str:
+        """The content of a string literal."""
+        raw = self.text[1:] if self.text[0] in "rR" else self.text
+        edge = raw[0]
+        return raw[1:-1].replace(edge * 2, edge).replace("\\" + edge, edge)
+
+    @property
+    def is_name(self) -> bool:
+        return self.kind in ("word", "quoted")
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of `text`. Linear in its length.
+
+    Raises:
+        SqlSyntaxError: an unfinished string, name or comment, or a character that SQL does not have.
+    """
+    out: list[Token] = []
+    position, end = 0, len(text)
+    while position < end:
+        match = _LEX.match(text, position)
+        assert match is not None
+        kind = match.lastgroup or "junk"
+        start, position = position, match.end()
+        if kind in ("space", "comment"):
+            continue
+        piece = match[0]
+        if kind == "junk" or (kind == "op" and piece == "/" and text.startswith("/*", start)):
+            what = _OPEN.get(piece)
+            raise SqlSyntaxError(
+                f"this {what} never ends" if what else f"{piece!r} means nothing here",
+                hint="close it" if what else "quote names with backticks", sql=text, start=start, stop=start + 1,
+            )  # fmt: skip
+        if piece == ":" and _is_parameter(text, start, out):
+            name = re.compile(r"\w+").match(text, position)
+            assert name is not None
+            position = name.end()
+            out.append(Token("param", text[start:position], start, position, ""))
+            continue
+        upper = piece.upper() if kind in ("word", "op") else ""
+        out.append(Token(kind, piece, start, position, upper))
+    return out
+
+
+def _is_parameter(text: str, colon: int, before: list[Token]) -> bool:
+    """`:name` binds a value; `a:b` is a struct type or a path into a VARIANT, `a::b` a cast."""
+    following = text[colon + 1 : colon + 2]
+    if not (following.isalpha() or following == "_"):
+        return False
+    touching = bool(before) and before[-1].stop == colon
+    return not (touching and (before[-1].kind in ("word", "quoted", "string", "number") or before[-1].text in ")]>"))
