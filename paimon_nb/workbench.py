@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
-from paimon_nb.base.name import MAIN_BRANCH, Name
+from paimon_nb.base.name import MAIN_BRANCH, Name, split_name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.session import Result, Session, run_statement
@@ -142,19 +142,3 @@ class Workbench:
     def __repr__(self) -> str:
         session = self.session
         return f"<Workbench {session.current_catalog}.{session.current_database} at {session.catalog.warehouse}>"
-
-
-def split_name(text: str) -> tuple[str, ...]:
-    """`` a.`b.c`.d `` -> ('a', 'b.c', 'd')."""
-    parts: list[str] = []
-    rest = text.strip()
-    while rest:
-        if rest.startswith("`"):
-            end = rest.replace("``", "\0\0").find("`", 1)
-            end = len(rest) if end < 0 else end
-            parts.append(rest[1:end].replace("``", "`"))
-            rest = rest[end + 1 :].removeprefix(".")
-        else:
-            head, _, rest = rest.partition(".")
-            parts.append(head)
-    return tuple(parts)

@@ -33,6 +33,22 @@ def quote(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
+def split_name(text: str) -> tuple[str, ...]:
+    """`` a.`b.c`.d `` -> ('a', 'b.c', 'd')."""
+    parts: list[str] = []
+    rest = text.strip()
+    while rest:
+        if rest.startswith("`"):
+            end = rest.replace("``", "\0\0").find("`", 1)
+            end = len(rest) if end < 0 else end
+            parts.append(rest[1:end].replace("``", "`"))
+            rest = rest[end + 1 :].removeprefix(".")
+        else:
+            head, _, rest = rest.partition(".")
+            parts.append(head)
+    return tuple(parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A table's full name: `database.table[$branch_b][$system]`. Grammar: Paimon's Identifier."""

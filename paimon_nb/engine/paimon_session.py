@@ -1,0 +1,339 @@
+# ruff: noqa: N802, N803  the names are Spark's
+"""`wb.spark`: a real SparkSession that knows Paimon names. What a name means is asked from a resolver; no rule lives here.
+
+The session is a subclass made over an existing one, so every DataFrame that comes from it carries it. `DataFrame.write`
+is a property of Spark's class that no session can choose; `_hook_writers` makes it ask the session, once, and leaves the
+DataFrames of other sessions as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
+
+from paimon_nb.base.errors import TableNotFound
+from paimon_nb.base.name import split_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Resolver(Protocol):
+    """What the session asks about Paimon."""
+
+    def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
+        """The rows of a named table; None if the name is Spark's own."""
+
+    def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
+        """The rows of the table at a path."""
+
+    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+        """The last statement's result."""
+
+    def write(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        create: bool = True,
+        by_name: bool = False,
+    ) -> None:
+        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, error, ignore."""
+
+
+def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
+    """The session over `plain` for one resolver's workbench; the same object each time.
+
+    It also becomes what `SparkSession.builder.getOrCreate()` and `SparkSession.active()` return.
+    """
+    plain = plain_session(plain)
+    known: dict[int, PaimonSession] = plain.__dict__.setdefault("_paimon_sessions", {})
+    workbench = getattr(resolver, "session", resolver)
+    session = known.get(id(workbench))
+    if session is None:
+        session = PaimonSession(plain, resolver, workbench)
+        known[id(workbench)] = session
+    current = SparkSession._instantiatedSession
+    if current is None or current.sparkContext is plain.sparkContext:
+        SparkSession._instantiatedSession = SparkSession._activeSession = session
+    _hook_writers()
+    return session
+
+
+def plain_session(session: SparkSession) -> SparkSession:
+    """The session below a `PaimonSession`; any other session as it is."""
+    return session._plain if isinstance(session, PaimonSession) else session
+
+
+def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same DataFrame carrying another session, so that `frame.write.format("paimon")` and `frame.sparkSession` know us."""
+    return type(frame)(frame._jdf, session)
+
+
+class PaimonSession(SparkSession):
+    """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
+
+    def __init__(self, plain: SparkSession, resolver: Resolver, workbench: object) -> None:
+        # Not SparkSession.__init__: that would make a new Python session for the JVM; this one shares all of `plain`.
+        self.__dict__.update({k: v for k, v in plain.__dict__.items() if k != "_paimon_sessions"})
+        self._plain = plain
+        self._resolver = resolver
+        self._workbench = workbench  # held, so that its id stays its own
+
+    def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
+        """Like `SparkSession.sql`, in either dialect and with Paimon tables."""
+        if isinstance(args, list):
+            return adopt(self._plain.sql(sqlQuery, args, **kwargs), self)  # `?` markers are Spark's own
+        if not kwargs or "{" not in sqlQuery:
+            return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)
+        from pyspark.sql.sql_formatter import SQLStringFormatter
+
+        formatter = SQLStringFormatter(self._plain)
+        try:
+            return adopt(self._resolver.sql(formatter.format(sqlQuery, **kwargs), args, {}), self)
+        finally:
+            formatter.clear()
+
+    def table(self, tableName: str) -> DataFrame:
+        """The rows of a Paimon table, else of Spark's own."""
+        frame = self._resolver.table(split_name(tableName), {})
+        return adopt(self._plain.table(tableName) if frame is None else frame, self)
+
+    @property
+    def read(self) -> PaimonReader:
+        return PaimonReader(self)
+
+    def newSession(self) -> SparkSession:
+        fresh = self._plain.newSession()
+        return PaimonSession(fresh, self._resolver, self._workbench)
+
+
+class PaimonReader(DataFrameReader):
+    """`spark.read`: knows `format("paimon")`, and Paimon names in `table`."""
+
+    def __init__(self, session: PaimonSession) -> None:
+        super().__init__(session)
+        self._paimon, self._source = session, ""
+        self._given: dict[str, str] = {}
+
+    def format(self, source: str) -> PaimonReader:
+        self._source = source
+        if source.lower() != "paimon":
+            super().format(source)
+        return self
+
+    def option(self, key: str, value: Any) -> PaimonReader:
+        self._given[key] = _text(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> PaimonReader:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+        """With format "paimon": the table at `path`, or named by the options `database` and `table`."""
+        if format is not None:
+            self.format(format)
+        self.options(**options)
+        if self._source.lower() != "paimon":
+            return super().load(path, schema=schema)
+        place = path or self._given.get("path")
+        given = {k: v for k, v in self._given.items() if k not in ("path", "catalog", "database", "table")}
+        if place is None:
+            names = tuple(self._given[k] for k in ("catalog", "database", "table") if k in self._given)
+            if not names:
+                raise TableNotFound("no table named", hint='.load("path/to/table"), or .table("db.t")')
+            return self._named(names, given)
+        return adopt(self._paimon._resolver.path(str(place), given), self._paimon)
+
+    def table(self, tableName: str) -> DataFrame:
+        if self._source and self._source.lower() != "paimon":
+            return super().table(tableName)
+        frame = self._paimon._resolver.table(split_name(tableName), self._given)
+        return super().table(tableName) if frame is None else adopt(frame, self._paimon)
+
+    def _named(self, parts: tuple[str, ...], given: Mapping[str, str]) -> DataFrame:
+        frame = self._paimon._resolver.table(parts, given)
+        if frame is None:
+            raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists what is there")
+        return adopt(frame, self._paimon)
+
+
+class PaimonWriter(DataFrameWriter):
+    """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
+
+    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
+        super().__init__(frame)
+        self._frame, self._paimon = frame, session
+        self._source, self._save_mode = "", "error"
+        self._given: dict[str, str] = {}
+        self._partition_by: tuple[str, ...] = ()
+
+    def format(self, source: str) -> PaimonWriter:
+        self._source = source
+        if source.lower() != "paimon":
+            super().format(source)
+        return self
+
+    def mode(self, saveMode: str | None) -> PaimonWriter:
+        super().mode(saveMode)
+        if saveMode:
+            self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
+        return self
+
+    def option(self, key: str, value: Any) -> PaimonWriter:
+        self._given[key] = _text(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> PaimonWriter:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def partitionBy(self, *cols: Any) -> PaimonWriter:
+        self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
+        super().partitionBy(*cols)
+        return self
+
+    def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
+             partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        self._take(format, mode, partitionBy, options)
+        if self._source.lower() != "paimon":
+            return super().save(path)
+        place = path or self._given.get("path")
+        if place is not None:
+            return self._store(str(place), self._save_mode)
+        names = tuple(self._given[k] for k in ("catalog", "database", "table") if k in self._given)
+        if not names:
+            raise TableNotFound("no table named", hint='.save("path/to/table"), or .saveAsTable("db.t")')
+        return self._store(names, self._save_mode)
+
+    def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
+                    partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+        """Into a named table, made if it is absent; columns are matched by name, as Spark does for tables that exist."""
+        self._take(format, mode, partitionBy, options)
+        if self._source and self._source.lower() != "paimon":
+            return super().saveAsTable(name)
+        return self._store(split_name(name), self._save_mode, by_name=True)
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        """Into a table that exists; columns are matched by position."""
+        parts = split_name(tableName)
+        if self._source.lower() not in ("", "paimon") or self._paimon._resolver.table(parts, {}) is None:
+            return super().insertInto(tableName, overwrite)
+        replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
+        return self._store(parts, "overwrite" if replace else "append", create=False)
+
+    def _take(self, format: str | None, mode: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
+        self.options(**options)
+        if mode is not None:
+            self.mode(mode)
+        if partition_by is not None:
+            self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
+        if format is not None:
+            self.format(format)
+
+    def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
+        self._paimon._resolver.write(
+            self._frame, target, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            by_name=by_name,
+        )  # fmt: skip
+
+
+class PaimonWriterV2(DataFrameWriterV2):
+    """`df.writeTo(name)`: a Paimon table unless `using` names something else."""
+
+    def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
+        super().__init__(frame, table)
+        self._frame, self._paimon, self._parts = frame, session, split_name(table)
+        self._source = ""
+        self._given: dict[str, str] = {}
+        self._partition_by: tuple[str, ...] = ()
+
+    def using(self, provider: str) -> PaimonWriterV2:
+        self._source = provider
+        if provider.lower() != "paimon":
+            super().using(provider)
+        return self
+
+    def option(self, key: str, value: Any) -> PaimonWriterV2:
+        self._given[key] = _text(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> PaimonWriterV2:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def tableProperty(self, property: str, value: str) -> PaimonWriterV2:
+        self._given[property] = value
+        super().tableProperty(property, value)
+        return self
+
+    def partitionedBy(self, col: Any, *cols: Any) -> PaimonWriterV2:
+        names = [c if isinstance(c, str) else c._jc.toString() for c in (col, *cols)]
+        self._partition_by = tuple(names)
+        super().partitionedBy(col, *cols)
+        return self
+
+    def create(self) -> None:
+        return super().create() if self._is_spark() else self._store("error")
+
+    def replace(self) -> None:
+        return super().replace() if self._is_spark() else self._store("overwrite")
+
+    def createOrReplace(self) -> None:
+        return super().createOrReplace() if self._is_spark() else self._store("overwrite")
+
+    def append(self) -> None:
+        return super().append() if self._is_spark() else self._store("append", create=False)
+
+    def overwritePartitions(self) -> None:
+        return super().overwritePartitions() if self._is_spark() else self._store("overwrite", create=False)
+
+    def _is_spark(self) -> bool:
+        return self._source.lower() not in ("", "paimon")
+
+    def _store(self, mode: str, *, create: bool = True) -> None:
+        self._paimon._resolver.write(
+            self._frame, self._parts, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            by_name=True,
+        )  # fmt: skip
+
+
+def _hook_writers() -> None:
+    """Let `DataFrame.write` and `.writeTo` ask the frame's session. Idempotent."""
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+    if getattr(ClassicFrame, "_paimon_hook", False):
+        return
+    plain_write, plain_write_to = ClassicFrame.write, ClassicFrame.writeTo
+
+    def write(self: DataFrame) -> DataFrameWriter:
+        session = self.sparkSession
+        return PaimonWriter(self, session) if isinstance(session, PaimonSession) else plain_write.fget(self)
+
+    def write_to(self: DataFrame, table: str) -> DataFrameWriterV2:
+        session = self.sparkSession
+        return (
+            PaimonWriterV2(self, table, session) if isinstance(session, PaimonSession) else plain_write_to(self, table)
+        )
+
+    write.__doc__, write_to.__doc__ = plain_write.__doc__, plain_write_to.__doc__
+    ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
+    ClassicFrame._paimon_hook = True
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

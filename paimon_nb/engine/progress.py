@@ -1,0 +1,44 @@
+"""How far the jobs of a group have come, asked from Spark's own tracker. Shows nothing by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A look at one moment. Stages appear as the work goes on, so there is no percentage of the whole."""
+
+    stage: int
+    """Which stage of those seen so far is running, from 1; 0 before the first."""
+    stages: int
+    done: int
+    """Finished tasks of that stage."""
+    total: int
+    jobs_active: int
+
+    def __str__(self) -> str:
+        return f"stage {self.stage}: {self.done}/{self.total} tasks" if self.stage else "planning"
+
+
+def poll(spark: SparkSession, group: str) -> Progress:
+    """Ask the tracker about one job group."""
+    tracker = spark.sparkContext.statusTracker()
+    stages: set[int] = set()
+    active = 0
+    for job_id in tracker.getJobIdsForGroup(group):
+        job = tracker.getJobInfo(job_id)
+        if job is not None:
+            stages.update(job.stageIds)
+            active += job.status == "RUNNING"
+    ordered = sorted(stages)
+    best = Progress(0, len(ordered), 0, 0, active)
+    for number, stage_id in enumerate(ordered, 1):
+        info = tracker.getStageInfo(stage_id)
+        if info is not None and info.numTasks and (info.numCompletedTasks or info.numActiveTasks):
+            best = Progress(number, len(ordered), info.numCompletedTasks, info.numTasks, active)
+    return best

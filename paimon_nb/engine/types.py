@@ -1,0 +1,326 @@
+"""Paimon's types as Spark's and back, for schemas and for rows. Knows no table and starts no JVM.
+
+| Paimon | Spark | Arrow between them |
+|---|---|---|
+| TINYINT .. BIGINT, FLOAT, DOUBLE, BOOLEAN, DATE, DECIMAL, BYTES | the same | as in `format/types/arrow.py` |
+| CHAR, VARCHAR, STRING | STRING, padding as stored | string |
+| TIMESTAMP(p <= 6) / LTZ(p <= 6) | TIMESTAMP_NTZ / TIMESTAMP | timestamp[us], tz UTC for LTZ |
+| TIMESTAMP(7..9) / LTZ(7..9) | STRING 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn', LTZ in UTC with a 'Z' behind | string: Spark has no nanoseconds, nothing may be lost |
+| TIME(p) | TIME(p), p <= 6 | time64[ns] |
+| MULTISET<e> | MAP<e, INT> | map |
+| VARIANT | VARIANT | struct tagged as Spark tags it |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    Char,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    arrow_type,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import types as spark
+
+NANO_DIGITS = 6
+"""Fractional digits up to which Spark holds a timestamp."""
+SPARK_VARIANT = pa.struct(
+    [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={b"variant": b"true"})]
+)
+
+
+def is_nano(t: DataType) -> bool:
+    """True for timestamps that Spark can only hold as text."""
+    return isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > NANO_DIGITS
+
+
+# -- schemas
+
+
+def spark_type(t: DataType) -> spark.DataType:
+    """The Spark type that stands for a Paimon type."""
+    from pyspark.sql import types as T  # noqa: N812
+
+    match t:
+        case Atomic():
+            return {
+                "BOOLEAN": T.BooleanType, "TINYINT": T.ByteType, "SMALLINT": T.ShortType, "INT": T.IntegerType,
+                "BIGINT": T.LongType, "FLOAT": T.FloatType, "DOUBLE": T.DoubleType, "DATE": T.DateType,
+                "VARIANT": T.VariantType, "BLOB": T.BinaryType,
+            }[t.name]()  # fmt: skip
+        case Decimal():
+            return T.DecimalType(t.precision, t.scale)
+        case Time():
+            return T.TimeType(min(t.precision, NANO_DIGITS))
+        case Timestamp():
+            return T.StringType() if is_nano(t) else T.TimestampNTZType()
+        case LocalZonedTimestamp():
+            return T.StringType() if is_nano(t) else T.TimestampType()
+        case Array():
+            return T.ArrayType(spark_type(t.element), True)
+        case Multiset():
+            return T.MapType(spark_type(t.element), T.IntegerType(), True)
+        case Map():
+            return T.MapType(spark_type(t.key), spark_type(t.value), True)
+        case Row():
+            return spark_schema(t.fields)
+    return T.BinaryType() if t.root in ("BINARY", "VARBINARY") else T.StringType()
+
+
+def spark_schema(fields: Iterable[DataField]) -> spark.StructType:
+    """Columns as Spark sees them; all nullable, as Spark makes every file's columns."""
+    from pyspark.sql import types as T  # noqa: N812
+
+    return T.StructType([T.StructField(f.name, spark_type(f.type), True) for f in fields])
+
+
+def fields_of_spark(schema: spark.StructType) -> tuple[DataField, ...]:
+    """Paimon columns for a Spark schema, for tables made from DataFrames. Ids are numbered as Java does at creation.
+
+    Raises:
+        SchemaMismatch: a type that Paimon has no form for (intervals, void, user-defined types).
+    """
+    counter = iter(range(1 << 30)).__next__
+    fields = []
+    for field in schema.fields:
+        number = counter()  # a top-level column takes its id before the fields nested in it
+        comment = (field.metadata or {}).get("comment")
+        fields.append(DataField(number, field.name, from_spark_type(field.dataType, field.nullable, counter), comment))
+    return tuple(fields)
+
+
+def from_spark_type(t: spark.DataType, nullable: bool = True, next_id: Callable[[], int] | None = None) -> DataType:
+    """The Paimon type for a Spark type. Raises `SchemaMismatch`."""
+    from pyspark.sql import types as T  # noqa: N812
+
+    if next_id is None:
+        next_id = iter(range(1 << 30)).__next__
+    match t:
+        case T.DecimalType():
+            return Decimal(t.precision, t.scale, nullable)
+        case T.TimestampNTZType():
+            return Timestamp(6, nullable)
+        case T.TimestampType():
+            return LocalZonedTimestamp(6, nullable)
+        case T.CharType():
+            return Char(t.length, nullable)
+        case T.VarcharType():
+            return VarChar(t.length, nullable)
+        case T.StringType():
+            return VarChar(is_nullable=nullable)
+        case T.BinaryType():
+            return VarBinary(is_nullable=nullable)
+        case T.TimeType():
+            return Time(t.precision, nullable)
+        case T.ArrayType():
+            return Array(from_spark_type(t.elementType, t.containsNull, next_id), nullable)
+        case T.MapType():
+            key = from_spark_type(t.keyType, False, next_id)
+            return Map(key, from_spark_type(t.valueType, t.valueContainsNull, next_id), nullable)
+        case T.StructType():
+            inner = []
+            for field in t.fields:
+                inside = from_spark_type(field.dataType, field.nullable, next_id)
+                inner.append(DataField(next_id(), field.name, inside))
+            return Row(tuple(inner), nullable)
+    names = {
+        "BooleanType": "BOOLEAN", "ByteType": "TINYINT", "ShortType": "SMALLINT", "IntegerType": "INT",
+        "LongType": "BIGINT", "FloatType": "FLOAT", "DoubleType": "DOUBLE", "DateType": "DATE", "VariantType": "VARIANT",
+    }  # fmt: skip
+    name = names.get(type(t).__name__)
+    if name is None:
+        raise SchemaMismatch(
+            f"Spark type {t.simpleString()} has no Paimon type", hint="CAST the column first", type=t.simpleString()
+        )
+    return Atomic(name, nullable)
+
+
+# -- rows: Paimon's Arrow form to Spark's
+
+
+def spark_arrow_type(t: DataType) -> pa.DataType:
+    """The Arrow type in which Spark takes and gives values of a Paimon type."""
+    match t:
+        case Timestamp():
+            return pa.string() if is_nano(t) else pa.timestamp("us")
+        case LocalZonedTimestamp():
+            return pa.string() if is_nano(t) else pa.timestamp("us", tz="UTC")
+        case Time():
+            return pa.time64("ns")
+        case Atomic(name="VARIANT"):
+            return SPARK_VARIANT
+        case Array():
+            return pa.list_(pa.field("element", spark_arrow_type(t.element)))
+        case Multiset():
+            return pa.map_(spark_arrow_type(t.element), pa.int32())
+        case Map():
+            return pa.map_(spark_arrow_type(t.key), pa.field("value", spark_arrow_type(t.value)))
+        case Row():
+            return pa.struct([pa.field(f.name, spark_arrow_type(f.type)) for f in t.fields])
+    return arrow_type(t)
+
+
+def spark_arrow_schema(fields: Iterable[DataField]) -> pa.Schema:
+    return pa.schema([pa.field(f.name, spark_arrow_type(f.type)) for f in fields])
+
+
+def to_spark_arrow(table: pa.Table, fields: Iterable[DataField]) -> pa.Table:
+    """Rows of a table in the form that Spark takes. `table` has the columns of `fields`, in that order."""
+    fields = tuple(fields)
+    columns = [_each_chunk(table.column(i), lambda a, t=f.type: _to_spark(a, t)) for i, f in enumerate(fields)]
+    return pa.table(columns, schema=spark_arrow_schema(fields))
+
+
+def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "UTC") -> pa.Table:
+    """Rows that Spark gave (`toArrow`, a batch inside `mapInArrow`) in the table's own Arrow types.
+
+    Args:
+        table: the columns of `fields`, in that order.
+        zone: session time zone, for text that becomes TIMESTAMP_LTZ(7..9) and names no zone.
+
+    Raises:
+        SchemaMismatch: text that is no timestamp, a type that does not fit.
+    """
+    fields = tuple(fields)
+    columns = [
+        _each_chunk(table.column(i), lambda a, f=f: _from_spark(a, f.type, zone, f.name)) for i, f in enumerate(fields)
+    ]
+    return pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
+
+
+def _each_chunk(column: pa.ChunkedArray, convert: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
+    chunks = [convert(chunk) for chunk in column.chunks]
+    return pa.chunked_array(chunks) if chunks else pa.chunked_array([convert(pa.array([], column.type))])
+
+
+def _to_spark(array: pa.Array, t: DataType) -> pa.Array:
+    target = spark_arrow_type(t)
+    if array.type.equals(target, check_metadata=True):
+        return array
+    match t:
+        case Timestamp() | LocalZonedTimestamp():
+            if not is_nano(t):
+                return array.cast(target)
+            text = pc.strftime(array.cast(pa.timestamp("ns", tz=array.type.tz)), format="%Y-%m-%d %H:%M:%S")
+            zoned = isinstance(t, LocalZonedTimestamp)
+            return pc.binary_join_element_wise(text, "Z", "") if zoned else text
+        case Atomic(name="VARIANT"):
+            # Under a NULL the children hold something: PySpark casts the struct and refuses NULL in a required child.
+            return _rebuild_struct(array, SPARK_VARIANT, [lambda a: a.fill_null(b"")] * 2)
+        case Array() | Map() | Multiset() | Row():
+            return _nested(array, target, [lambda a, c=c: _to_spark(a, c) for c in _children(t)])
+    return array.cast(target)
+
+
+def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array:
+    target = arrow_type(t)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if array.type.equals(target, check_metadata=True):
+        return array
+    match t:
+        case Timestamp() | LocalZonedTimestamp():
+            if is_nano(t):
+                return _parse_nanos(array, t, zone, where)
+            return _floor(array.cast(pa.timestamp("us", tz=array.type.tz)), t.precision).cast(target)
+        case Time():
+            nanos = array.cast(pa.time64("ns")).cast(pa.int64())
+            millis = pc.divide(nanos, pa.scalar(1_000_000, pa.int64()))
+            return millis.cast(pa.int32()).cast(target)
+        case Atomic(name="VARIANT"):
+            return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
+        case Array() | Map() | Multiset() | Row():
+            children = [lambda a, c=c: _from_spark(a, c, zone, where) for c in _children(t)]
+            return _nested(array, target, children)
+    try:
+        return array.cast(target)
+    except pa.ArrowInvalid as error:
+        raise SchemaMismatch(f"column {where!r}: {error}", hint=f"the column is {t}", column=where) from None
+
+
+def _floor(array: pa.Array, precision: int) -> pa.Array:
+    """Drop the digits that TIMESTAMP(precision) has not: Spark's timestamps always come with six."""
+    if precision >= NANO_DIGITS:
+        return array
+    return pc.floor_temporal(array, multiple=10 ** (NANO_DIGITS - precision), unit="microsecond")
+
+
+def _parse_nanos(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array:
+    """Text, or a timestamp of Spark's, as timestamp[ns]."""
+    target = arrow_type(t)
+    if pa.types.is_timestamp(array.type):
+        return array.cast(target)
+    text = array.cast(pa.string())
+    try:
+        if isinstance(t, Timestamp):
+            return text.cast(target)
+        zoned = pc.match_substring_regex(text, r"(Z|[+-]\d\d(:?\d\d)?)$")
+        none = pa.scalar(None, pa.string())
+        instants = pc.if_else(zoned, text, none).cast(target)
+        local = pc.if_else(zoned, none, text).cast(pa.timestamp("ns"))
+        placed = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest").cast(target)
+        return pc.coalesce(instants, placed)
+    except pa.ArrowInvalid as error:
+        raise SchemaMismatch(
+            f"column {where!r}: not every text is a timestamp: {error}",
+            hint=f"the column is {t}; Spark gives it as text 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn'",
+            column=where,
+        ) from None
+
+
+def _children(t: DataType) -> list[DataType]:
+    match t:
+        case Array():
+            return [t.element]
+        case Map():
+            return [t.key, t.value]
+        case Multiset():
+            return [t.element, Atomic("INT", False)]
+        case Row():
+            return [f.type for f in t.fields]
+    return []
+
+
+def _nested(array: pa.Array, target: pa.DataType, convert: list[Callable[[pa.Array], pa.Array]]) -> pa.Array:
+    """An array of lists, maps or structs with every child converted."""
+    if pa.types.is_struct(target):
+        return _rebuild_struct(array, target, convert)
+    if pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
+        array = array.cast(pa.list_(array.type.value_type))
+    validity, offsets = array.buffers()[:2]
+    if pa.types.is_map(target):
+        entries = pa.StructArray.from_arrays(
+            [convert[0](array.keys), convert[1](array.items)], fields=[target.key_field, target.item_field]
+        )
+    else:
+        entries = convert[0](array.values)
+    return pa.Array.from_buffers(
+        target, len(array), [validity, offsets], null_count=array.null_count, offset=array.offset, children=[entries]
+    )
+
+
+def _rebuild_struct(array: Any, target: pa.StructType, convert: list[Callable[[pa.Array], pa.Array]]) -> pa.Array:
+    fields = [target.field(i) for i in range(target.num_fields)]
+    if not fields:
+        return array.cast(target)
+    children = [convert[i](array.field(i)) for i in range(len(fields))]
+    return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

@@ -1,0 +1,14 @@
+"""One Spark for all tests of the engine."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from paimon_nb.engine.session import spark_session, stop
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.session.timeZone": "America/New_York"})
+    yield session
+    stop(session)
