@@ -1,0 +1,33 @@
+"""A file system from a path's scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from paimon_nb.base.registry import Registry
+from paimon_nb.fs.api import FileIO
+from paimon_nb.fs.local import LocalFileIO
+from paimon_nb.fs.memory import MemoryFileIO
+
+_MEMORY = MemoryFileIO()
+"""One per process, so that two catalogs of the same `memory:` path see the same files."""
+
+FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
+    "file system",
+    {
+        "file": lambda options: LocalFileIO(),
+        "memory": lambda options: _MEMORY,
+    },
+)
+
+
+def open_fs(path: str, options: Mapping[str, str]) -> FileIO:
+    """The file system of a path: a plain path is local, else the scheme before ':' decides.
+
+    Raises:
+        UnknownName: no file system for the scheme.
+    """
+    scheme, colon, _ = path.partition(":")
+    if not colon or len(scheme) < 2 or "/" in scheme:
+        scheme = "file"
+    return FILE_SYSTEMS.find(scheme.lower())(options)

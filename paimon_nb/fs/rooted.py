@@ -1,0 +1,97 @@
+"""A view of a file system that never leaves its root: every call's path is checked, whatever name it was made of."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+from paimon_nb.base.errors import OutsideWarehouse
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+
+
+class RootedFileIO(FileIO):
+    """`inner`, for paths below `root` (or one of `extra_roots`) only.
+
+    Args:
+        root: directory or URI; local paths become absolute. extra_roots: other allowed places, for external data files.
+    """
+
+    def __init__(self, inner: FileIO, root: str, extra_roots: Sequence[str] = ()) -> None:
+        if isinstance(inner, RootedFileIO):
+            inner = inner.inner
+        self.inner = inner
+        self._local = inner.local_path(root) is not None
+        self.root = self._absolute(root)
+        self.roots = tuple(self._absolute(r) for r in (root, *extra_roots))
+        # Resolved once: a link inside the root that leads out of it is an escape, a root behind a link is not.
+        self._real_roots = tuple(os.path.realpath(r) for r in self.roots) if self._local else self.roots
+
+    def _absolute(self, path: str) -> str:
+        if self._local:
+            path = path.removeprefix("file://").removeprefix("file:")
+            return os.path.abspath(os.path.expanduser(path))
+        return path.rstrip("/")
+
+    def _checked(self, path: str) -> str:
+        plain = path.removeprefix("file://").removeprefix("file:") if self._local else path
+        segments = plain.split("/")
+        if ".." in segments or "." in segments or "\0" in plain:
+            raise OutsideWarehouse(
+                f"{path!r} is no path inside {self.root}", hint="names are not paths", path=path, root=self.root
+            )
+        clean = posixpath.normpath(plain) if self._local else plain
+        if not any(clean == r or clean.startswith(r.rstrip("/") + "/") for r in self.roots):
+            raise OutsideWarehouse(
+                f"{path!r} lies outside {self.root}", hint="open its own warehouse", path=path, root=self.root
+            )
+        if self._local:
+            real = os.path.realpath(clean)
+            if not any(real == r or real.startswith(r.rstrip("/") + "/") for r in self._real_roots):
+                raise OutsideWarehouse(
+                    f"{path!r} leads outside {self.root} by a link", hint="remove the link", path=path, root=self.root
+                )
+        return clean
+
+    def read(self, path: str) -> bytes:
+        return self.inner.read(self._checked(path))
+
+    def open(self, path: str) -> Any:
+        return self.inner.open(self._checked(path))
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self.inner.put_if_absent(self._checked(path), data)
+
+    def overwrite(self, path: str, data: bytes) -> None:
+        self.inner.overwrite(self._checked(path), data)
+
+    def create(self, path: str) -> OutputFile:
+        return self.inner.create(self._checked(path))
+
+    def list(self, path: str) -> list[FileStatus]:
+        return self.inner.list(self._checked(path))
+
+    def exists(self, path: str) -> bool:
+        return self.inner.exists(self._checked(path))
+
+    def size(self, path: str) -> int:
+        return self.inner.size(self._checked(path))
+
+    def delete(self, path: str) -> bool:
+        return self.inner.delete(self._checked(path))
+
+    def delete_tree(self, path: str) -> None:
+        self.inner.delete_tree(self._checked(path))
+
+    def delete_empty_dir(self, path: str) -> bool:
+        return self.inner.delete_empty_dir(self._checked(path))
+
+    def make_dirs(self, path: str) -> None:
+        self.inner.make_dirs(self._checked(path))
+
+    def move(self, source: str, target: str) -> None:
+        self.inner.move(self._checked(source), self._checked(target))
+
+    def local_path(self, path: str) -> str | None:
+        return self.inner.local_path(self._checked(path))

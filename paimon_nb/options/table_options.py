@@ -1,0 +1,102 @@
+"""A table's options with types, and the values that Paimon derives from others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from paimon_nb.options import table
+from paimon_nb.options.option import Option
+
+T = TypeVar("T")
+_MB = 1 << 20
+
+
+class TableOptions:
+    """A view of `raw`; nothing is checked before it is asked for.
+
+    Args:
+        raw: option texts by key, as in the schema file.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Mapping[str, str]) -> None:
+        self.raw: dict[str, str] = dict(raw)
+
+    def get(self, option: Option[T]) -> T:
+        """The option's value, else its default (which may be None). Raises `BadOptionValue`."""
+        return option.read(self.raw)  # type: ignore[return-value]
+
+    def has(self, option: Option[T]) -> bool:
+        return any(k in self.raw for k in (option.key, *option.fallback_keys))
+
+    def with_(self, more: Mapping[str, str]) -> TableOptions:
+        """A copy with `more` on top."""
+        return TableOptions({**self.raw, **more})
+
+    def field(self, column: str, aspect: str) -> str | None:
+        """`fields.<column>.<aspect>`, or None."""
+        return self.raw.get(f"fields.{column}.{aspect}")
+
+    def names(self, option: Option[str]) -> tuple[str, ...]:
+        """A comma list of column names."""
+        return tuple(p.strip() for p in (self.get(option) or "").split(",") if p.strip())
+
+    @property
+    def bucket(self) -> int:
+        return self.get(table.BUCKET)
+
+    @property
+    def merge_engine(self) -> str:
+        return self.get(table.MERGE_ENGINE)
+
+    @property
+    def changelog_producer(self) -> str:
+        return self.get(table.CHANGELOG_PRODUCER)
+
+    @property
+    def deletion_vectors(self) -> bool:
+        return self.get(table.DELETION_VECTORS_ENABLED)
+
+    @property
+    def write_only(self) -> bool:
+        return self.get(table.WRITE_ONLY)
+
+    @property
+    def num_levels(self) -> int:
+        """Levels of the tree: compaction trigger + 1 unless set."""
+        return self.get(table.NUM_LEVELS) or self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER) + 1
+
+    @property
+    def stop_trigger(self) -> int:
+        """Runs that block a writer: never below the compaction trigger; trigger + 3 unless set."""
+        trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+        stop = self.get(table.NUM_SORTED_RUN_STOP_TRIGGER)
+        return max(trigger, trigger + 3 if stop is None else stop)
+
+    def target_file_size(self, has_primary_key: bool) -> int:
+        """Bytes at which a data file rolls: 128 MB for keyed tables, 256 MB for append tables unless set."""
+        size = self.get(table.TARGET_FILE_SIZE)
+        return size if size is not None else (128 if has_primary_key else 256) * _MB
+
+    @property
+    def need_lookup(self) -> bool:
+        """Whether level 0 must be looked through at once: lookup changelog, deletion vectors, first-row, force-lookup."""
+        return (
+            self.changelog_producer == "lookup"
+            or self.merge_engine == "first-row"
+            or self.deletion_vectors
+            or self.get(table.FORCE_LOOKUP)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableOptions) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self.raw.items())))
+
+    def __repr__(self) -> str:
+        from paimon_nb.base.redact import redact_options
+
+        return f"TableOptions({redact_options(self.raw)!r})"
