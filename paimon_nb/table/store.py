@@ -182,7 +182,7 @@ class TableStore:
         text = partition_path(
             self.schema.partition_fields,
             self.partition_values(partition),
-            legacy=self.options.get(opt.PARTITION_GENERATE_LEGACY_NAME),
+            legacy=self.options.get(opt.PARTITION_LEGACY_NAME),
             default_name=self.options.get(opt.PARTITION_DEFAULT_NAME),
         )
         return f"{self.data_root}/{text}"

@@ -1,0 +1,240 @@
+"""One attempt to publish one snapshot: write metadata, publish, tell what became of it. Never loops, never guesses.
+
+Source: format reference, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.format.manifest import IndexEntry, ManifestEntry, read_index_manifest
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.change import HASH, Change
+from paimon_nb.table.commit.conflict import (
+    Conflict,
+    bucket_count_conflict,
+    file_conflict,
+    index_conflict,
+    level_conflict,
+)
+from paimon_nb.table.commit.live import ADD, DELETE, live_entries, snapshot_manifests
+from paimon_nb.table.commit.manifests import ManifestWriter, merge_manifests
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.store import TableStore
+
+_ASK_AGAIN = 3
+
+Plan = Callable[[Snapshot | None], Change]
+"""A change as it has to be on top of the given latest snapshot; called anew for every attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a commit says about itself."""
+
+    user: str
+    identifier: int
+    properties: Mapping[str, str] | None = None
+    watermark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`snapshot` is what was tried; `published` whether it is now part of the table."""
+
+    published: Published
+    snapshot: Snapshot
+
+
+def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: Terms) -> Outcome:
+    """Publish `change` on top of `latest`.
+
+    Metadata files of an attempt that surely lost are deleted; when in doubt (an error while publishing) they stay,
+    and the error goes up: a snapshot may have become visible that needs them.
+
+    Raises: CommitConflict.
+    """
+    check_conflicts(store, latest, change)
+    writer = ManifestWriter(store)
+    try:
+        snapshot = _prepare(store, latest, change, terms, writer)
+    except Exception:
+        writer.discard()  # nothing was published yet: no doubt possible
+        raise
+    published = _publish(store, snapshot)
+    if published is Published.LOST:
+        writer.discard()
+    else:
+        store.snapshots.write_latest_hint(snapshot.id)
+    return Outcome(published, snapshot)
+
+
+def _publish(store: TableStore, snapshot: Snapshot) -> Published:
+    """Publish; after an error ask again with the very same bytes, which can only win, find itself, or lose for sure."""
+    for _ in range(_ASK_AGAIN):
+        try:
+            return store.snapshots.publish(snapshot)
+        except (OSError, StoreError):
+            continue
+    return store.snapshots.publish(snapshot)
+
+
+def _prepare(
+    store: TableStore, latest: Snapshot | None, change: Change, terms: Terms, writer: ManifestWriter
+) -> Snapshot:
+    """Write every metadata file of the snapshot-to-be."""
+    new_id = latest.id + 1 if latest else 1
+    schema = store.schemas.latest()
+    schema_id = schema.id if schema else store.schema.id
+    entries, next_row_id = _with_row_ids(store, latest, change.entries, new_id)
+    base = merge_manifests(store, snapshot_manifests(store, latest), writer) if latest else []
+    base_name, base_size = writer.manifest_list(base)
+    delta_name, delta_size = writer.manifest_list(writer.entries(entries))
+    log_name, log_size = writer.manifest_list(writer.entries(change.changelog)) if change.changelog else (None, None)
+    delta_rows = _rows(entries, ADD) - _rows(entries, DELETE)
+    return Snapshot(
+        id=new_id,
+        schema_id=schema_id,
+        base_manifest_list=base_name,
+        base_manifest_list_size=base_size,
+        delta_manifest_list=delta_name,
+        delta_manifest_list_size=delta_size,
+        changelog_manifest_list=log_name,
+        changelog_manifest_list_size=log_size,
+        index_manifest=_index_manifest(store, latest, change, writer),
+        commit_user=terms.user,
+        commit_identifier=terms.identifier,
+        commit_kind=change.kind,
+        time_ms=clock.now_ms(),
+        total_record_count=_total_rows(store, latest) + delta_rows,
+        delta_record_count=delta_rows,
+        changelog_record_count=_rows(change.changelog, ADD),
+        watermark=_watermark(latest, terms.watermark),
+        statistics=change.statistics or _inherited_statistics(latest, schema_id),
+        properties=dict(terms.properties) if terms.properties else None,
+        next_row_id=next_row_id,
+    )
+
+
+def _rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:
+    return sum(e.file.row_count for e in entries if e.kind == kind)
+
+
+def _total_rows(store: TableStore, latest: Snapshot | None) -> int:
+    if latest is None:
+        return 0
+    if latest.total_record_count is not None:
+        return latest.total_record_count
+    return sum(e.file.row_count for e in live_entries(store, latest))  # snapshots of old versions have no count
+
+
+def _watermark(latest: Snapshot | None, own: int | None) -> int | None:
+    marks = [w for w in (own, latest.watermark if latest else None) if w is not None]
+    return max(marks, default=None)
+
+
+def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None:
+    return latest.statistics if latest and latest.schema_id == schema_id else None
+
+
+def _with_row_ids(
+    store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
+) -> tuple[tuple[ManifestEntry, ...], int]:
+    """Row tracking: new files get their first row id and the snapshot's id as sequence number (section 8.2)."""
+    next_id = (latest.next_row_id if latest else None) or 0
+    if not store.options.get(opt.ROW_TRACKING_ENABLED):
+        return entries, next_id
+    out = []
+    for entry in entries:
+        if entry.kind == ADD and entry.file.first_row_id is None and entry.file.file_source != 1:
+            file = replace(entry.file, first_row_id=next_id, min_sequence=new_id, max_sequence=new_id)
+            next_id += entry.file.row_count
+            out.append(replace(entry, file=file))
+        else:
+            out.append(entry)
+    return tuple(out), next_id
+
+
+# -- indexes
+
+
+def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEntry]:
+    """The live index files of a snapshot; [] when it has none."""
+    if snapshot is None or not snapshot.index_manifest:
+        return []
+    return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))
+
+
+def _index_manifest(store: TableStore, latest: Snapshot | None, change: Change, writer: ManifestWriter) -> str | None:
+    """The complete list after the change; the previous file's name when nothing changes."""
+    drops_none = change.drops_index_of is not None and not change.drops_index_of
+    if drops_none and not change.new_index and not change.deleted_index:
+        return latest.index_manifest if latest else None
+    gone = {i.file_name for i in change.deleted_index}
+    replaced = {(i.partition, i.bucket) for i in change.new_index if i.index_type == HASH}
+    kept = [
+        i
+        for i in index_entries(store, latest)
+        if i.file_name not in gone
+        and not (i.index_type == HASH and (i.partition, i.bucket) in replaced)
+        and not (change.drops_index_of is None or i.partition in change.drops_index_of)
+    ]
+    return writer.index([*kept, *change.new_index])
+
+
+# -- conflicts
+
+
+def check_conflicts(store: TableStore, latest: Snapshot | None, change: Change) -> None:
+    """Raise CommitConflict when `change` contradicts the table as of `latest`."""
+    conflict = _find_conflict(store, latest, change)
+    if conflict is None:
+        return
+    raise CommitConflict(
+        f"{store.name}: {conflict.why}",
+        hint="somebody else changed the same files meanwhile; run the statement again on the new state",
+        snapshot=latest.id if latest else None,
+        user=latest.commit_user if latest else None,
+        where={"partition": store.partition_values(conflict.partition), "bucket": conflict.bucket},
+        file=conflict.file_name,
+        path=store.root,
+    )
+
+
+def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -> Conflict | None:
+    overwritten = _overwritten_since(store, latest, change.base_snapshot)
+    if not change.must_check and not overwritten:
+        return None
+    base = live_entries(store, latest, {e.partition for e in change.entries})
+    if not change.replaces_buckets and (found := bucket_count_conflict(base, change.entries)):
+        return found
+    if found := file_conflict(base, change.entries):
+        return found
+    if store.has_keys:
+        decode = key_decoder([f.type for f in store.schema.key_fields])
+        if found := level_conflict(base, change.entries, decode):
+            return found
+    if change.new_index or change.deleted_index:
+        planned = _index_at(store, change.base_snapshot)
+        return index_conflict(planned, index_entries(store, latest), change.new_index, change.deleted_index)
+    return None
+
+
+def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
+    """Index files of the snapshot a change was planned from. An expired one counts as empty: then the check is strict."""
+    try:
+        return index_entries(store, store.snapshots.get(snapshot_id)) if snapshot_id else []
+    except (SnapshotNotFound, MissingFile):
+        return []
+
+
+def _overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
+    """True when an OVERWRITE came after the writer looked: it may have changed the bucket count."""
+    if latest is None or base is None or base >= latest.id:
+        return False
+    first = max(base + 1, store.snapshots.earliest_id() or 1)
+    return any(store.snapshots.get(i).commit_kind == "OVERWRITE" for i in range(first, latest.id + 1))

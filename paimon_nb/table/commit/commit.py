@@ -1,0 +1,209 @@
+"""TableCommit: messages become one or two snapshots, tried again until won, refused, or given up.
+
+Source: format reference, section 3; behaviour reference, section 11.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import CommitError, CommitGaveUp, MissingFile, SnapshotNotFound
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.abort import abort_messages
+from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
+from paimon_nb.table.commit.change import Change, append_change, compact_change
+from paimon_nb.table.commit.live import ADD
+from paimon_nb.table.commit.memory import check_last_commit, remember
+from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
+from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
+from paimon_nb.table.store import TableStore
+
+sleep: Callable[[float], None] = time.sleep
+"""Replaceable by tests that count retries instead of waiting for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """How long and how often to try again. Times in milliseconds."""
+
+    least: int
+    most: int
+    retries: int
+    timeout: int | None
+
+    @classmethod
+    def of(cls, store: TableStore) -> Pauses:
+        o = store.options
+        return cls(
+            o.get(opt.COMMIT_MIN_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRIES),
+            o.get(opt.COMMIT_TIMEOUT),
+        )  # fmt: skip
+
+    def after(self, tries: int) -> float:
+        """Seconds to wait after the `tries`-th loss: exponential, with jitter over the whole span."""
+        span = min(self.most, self.least * 2 ** min(tries, 20))
+        return random.uniform(self.least / 2, max(span, self.least)) / 1000
+
+
+class TableCommit:
+    """Publishes the work of one writer identity.
+
+    Args:
+        store: the table.
+        commit_user: identity across commits of one job; a fresh UUID for a batch write.
+    """
+
+    def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
+        self.store = store
+        prefix = store.options.get(opt.COMMIT_USER_PREFIX)
+        self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
+
+    def commit(
+        self,
+        messages: Iterable[CommitMessage],
+        identifier: int = BATCH_IDENTIFIER,
+        *,
+        overwrite: Overwrite | None = None,
+        properties: Mapping[str, str] | None = None,
+        watermark: int | None = None,
+        expected_rows: int | None = None,
+        ignore_empty: bool = True,
+    ) -> list[int]:
+        """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
+
+        Args:
+            overwrite: what to replace (INSERT OVERWRITE); None appends.
+            expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
+            ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
+
+        Raises:
+            CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
+            CommitGaveUp: others won every retry. CommitOverwritten, TableReplaced: see there.
+            CommitError: the rows do not add up.
+        """
+        messages = [m for m in messages if not m.is_empty or m.row_count]
+        _check_rows(messages, expected_rows)
+        terms = Terms(self.user, identifier, properties, watermark)
+        made: list[int] = []
+        try:
+            check_last_commit(self.store)
+            self.store.check_identity()
+            if overwrite is not None:
+                made += self._publish(lambda latest: overwrite_change(self.store, latest, messages, overwrite), terms)
+            else:
+                first = append_change(messages)
+                if not first.is_empty or not ignore_empty:
+                    made += self._publish(lambda latest: first, terms, empty_too=not ignore_empty)
+            second = compact_change(messages)
+            if not second.is_empty:
+                made += self._publish(lambda latest: second, terms)
+        except CommitError:
+            # Refused before or instead of publishing: these files belong to nobody. After the first snapshot was
+            # published only the compaction's files do.
+            abort_messages(self.store, messages, compaction_only=bool(made))
+            if made:
+                return made  # the rows are in; the compaction was overtaken and is simply left for the next one
+            raise
+        return made
+
+    def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
+        """Publish one change that is not made of messages (truncate, drop partition, analyze). Returns the snapshot id."""
+        plan: Plan = change if callable(change) else lambda latest: change
+        check_last_commit(self.store)
+        self.store.check_identity()
+        made = self._publish(plan, Terms(self.user, identifier, **terms))  # type: ignore[arg-type]
+        return made[0] if made else None
+
+    def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
+        """Those identifiers that this user has not committed yet, for a job that restarts."""
+        last = self._last_identifier()
+        return [i for i in identifiers if last is None or i > last]
+
+    def abort(self, messages: Iterable[CommitMessage]) -> None:
+        """Delete the files of messages that were never committed."""
+        abort_messages(self.store, messages)
+
+    # -- the loop
+
+    def _publish(self, plan: Plan, terms: Terms, empty_too: bool = False) -> list[int]:
+        """Try until won. Each try starts from the newest snapshot."""
+        store, pauses, started = self.store, Pauses.of(self.store), time.monotonic()
+        seen = store.snapshots.latest_id() or 0
+        tries = 0
+        while True:
+            latest = _latest(store)
+            change = plan(latest)
+            if change.is_empty and not empty_too:
+                return []
+            if latest is not None and latest.id > seen and (ours := self._ours_since(seen, latest.id, change, terms)):
+                return [ours.id]
+            outcome = try_commit(store, latest, change, terms)
+            if outcome.published is not Published.LOST:
+                remember(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
+                return [outcome.snapshot.id]
+            tries += 1
+            seconds = time.monotonic() - started
+            if tries > pauses.retries or (pauses.timeout is not None and seconds * 1000 > pauses.timeout):
+                raise CommitGaveUp(
+                    f"{store.name}: other writers won {tries} times in {seconds:.1f} s",
+                    hint="retry later, or raise 'commit.max-retries'",
+                    tries=tries,
+                    snapshot=outcome.snapshot.id,
+                    path=store.root,
+                )
+            sleep(pauses.after(tries))
+            store.check_identity()
+
+    def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
+        """A snapshot after `seen` that is this very commit: its success was reported as a failure."""
+        for snapshot_id in range(newest, seen, -1):
+            try:
+                found = self.store.snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                break  # expired meanwhile
+            same = (found.commit_user, found.commit_identifier) == (terms.user, terms.identifier)
+            if same and found.commit_kind == change.kind:
+                return found
+        return None
+
+    def _last_identifier(self) -> int | None:
+        newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
+        for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
+            try:
+                found = self.store.snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                return None
+            if found.commit_user == self.user:
+                return found.commit_identifier
+        return None
+
+
+def _latest(store: TableStore) -> Snapshot | None:
+    """The newest snapshot. A rollback may take it away between the two looks: then look again."""
+    for _ in range(3):
+        newest = store.snapshots.latest_id()
+        if newest is None:
+            return None
+        try:
+            return store.snapshots.get(newest)
+        except (SnapshotNotFound, MissingFile):
+            continue
+    raise CommitError(f"{store.name}: the latest snapshot keeps vanishing", hint="retry", path=store.root)
+
+
+def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None:
+    if expected is None:
+        return
+    got = sum(m.row_count for m in messages)
+    if got != expected:
+        raise CommitError(
+            f"the writers took in {got} rows but the source counted {expected}; nothing was committed",
+            hint="run the statement again; a task was lost or ran twice",
+            written=got,
+            expected=expected,
+        )

@@ -1,0 +1,120 @@
+"""Does a change contradict what others committed meanwhile? Pure: entries in, the reason out.
+
+Source: behaviour reference, section 11 (Paimon `operation/commit/ConflictDetection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from paimon_nb.format.manifest import IndexEntry, ManifestEntry
+from paimon_nb.table.commit.change import DELETION_VECTORS, HASH
+from paimon_nb.table.commit.live import ADD, DELETE
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a change may not be committed, and where."""
+
+    why: str
+    partition: bytes
+    bucket: int
+    file_name: str | None = None
+
+
+def bucket_count_conflict(base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry]) -> Conflict | None:
+    """A partition must keep its number of buckets."""
+    counts: dict[bytes, int] = {}
+    for entry in base:
+        if entry.total_buckets > 0:
+            counts.setdefault(entry.partition, entry.total_buckets)
+    for entry in delta:
+        have = counts.get(entry.partition)
+        if entry.kind == ADD and have is not None and entry.total_buckets > 0 and entry.total_buckets != have:
+            why = f"the partition has {have} buckets and the commit writes {entry.total_buckets}"
+            return Conflict(why, entry.partition, entry.bucket, entry.file.file_name)
+    return None
+
+
+def file_conflict(base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry]) -> Conflict | None:
+    """Every DELETE must hit a live file and every ADD must be new."""
+    live = {entry.identity for entry in base}
+    for entry in delta:
+        key = entry.identity
+        if entry.kind == DELETE:
+            if key not in live:
+                why = "a file that the commit replaces is no longer live"
+                return Conflict(why, entry.partition, entry.bucket, entry.file.file_name)
+            live.discard(key)
+        else:
+            if key in live:
+                return Conflict("the file was added already", entry.partition, entry.bucket, entry.file.file_name)
+            live.add(key)
+    return None
+
+
+def level_conflict(
+    base: Sequence[ManifestEntry], delta: Sequence[ManifestEntry], key: Callable[[bytes], Any]
+) -> Conflict | None:
+    """On level 1 and above, key ranges of one (partition, bucket, level) may not overlap after the change."""
+    touched = {(e.partition, e.bucket, e.file.level) for e in delta if e.kind == ADD and e.file.level > 0}
+    if not touched:
+        return None
+    deleted = {e.identity for e in delta if e.kind == DELETE}
+    added = [e for e in delta if e.kind == ADD]
+    spans: dict[tuple[bytes, int, int], list[tuple[Any, Any, str]]] = {}
+    for entry in [*(e for e in base if e.identity not in deleted), *added]:
+        place = (entry.partition, entry.bucket, entry.file.level)
+        if place in touched:
+            spans.setdefault(place, []).append((key(entry.file.min_key), key(entry.file.max_key), entry.file.file_name))
+    for (partition, bucket, level), files in spans.items():
+        files.sort(key=lambda f: (f[0], f[1]))
+        for before, after in pairwise(files):
+            if after[0] <= before[1]:
+                why = f"level {level} would hold two files with the same keys ({before[2]} and {after[2]})"
+                return Conflict(why, partition, bucket, after[2])
+    return None
+
+
+def index_conflict(
+    planned: Iterable[IndexEntry], current: Iterable[IndexEntry], new: Sequence[IndexEntry], gone: Iterable[IndexEntry]
+) -> Conflict | None:
+    """Index files of what the change touches must be those it was planned from.
+
+    A hash index guards its whole partition: another writer may have put the same new key in another bucket.
+    Deletion vectors guard their bucket's data files.
+    """
+    hashed = {i.partition for i in new if i.index_type == HASH}
+    before = {i.file_name for i in planned}
+    now = list(current)
+    for entry in now:
+        if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:
+            why = "another writer gave keys of this partition their buckets"
+            return Conflict(why, entry.partition, entry.bucket, entry.file_name)
+    present = {i.file_name for i in now}
+    for entry in gone:
+        if entry.file_name not in present:
+            why = "an index file that the commit replaces is no longer live"
+            return Conflict(why, entry.partition, entry.bucket, entry.file_name)
+    return _deletion_vector_conflict(before, now, new, {i.file_name for i in gone})
+
+
+def _deletion_vector_conflict(
+    before: set[str], now: Iterable[IndexEntry], new: Sequence[IndexEntry], gone: set[str]
+) -> Conflict | None:
+    """Somebody deleted rows of a file for which this change brings a deletion vector of its own."""
+    mine = {r.data_file: i for i in new if i.index_type == DELETION_VECTORS for r in i.dv_ranges or ()}
+    buckets = {(i.partition, i.bucket) for i in mine.values()}
+    for entry in now:
+        if entry.index_type != DELETION_VECTORS or (entry.partition, entry.bucket) not in buckets:
+            continue
+        if entry.file_name in before or entry.file_name in gone:
+            continue
+        for dv in entry.dv_ranges or ():
+            if dv.data_file in mine:
+                why = f"another writer deleted rows of {dv.data_file}"
+                return Conflict(why, entry.partition, entry.bucket, dv.data_file)
+    return None

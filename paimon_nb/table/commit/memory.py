@@ -1,0 +1,81 @@
+"""What this process committed last, per table: to notice when another engine overwrote a snapshot of ours.
+
+Some engines publish by rename without asking who was first, and so may replace a snapshot that we were told is ours.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.store import TableStore
+
+_MOST = 1000
+_lock = threading.Lock()
+_last: OrderedDict[tuple[str, str], Remembered]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The last commit of this process on one table."""
+
+    snapshot: Snapshot
+    files: tuple[str, ...]
+    """Names of the data files that the commit added: what is needed to add the rows again."""
+
+
+_last = OrderedDict()
+
+
+def remember(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
+    """Note a commit that was published as `snapshot`."""
+    with _lock:
+        key = _key(store)
+        _last.pop(key, None)
+        _last[key] = Remembered(snapshot, files)
+        while len(_last) > _MOST:
+            _last.popitem(last=False)
+
+
+def forget(store: TableStore) -> None:
+    """Drop the note: the history was changed on purpose (rollback, fast-forward)."""
+    with _lock:
+        _last.pop(_key(store), None)
+
+
+def check_last_commit(store: TableStore) -> None:
+    """Raise CommitOverwritten, once, when the last snapshot this process published is no longer as it was."""
+    with _lock:
+        noted = _last.get(_key(store))
+    if noted is None:
+        return
+    wanted = noted.snapshot
+    try:
+        found: Snapshot | None = store.snapshots.get(wanted.id)
+    except SnapshotNotFound:
+        found = None
+    if found is not None and (found.commit_user, found.commit_identifier) == (
+        wanted.commit_user,
+        wanted.commit_identifier,
+    ):
+        return
+    earliest = store.snapshots.earliest_id()
+    if found is None and earliest is not None and earliest > wanted.id:
+        return  # expired, as it should in time
+    forget(store)
+    by = f"by user {found.commit_user}" if found else "and is gone (rolled back elsewhere?)"
+    raise CommitOverwritten(
+        f"{store.name}: snapshot {wanted.id}, committed here, was replaced {by}",
+        hint="look at the latest rows; add the named data files' rows again if they are missing, then retry",
+        snapshot=wanted.id,
+        user=found.commit_user if found else None,
+        files=noted.files,
+        path=store.root,
+    )
+
+
+def _key(store: TableStore) -> tuple[str, str]:
+    return (store.branch_root, store.identity)

@@ -1,0 +1,59 @@
+"""What a writer hands to the committer: files written, files replaced. Plain data that pickles; decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimon_nb.format.manifest import DataFile, IndexEntry
+
+BATCH_IDENTIFIER = 9223372036854775807
+"""`commitIdentifier` of batch writes (format reference, section 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMessage:
+    """The work of one writer in one bucket: an append increment and a compact increment.
+
+    They become two snapshots, APPEND and COMPACT (format reference, section 3).
+    """
+
+    partition: bytes
+    bucket: int
+    total_buckets: int
+    new_files: tuple[DataFile, ...] = ()
+    deleted_files: tuple[DataFile, ...] = ()
+    """Files that a row-level UPDATE or DELETE on an append table replaced."""
+    changelog_files: tuple[DataFile, ...] = ()
+    new_index: tuple[IndexEntry, ...] = ()
+    deleted_index: tuple[IndexEntry, ...] = ()
+    compact_before: tuple[DataFile, ...] = ()
+    compact_after: tuple[DataFile, ...] = ()
+    compact_changelog: tuple[DataFile, ...] = ()
+    compact_new_index: tuple[IndexEntry, ...] = ()
+    compact_deleted_index: tuple[IndexEntry, ...] = ()
+    base_snapshot: int | None = None
+    """The snapshot this work was planned from; None: the table was empty."""
+    row_count: int = 0
+    """Rows that the writer took in, for the count check before the commit."""
+
+    @property
+    def has_append(self) -> bool:
+        """True when there is anything for the first snapshot."""
+        return bool(
+            self.new_files or self.deleted_files or self.changelog_files or self.new_index or self.deleted_index
+        )
+
+    @property
+    def has_compact(self) -> bool:
+        """True when there is anything for the COMPACT snapshot."""
+        return bool(
+            self.compact_before
+            or self.compact_after
+            or self.compact_changelog
+            or self.compact_new_index
+            or self.compact_deleted_index
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.has_append or self.has_compact)

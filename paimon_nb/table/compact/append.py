@@ -1,0 +1,148 @@
+"""Compacting tables without keys: small files of a partition are joined, in order, into bigger ones.
+
+Source: behaviour reference, sections 4.1 and 13 (Paimon `append/AppendCompactCoordinator`, `BucketedAppendCompactManager`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from paimon_nb.format.data import evolve, iter_data_file
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import table as opt
+from paimon_nb.table.compact.result import CompactResult
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import COMPACT_SOURCE, AppendFiles, Place
+
+
+class Where(Protocol):
+    """A partition and bucket."""
+
+    @property
+    def partition(self) -> bytes: ...
+    @property
+    def bucket(self) -> int: ...
+
+
+def small_below(store: TableStore) -> float:
+    """Files under this many bytes are worth joining."""
+    return store.options.target_file_size(False) * float(store.options.get(opt.COMPACTION_SMALL_FILE_RATIO))
+
+
+# -- deciding
+
+
+def pick_unaware(
+    store: TableStore, files: Sequence[DataFile], *, full: bool, vectors: BucketVectors | None = None
+) -> list[list[DataFile]]:
+    """Groups of files to join. `full`: every group of at least two small files, however few they are."""
+    o = store.options
+    ratio = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
+    limit = small_below(store)
+    small = [f for f in files if f.file_size < limit or _deleted_share(f, vectors) > ratio]
+    target, cost = o.target_file_size(False), o.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
+    groups: list[list[DataFile]] = []
+    group: list[DataFile] = []
+    weight = 0
+    for file in sorted(small, key=lambda f: f.file_size):
+        group.append(file)
+        weight += file.file_size + cost
+        if len(group) > 1 and weight >= 2 * target:
+            groups.append(group)
+            group, weight = [], 0
+    forced = o.get(opt.COMPACTION_MAX_FILE_NUM)
+    enough = 2 if full else min(o.get(opt.COMPACTION_MIN_FILE_NUM), forced or 1 << 30)
+    if (len(group) >= max(enough, 1) and (len(group) > 1 or _has_deletes(group, vectors))) or (
+        full and group and _has_deletes(group, vectors)
+    ):
+        groups.append(group)
+    return groups
+
+
+def pick_append_auto(store: TableStore, files: Sequence[DataFile]) -> list[DataFile]:
+    """Neighbouring files of a bucket that are due after a write; [] for none. Order in the bucket is kept."""
+    o = store.options
+    least, target = o.get(opt.COMPACTION_MIN_FILE_NUM), o.target_file_size(False)
+    forced = o.get(opt.COMPACTION_MAX_FILE_NUM)
+    if forced:
+        least = min(least, forced)
+    window: list[DataFile] = []
+    size = 0
+    for file in in_order(files):
+        window.append(file)
+        size += file.file_size
+        if len(window) >= max(least, 2):
+            return window
+        while size >= 2 * target and window:
+            size -= window.pop(0).file_size
+    return []
+
+
+def pick_append_full(store: TableStore, files: Sequence[DataFile], vectors: BucketVectors | None) -> list[DataFile]:
+    """All files of a bucket but leading big ones, when joining them pays; [] when not."""
+    target = store.options.target_file_size(False)
+    rest = in_order(files)
+    while rest and rest[0].file_size >= target and not _has_deletes(rest[:1], vectors):
+        rest.pop(0)
+    if _has_deletes(rest, vectors):
+        return rest
+    limit = small_below(store)
+    small = sum(f.file_size < limit for f in rest)
+    return rest if small > len(rest) - small and len(rest) >= 2 else []
+
+
+def in_order(files: Sequence[DataFile]) -> list[DataFile]:
+    """Files of a bucket in the order their rows came."""
+    return sorted(files, key=lambda f: (f.min_sequence, f.max_sequence, f.creation_time_ms or 0, f.file_name))
+
+
+def _deleted_share(file: DataFile, vectors: BucketVectors | None) -> float:
+    vector = vectors.of(file.file_name) if vectors else None
+    return vector.cardinality / file.row_count if vector and file.row_count else 0.0
+
+
+def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bool:
+    return vectors is not None and any(vectors.of(f.file_name) is not None for f in files)
+
+
+# -- doing
+
+
+def compact_append_bucket(
+    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None = None
+) -> CompactResult:
+    """Join `files` in their order. Rows that deletion vectors hide are left out, and the vectors go."""
+    place = Place(where.partition, where.bucket, 0, COMPACT_SOURCE)
+    start = files[0].min_sequence if files else 0
+    with AppendFiles(store, place, start) as out:
+        for table in append_rows(store, where, files, vectors):
+            out.write(table)
+        after = out.finish()
+    result = CompactResult(before=list(files), after=after)
+    if vectors is not None:
+        vectors.drop(f.file_name for f in files)
+        result.new_index, result.deleted_index = vectors.finish()
+    return result
+
+
+def append_rows(
+    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None
+) -> Iterator[pa.Table]:
+    """Rows of plain files in the table's present schema."""
+    wanted = store.schema.fields
+    for file in files:
+        schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
+        path = store.data_path(where.partition, where.bucket, file)
+        vector = vectors.of(file.file_name) if vectors else None
+        position = 0
+        for batch in iter_data_file(store.fs, path, schema.fields, list(schema.names)):
+            table = pa.Table.from_batches([batch])
+            if vector is not None:
+                table = table.filter(pa.array(~vector.mask(position, table.num_rows)))
+            position += batch.num_rows
+            if table.num_rows:
+                yield evolve(table, schema.fields, wanted)

@@ -1,0 +1,79 @@
+"""One bucket with everything a compaction of it needs to know; reads metadata only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimon_nb.base import clock
+from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.options import table as opt
+from paimon_nb.table.compact.merge_tree import BucketCompaction
+from paimon_nb.table.compact.result import CompactResult
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.lsm import Levels
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full
+from paimon_nb.table.store import TableStore
+
+
+@dataclass(frozen=True)
+class KeyBucket:
+    """The live files of one bucket of a primary-key table."""
+
+    store: TableStore
+    partition: bytes
+    bucket: int
+    files: tuple[DataFile, ...]
+    index: tuple[IndexEntry, ...] = ()
+    """Live index files of the table; only this bucket's deletion vectors are used."""
+
+    def levels(self) -> Levels:
+        decode = key_decoder([f.type for f in self.store.schema.key_fields])
+        return Levels.of(self.files, self.store.options.num_levels, decode)
+
+    def choose(self, *, full: bool) -> Unit | None:
+        """What to compact: everything, or what the strategy says is due."""
+        levels = self.levels()
+        if full:
+            return pick_full(levels, self._must_rewrite)
+        return pick(levels, pick_limits(self.store))
+
+    def compact(self, unit: Unit) -> CompactResult:
+        """Do it; writes files, publishes nothing."""
+        vectors = self.vectors()
+        work = BucketCompaction(
+            self.store, self.partition, self.bucket, self.levels(), unit, vectors, force_rewrite=self._force
+        )
+        return work.run()
+
+    def vectors(self) -> BucketVectors | None:
+        """The bucket's deletion vectors; None when the table has none."""
+        mine = [e for e in self.index if e.partition == self.partition and e.bucket == self.bucket]
+        if not self.store.options.deletion_vectors and not any(e.index_type == "DELETION_VECTORS" for e in mine):
+            return None
+        return BucketVectors(self.store, self.partition, self.bucket, mine)
+
+    @property
+    def _force(self) -> bool:
+        return bool(self.store.options.get(opt.COMPACTION_FORCE_REWRITE_ALL_FILES))
+
+    def _must_rewrite(self, file: DataFile) -> bool:
+        if self._force or (file.delete_row_count or 0) > 0:
+            return True
+        if self.store.options.get(opt.RECORD_LEVEL_EXPIRE_TIME) is not None:
+            return True
+        deleted = {r.data_file for e in self.index for r in e.dv_ranges or ()}
+        return file.file_name in deleted
+
+
+def pick_limits(store: TableStore) -> PickLimits:
+    """The table's limits at this moment."""
+    now = clock.now_ms()
+    return PickLimits.of(store.options, now_ms=now, hour=datetime.fromtimestamp(now / 1000).hour)
+
+
+def needs_full_each_time(store: TableStore) -> bool:
+    """Batch writes with a full-compaction changelog, or with `full-compaction.delta-commits`, compact everything."""
+    o = store.options
+    return o.changelog_producer == "full-compaction" or o.get(opt.FULL_COMPACTION_DELTA_COMMITS) is not None

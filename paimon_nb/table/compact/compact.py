@@ -1,0 +1,117 @@
+"""Compaction on demand: a plan of independent tasks, and the work of each. The caller commits the messages.
+
+The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks and messages pickle).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.compact.append import compact_append_bucket, pick_append_full, pick_unaware
+from paimon_nb.table.compact.bucket import KeyBucket
+from paimon_nb.table.compact.postpone import compact_postponed
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.lsm.pick import Unit
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+
+@dataclass(frozen=True)
+class CompactTask:
+    """The work in one bucket (or, for unaware tables, one group of files)."""
+
+    partition: bytes
+    bucket: int
+    total_buckets: int
+    files: tuple[DataFile, ...]
+    """Key tables: all live files of the bucket. Else: the files to join."""
+    unit: Unit | None
+    """Key tables: what to compact."""
+    index: tuple[IndexEntry, ...]
+    """Deletion vectors of the bucket."""
+    base_snapshot: int
+
+    @property
+    def size(self) -> int:
+        """Bytes that will be read."""
+        return sum(f.file_size for f in (self.unit.files if self.unit else self.files))
+
+
+def plan_compaction(
+    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None, *, full: bool = True
+) -> list[CompactTask]:
+    """Tasks for the latest snapshot, biggest first; [] when nothing is to be gained.
+
+    Args:
+        partitions: serialized partitions, or a test for them; None means all.
+        full: everything to the top level (or joined); False: only what the strategy says is due.
+    """
+    newest = store.snapshots.latest_id()
+    if newest is None:
+        return []
+    snapshot = store.snapshots.get(newest)
+    index = index_entries(store, snapshot)
+    tasks: list[CompactTask] = []
+    for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
+        if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
+            continue
+        mine = tuple(
+            e for e in index
+            if e.partition == partition and e.bucket == bucket and e.index_type == "DELETION_VECTORS"
+        )  # fmt: skip
+        files = tuple(e.file for e in entries)
+        total = entries[0].total_buckets
+        for chosen, unit in _choices(store, partition, bucket, files, mine, full):
+            tasks.append(CompactTask(partition, bucket, total, chosen, unit, mine, newest))
+    return sorted(tasks, key=lambda t: -t.size)
+
+
+def _choices(
+    store: TableStore,
+    partition: bytes,
+    bucket: int,
+    files: tuple[DataFile, ...],
+    index: tuple[IndexEntry, ...],
+    full: bool,
+) -> list[tuple[tuple[DataFile, ...], Unit | None]]:
+    """(files, unit) per task of one bucket."""
+    if bucket == POSTPONE_BUCKET:
+        return [(files, None)]
+    if store.has_keys:
+        unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
+        return [(files, unit)] if unit else []
+    vectors = BucketVectors(store, partition, bucket, index) if index else None
+    if store.bucket_option > 0:
+        picked = pick_append_full(store, files, vectors)
+        return [(tuple(picked), None)] if picked else []
+    groups = pick_unaware(store, files, full=full, vectors=vectors)
+    if index and len(groups) > 1:
+        groups = [[f for group in groups for f in group]]  # one index file for all: one task must own it
+    return [(tuple(group), None) for group in groups]
+
+
+def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
+    """Do one task: files are written, nothing is published."""
+    if task.bucket == POSTPONE_BUCKET:
+        return compact_postponed(store, task.partition, task.files, task.base_snapshot)
+    message = CommitMessage(task.partition, task.bucket, task.total_buckets, base_snapshot=task.base_snapshot)
+    if store.has_keys:
+        assert task.unit is not None
+        bucket = KeyBucket(store, task.partition, task.bucket, task.files, task.index)
+        return [bucket.compact(task.unit).on(message)]
+    vectors = BucketVectors(store, task.partition, task.bucket, task.index) if task.index else None
+    return [compact_append_bucket(store, message, task.files, vectors).on(message)]
+
+
+def compact(
+    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None, *, full: bool = True
+) -> list[CommitMessage]:
+    """Plan and run everything in this process. Commit the messages with `TableCommit`."""
+    messages = []
+    for task in plan_compaction(store, partitions, full=full):
+        messages += run_task(store, task)
+    return messages

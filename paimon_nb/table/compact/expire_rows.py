@@ -1,0 +1,68 @@
+"""Record-level expiry: rows whose time is up vanish when they are compacted.
+
+Source: behaviour reference, section 1 (`record-level.expire-time`, `record-level.time-field`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+
+_MS_BEGINS = 10_000_000_000
+"""A BIGINT above this is milliseconds, below it seconds (it would be the year 2286)."""
+
+
+@dataclass(frozen=True)
+class RowExpiry:
+    """Which rows are too old. `column` None: the table has no record-level expiry."""
+
+    column: str | None = None
+    before_ms: int = 0
+
+    @classmethod
+    def of(cls, store: TableStore) -> RowExpiry:
+        age = store.options.get(opt.RECORD_LEVEL_EXPIRE_TIME)
+        if age is None:
+            return cls()
+        column = store.options.get(opt.RECORD_LEVEL_TIME_FIELD)
+        if not column:
+            raise BadOptionValue(
+                "'record-level.expire-time' needs to know which column holds the time",
+                hint="set 'record-level.time-field'",
+            )
+        store.schema.field(column)
+        return cls(column, clock.now_ms() - age)
+
+    def may_expire(self, file: DataFile) -> bool:
+        """True when rows of the file may have to go."""
+        return self.column is not None
+
+    def filtered(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """The tables without expired rows; rows whose time is null stay."""
+        if self.column is None:
+            yield from tables
+            return
+        for table in tables:
+            alive = pc.fill_null(pc.greater_equal(_millis(table.column(self.column)), self.before_ms), True)
+            kept = table.filter(alive)
+            if kept.num_rows:
+                yield kept
+
+
+def _millis(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return pc.cast(pc.cast(column, pa.timestamp("ms", kind.tz), safe=False), pa.int64())
+    wide = pc.cast(column, pa.int64())
+    if pa.types.is_int32(kind):
+        return pc.multiply(wide, 1000)
+    return pc.if_else(pc.greater(wide, _MS_BEGINS), wide, pc.multiply(wide, 1000))

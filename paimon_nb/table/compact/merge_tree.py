@@ -1,0 +1,209 @@
+"""Compacting one bucket of a primary-key table: rewrite, upgrade, changelog, deletion vectors.
+
+Source: behaviour reference, sections 3, 4 and 6 (Paimon `MergeTreeCompactTask`, `MergeTreeCompactRewriter`,
+`LookupMergeTreeCompactRewriter`, `FullChangelogMergeTreeCompactRewriter`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.data import VALUE_KIND, file_extension
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import table as opt
+from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
+from paimon_nb.table.compact.expire_rows import RowExpiry
+from paimon_nb.table.compact.lookup import Above, key_ids
+from paimon_nb.table.compact.result import CompactResult
+from paimon_nb.table.compact.runs import LevelFiles, chunks, runs_of, stream
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.lsm import Levels, sections
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.pick import Unit
+from paimon_nb.table.lsm.steps import Rewrite, compaction_steps
+from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import APPEND_SOURCE, COMPACT_SOURCE, KeyValueFiles, Place
+
+
+@dataclass
+class BucketCompaction:
+    """One unit of one bucket, on its way.
+
+    `levels` is the whole bucket: what lies above the output level decides about deletes and lookups.
+    """
+
+    store: TableStore
+    partition: bytes
+    bucket: int
+    levels: Levels
+    unit: Unit
+    vectors: BucketVectors | None
+    """Given for tables with deletion vectors."""
+    force_rewrite: bool = False
+
+    def run(self) -> CompactResult:
+        """Do it. Files are written, nothing is published."""
+        self.spec = MergeSpec.of(self.store.schema, self.store.options)
+        self.producer = str(self.store.options.get(opt.CHANGELOG_PRODUCER))
+        self.lookup = self.store.options.need_lookup
+        self.expiry = RowExpiry.of(self.store)
+        self.drop_delete = self.unit.output_level != 0 and (
+            self.unit.output_level >= self.levels.highest_used or self.vectors is not None
+        )
+        chosen = {f.file_name for f in self.unit.files}
+        self.above = Above(
+            self.store, self.partition, self.bucket,
+            [f for f in self.levels.files if f.file_name not in chosen and f.level > 0], self.vectors,
+        )  # fmt: skip
+        self.result = CompactResult()
+        key = key_decoder([f.type for f in self.store.schema.key_fields])
+        o = self.store.options
+        steps = compaction_steps(
+            sections(self.unit.files, key),
+            self.unit.output_level,
+            small_below=o.target_file_size(True) * float(o.get(opt.COMPACTION_SMALL_FILE_RATIO)),
+            may_upgrade=self._may_upgrade,
+            must_rewrite=self._must_rewrite,
+        )
+        for step in steps:
+            if isinstance(step, Rewrite):
+                files = [f for section in step.sections for run in section for f in run.files]
+                self._rewrite(runs_of(files, key), files)
+            else:
+                self._upgrade(step.file)
+        if self.vectors is not None:
+            kept = {f.file_name for f in self.result.after}
+            self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in kept)
+            self.result.new_index, self.result.deleted_index = self.vectors.finish()
+        return self.result
+
+    # -- deciding
+
+    def _must_rewrite(self, file: DataFile) -> bool:
+        """A file that may not stay as it is even where it is."""
+        deleted = self.vectors is not None and self.vectors.of(file.file_name) is not None
+        return deleted or self.force_rewrite or self.expiry.may_expire(file)
+
+    def _may_upgrade(self, file: DataFile) -> bool:
+        """A level change is enough, the rows can stay as they are."""
+        output, has_deletes = self.unit.output_level, file.delete_row_count != 0
+        to_top = output == self.levels.max_level
+        if has_deletes and (to_top or self.vectors is not None):
+            return False
+        if not file.file_name.endswith("." + file_extension(self.store.options, output)):
+            return False
+        if self.lookup and file.level == 0 and not to_top:
+            # Merging with the rows above may change these rows, unless the newest row simply wins.
+            return self.spec.engine == "deduplicate" and not self.spec.sequence_fields
+        return True
+
+    # -- doing
+
+    def _upgrade(self, file: DataFile) -> None:
+        if self._logs(file.level):
+            self._merge_into([LevelFiles(file.level, (file,))], None)
+        elif self.vectors is not None and file.level == 0:
+            self._merge_into([LevelFiles(0, (file,))], None)  # marks the rows that this file hides
+        self.result.before.append(file)
+        self.result.after.append(replace(file, level=self.unit.output_level))
+
+    def _rewrite(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
+        place = Place(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
+        with KeyValueFiles(self.store, place) as out:
+            self._merge_into(runs, out)
+            self.result.after += out.finish()
+        self.result.before += files
+
+    def _logs(self, level: int) -> bool:
+        """Does bringing a file of `level` to the output level make a changelog?"""
+        if self.producer == "lookup":
+            return level == 0
+        return self.producer == "full-compaction" and self.unit.output_level == self.levels.max_level
+
+    def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
+        """Merge the runs chunk by chunk; rows go to `out` (None: they stay where they are), changes to a changelog."""
+        streams = [
+            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors)) for run in runs
+        ]
+        levels = [run.level for run in runs]
+        place = Place(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
+        with KeyValueFiles(self.store, place) as log:
+            for tables in chunks(self.store, streams):
+                rows, changes = self._merge_chunk(
+                    [(lvl, t) for lvl, t in zip(levels, tables, strict=True) if t is not None]
+                )
+                if out is not None and rows.num_rows:
+                    out.write(rows)
+                if changes is not None and changes.num_rows:
+                    log.write(changes)
+            self.result.changelog += log.finish()
+
+    def _merge_chunk(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
+        """(rows of the output, changes) of one chunk."""
+        if self.lookup:
+            merged, changes = self._with_lookup(parts)
+        else:
+            merged = merge([t for _, t in parts], self.spec, drop_delete=False)
+            changes = self._full_changes(parts, merged)
+        return (_adds(merged) if self.drop_delete else merged), changes
+
+    def _full_changes(self, parts: list[tuple[int, pa.Table]], merged: pa.Table) -> pa.Table | None:
+        top = self.levels.max_level
+        if self.producer != "full-compaction" or self.unit.output_level != top:
+            return None
+        old = next((t for level, t in parts if level == top), merged.slice(0, 0))
+        return full_compaction_changelog(old, merged, self.spec)
+
+    def _with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
+        """Lookup tables: what lies on a level above 0 is already a complete result, so only the lowest of them counts."""
+        fresh = [t for level, t in parts if level == 0]
+        high = _lowest_per_key(self.store, [t for level, t in sorted(parts, key=lambda p: p[0]) if level > 0])
+        if not fresh:
+            assert high is not None
+            return merge([high], self.spec, drop_delete=False), None
+        asked = pa.concat_tables(fresh)
+        new_ids = key_ids(self.store, asked)
+        if high is not None:
+            asked = asked.filter(pa.array(~is_in(new_ids, key_ids(self.store, high))))
+        found = self.above.find(asked)
+        before = [t for t in (high, found) if t is not None and t.num_rows]
+        if self.spec.engine == "first-row":
+            merged = merge([*([high] if high is not None else []), *fresh], self.spec, drop_delete=False)
+            if found is not None and found.num_rows:
+                merged = merged.filter(pa.array(~is_in(key_ids(self.store, merged), key_ids(self.store, found))))
+        else:
+            merged = merge([*before, *fresh], self.spec, drop_delete=False)
+        changes = None
+        if self.producer == "lookup":
+            old = pa.concat_tables(before) if before else merged.slice(0, 0)
+            touched = is_in(key_ids(self.store, merged), new_ids)
+            changes = lookup_changelog(old, merged.filter(pa.array(touched)), self.spec)
+        return merged, changes
+
+
+def _adds(kv: pa.Table) -> pa.Table:
+    kinds = np.asarray(kv.column(VALUE_KIND))
+    keep = (kinds == 0) | (kinds == 2)
+    return kv if bool(keep.all()) else kv.filter(pa.array(keep))
+
+
+def _lowest_per_key(store: TableStore, tables: Sequence[pa.Table]) -> pa.Table | None:
+    """Rows of the first table that has their key."""
+    if not tables:
+        return None
+    kept, seen = [tables[0]], key_ids(store, tables[0])
+    for table in tables[1:]:
+        ids = key_ids(store, table)
+        kept.append(table.filter(pa.array(~is_in(ids, seen))))
+        seen = pa.concat_arrays([seen, ids])
+    return pa.concat_tables(kept) if len(kept) > 1 else kept[0]
+
+
+def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray:
+    return np.asarray(pc.is_in(ids, value_set=among), dtype=bool)

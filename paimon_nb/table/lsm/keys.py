@@ -1,0 +1,38 @@
+"""Keys of files as Python values that compare in Paimon's key order; knows no file and no level."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from paimon_nb.format.row import deserialize
+from paimon_nb.format.types import DataType
+
+Key = tuple[Any, ...]
+
+
+def key_decoder(types: Sequence[DataType]) -> Callable[[bytes], Key]:
+    """A function from a serialized key to a comparable tuple.
+
+    Nulls first, numbers by value, text and bytes bytewise (code points sort as UTF-8 does), false before true.
+    """
+    frozen = tuple(types)
+
+    @lru_cache(maxsize=65536)
+    def decode(data: bytes) -> Key:
+        return tuple(key_order(v) for v in deserialize(frozen, data))
+
+    return decode
+
+
+def key_order(value: Any) -> tuple[bool, Any]:
+    """A value in the in-row Python form as something that compares in Paimon's order; null is smallest."""
+    if value is None:
+        return (False, 0)
+    if isinstance(value, float):
+        # Java's Double.compare: -0.0 before 0.0, NaN last.
+        bits = struct.unpack("<q", struct.pack("<d", value))[0]
+        return (True, bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1)
+    return (True, value)

@@ -1,0 +1,71 @@
+"""Universal compaction: size amplification, then size ratio, then number of runs.
+
+Source: behaviour reference, section 4 (Paimon `mergetree/compact/UniversalCompaction.java`).
+"""
+
+from __future__ import annotations
+
+from paimon_nb.table.lsm.levels import Levels
+from paimon_nb.table.lsm.pick.choice import PickLimits, Unit
+from paimon_nb.table.lsm.pick.early_full import early_full
+
+
+def pick_universal(levels: Levels, limits: PickLimits) -> Unit | None:
+    """The unit to compact, or None."""
+    return (
+        early_full(levels, limits)
+        or _size_amplification(levels, limits)
+        or _size_ratio(levels, limits)
+        or _run_count(levels, limits)
+    )
+
+
+def _size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
+    runs = levels.runs
+    if not runs or len(runs) < limits.trigger:
+        return None
+    newer = sum(r.run.size for r in runs[:-1])
+    if newer * 100 > limits.max_size_amplification * runs[-1].run.size:
+        return Unit.of_runs(levels.max_level, runs)
+    return None
+
+
+def _size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
+    if len(levels.runs) < limits.trigger:
+        return None
+    return _grow(levels, limits, 1, forced=False)
+
+
+def _run_count(levels: Levels, limits: PickLimits) -> Unit | None:
+    excess = len(levels.runs) - limits.trigger
+    return _grow(levels, limits, excess + 1, forced=True) if excess > 0 else None
+
+
+def _grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
+    """Take the first `count` runs and go on while the next one is not much bigger than what was taken."""
+    runs = levels.runs
+    if not runs:
+        return None
+    taken = sum(r.run.size for r in runs[:count])
+    for following in runs[count:]:
+        too_big = taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size
+        if too_big and (count == 1 or following.level > 1):
+            break
+        taken += following.run.size
+        count += 1
+    return unit_of_first(levels, count) if forced or count > 1 else None
+
+
+def unit_of_first(levels: Levels, count: int) -> Unit:
+    """The first `count` runs and where they go: just above the next run, but never to level 0."""
+    runs = levels.runs
+    output = levels.max_level if count == len(runs) else max(0, runs[count].level - 1)
+    if output == 0:
+        for following in runs[count:]:
+            count += 1
+            if following.level != 0:
+                output = following.level
+                break
+    if count == len(runs):
+        output = levels.max_level
+    return Unit.of_runs(output, runs[:count])

@@ -1,0 +1,81 @@
+"""What a compaction unit does to each of its files: rewrite together, or move up untouched. Pure.
+
+Source: behaviour reference, section 4 (Paimon `mergetree/compact/MergeTreeCompactTask.java`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.table.lsm.levels import SortedRun
+from paimon_nb.table.lsm.sections import Section
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Merge these sections, in key order, into new files on the output level."""
+
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """Give this file another level; its bytes stay."""
+
+    file: DataFile
+
+
+Step = Rewrite | Upgrade
+
+
+def compaction_steps(
+    parts: Sequence[Section],
+    output_level: int,
+    *,
+    small_below: float,
+    may_upgrade: Callable[[DataFile], bool],
+    must_rewrite: Callable[[DataFile], bool],
+) -> list[Step]:
+    """Steps in key order.
+
+    Args:
+        parts: the unit's sections.
+        small_below: single files under this many bytes are rewritten together with their neighbours.
+        may_upgrade: False for a file that cannot simply change its level (delete rows going to the max level, ...).
+        must_rewrite: True for a file on the output level that needs a rewrite all the same (deletion vectors, ...).
+    """
+    steps: list[Step] = []
+    waiting: list[Section] = []
+
+    def single(file: DataFile) -> None:
+        if file.level == output_level:
+            if must_rewrite(file):
+                steps.append(Rewrite(((SortedRun((file,)),),)))
+        elif may_upgrade(file) and not must_rewrite(file):
+            steps.append(Upgrade(file))
+        else:
+            steps.append(Rewrite(((SortedRun((file,)),),)))
+
+    def flush() -> None:
+        if len(waiting) == 1 and len(waiting[0]) == 1:
+            for file in waiting[0][0].files:
+                single(file)  # one lonely small file: rewriting it alone gains nothing
+        elif waiting:
+            steps.append(Rewrite(tuple(waiting)))
+        waiting.clear()
+
+    for section in parts:
+        if len(section) > 1:
+            waiting.append(section)
+            continue
+        for file in section[0].files:
+            # A file between two waiting ones may not be skipped: the output run must stay in key order.
+            if file.file_size < small_below:
+                waiting.append((SortedRun((file,)),))
+            else:
+                flush()
+                single(file)
+    flush()
+    return steps

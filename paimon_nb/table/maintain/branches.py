@@ -1,0 +1,144 @@
+"""Branches: create, rename, delete, fast-forward. Source: format reference, section 15.
+
+Data, manifests and indexes are shared by all branches, so only small metadata files are copied here.
+"""
+
+from __future__ import annotations
+
+from paimon_nb.base.errors import AlreadyExists, BranchNotFound, InvalidName, UnsupportedOperation
+from paimon_nb.base.name import MAIN_BRANCH, check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.memory import forget
+from paimon_nb.table.maintain.doomed import Doomed, delete_paths
+from paimon_nb.table.maintain.reachable import changelog_entries, reachable
+from paimon_nb.table.maintain.tags import get_tag
+from paimon_nb.table.store import TableStore
+
+
+def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
+    """A new branch: empty with the table's schemas, or beginning with a tag's snapshot.
+
+    The schemas come last: a branch without a schema is no branch yet, so a crash leaves none that is half made.
+    """
+    check_branch_name(name)
+    main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
+    if name in main.branches.names():
+        if if_not_exists:
+            return False
+        raise AlreadyExists(f"branch {name!r} exists already", hint="choose another name", name=name)
+    root = main.branches.root(name)
+    newest_schema = None
+    if tag is not None:
+        snapshot = get_tag(main, tag).snapshot
+        newest_schema = snapshot.schema_id
+        _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
+        main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
+        main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
+        main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
+    for schema_id in main.schemas.ids():
+        if newest_schema is None or schema_id <= newest_schema:
+            _copy(main, main.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
+    return True
+
+
+def delete_branch(store: TableStore, name: str) -> None:
+    """Remove a branch and the files that only it needs. Raises BranchNotFound."""
+    branch = open_branch(store, name)
+    doomed = Doomed(branch)
+    for snapshot in _states(branch):
+        doomed.add_entries(live_entries(branch, snapshot))
+        doomed.add_entries(changelog_entries(branch, snapshot))
+        doomed.add_metadata(snapshot)
+    used = reachable(
+        branch,
+        without_snapshots=branch.snapshots.ids(),
+        without_tags=branch.tags.names(),
+        without_changelogs=branch.changelogs.ids(),
+    )
+    paths = doomed.unused(used)
+    branch.fs.delete_tree(branch.branch_root)
+    delete_paths(branch, paths)
+
+
+def rename_branch(store: TableStore, name: str, to: str) -> None:
+    """Give a branch another name. Raises BranchNotFound, AlreadyExists."""
+    branch = open_branch(store, name)
+    check_branch_name(to)
+    if to in store.branches.names():
+        raise AlreadyExists(f"branch {to!r} exists already", hint="choose another name", name=to)
+    branch.fs.move(branch.branch_root, store.branches.root(to))
+
+
+def fast_forward(store: TableStore, name: str) -> None:
+    """Let main become what the branch is: main's history from the branch's first snapshot on is replaced by it."""
+    main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
+    branch = open_branch(main, name)
+    first = branch.snapshots.earliest_id()
+    if first is None:
+        raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
+    first_schema = branch.snapshots.get(first).schema_id
+    replaced = [i for i in main.snapshots.ids() if i >= first]
+    replaced_tags = [n for n in main.tags.names() if main.tags.get(n).snapshot.id >= first]
+    doomed = Doomed(main)
+    for snapshot in [*map(main.snapshots.get, replaced), *(main.tags.get(n).snapshot for n in replaced_tags)]:
+        doomed.add_entries(live_entries(main, snapshot))
+        doomed.add_entries(changelog_entries(main, snapshot))
+        doomed.add_metadata(snapshot)
+    # The branch itself stays, so everything that main takes over from it is reachable through it.
+    paths = doomed.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
+    forget(main)
+    for snapshot_id in reversed(replaced):
+        main.snapshots.delete(snapshot_id)
+    for tag in replaced_tags:
+        main.tags.delete(tag)
+    main.fs.delete(f"{main.branch_root}/snapshot/LATEST")
+    taken = branch.schemas.ids()
+    for schema_id in taken:
+        # Replaced in one step each: at no moment is the table without a schema.
+        main.fs.overwrite(main.schemas.path(schema_id), main.fs.read(branch.schemas.path(schema_id)))
+    for schema_id in main.schemas.ids():
+        if schema_id >= first_schema and schema_id not in taken:
+            main.fs.delete(main.schemas.path(schema_id))
+    for tag in branch.tags.names():
+        _copy(main, branch.tags.path(tag), main.tags.path(tag))
+    for snapshot_id in branch.snapshots.ids():
+        _copy(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
+    newest = branch.snapshots.latest_id()
+    if newest is not None:
+        main.snapshots.write_latest_hint(newest)
+    delete_paths(main, paths)
+
+
+def open_branch(store: TableStore, name: str) -> TableStore:
+    """The branch, or BranchNotFound with the nearest name."""
+    names = store.branches.names()
+    if name not in names:
+        raise BranchNotFound(
+            f"{store.name} has no branch {name!r}",
+            hint=did_you_mean(name, names) or f"branches: {', '.join(names) or 'none'}",
+            name=name,
+        )
+    return store.on_branch(name)
+
+
+def check_branch_name(name: str) -> str:
+    """Not blank, not `main`, not only digits (it would look like a snapshot id)."""
+    check_name(name, "branch")
+    if name == MAIN_BRANCH or name.isdigit():
+        raise InvalidName(
+            f"a branch cannot be called {name!r}", hint="choose a name with letters, other than 'main'", name=name
+        )
+    return name
+
+
+def _states(store: TableStore) -> list[Snapshot]:
+    return [
+        *(store.snapshots.get(i) for i in store.snapshots.ids()),
+        *(store.tags.get(n).snapshot for n in store.tags.names()),
+    ]
+
+
+def _copy(store: TableStore, source: str, target: str) -> None:
+    store.fs.put_if_absent(target, store.fs.read(source))

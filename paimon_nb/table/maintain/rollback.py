@@ -1,0 +1,68 @@
+"""Rollback: forget everything after a snapshot or tag. Source: format reference, section 15 (Rollback)."""
+
+from __future__ import annotations
+
+from paimon_nb.base.errors import SnapshotNotFound
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.live import ADD, live_entries
+from paimon_nb.table.commit.memory import forget
+from paimon_nb.table.maintain.doomed import Doomed, delete_paths
+from paimon_nb.table.maintain.reachable import changelog_entries, delta_entries, reachable, without_changelog
+from paimon_nb.table.maintain.tags import get_tag
+from paimon_nb.table.store import TableStore
+
+
+def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
+    """Make `snapshot_id` the latest again; newer snapshots, their tags and files go. Raises SnapshotNotFound."""
+    ids = store.snapshots.ids()
+    if snapshot_id not in ids:
+        span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+        held = [n for n in store.tags.names() if store.tags.get(n).snapshot.id == snapshot_id]
+        raise SnapshotNotFound(
+            f"{store.name} has no snapshot {snapshot_id}",
+            hint=f"it lives on as tag {held[0]!r}: roll back to the tag" if held else span,
+            snapshot=snapshot_id,
+        )
+    target = store.snapshots.get(snapshot_id)
+    _forget_after(store, target)
+    return target
+
+
+def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
+    """Make the tag's snapshot the latest again; re-creates its snapshot file when that has expired."""
+    target = get_tag(store, name).snapshot
+    expired = target.id not in store.snapshots.ids()
+    if expired:
+        # The snapshot file comes first: from here on its files are reachable, whatever happens next.
+        store.snapshots.publish(without_changelog(target))
+        store.snapshots.write_earliest_hint(target.id)
+    _forget_after(store, target)
+    return target
+
+
+def _forget_after(store: TableStore, target: Snapshot) -> None:
+    """Delete newer snapshots, newest first, then newer changelogs and tags, then the files nobody needs any more."""
+    newer = [i for i in store.snapshots.ids() if i > target.id]
+    newer_logs = [i for i in store.changelogs.ids() if i > target.id]
+    newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
+    doomed = Doomed(store)
+    for snapshot_id in newer:
+        snapshot = store.snapshots.get(snapshot_id)
+        doomed.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+        doomed.add_entries(changelog_entries(store, snapshot))
+        doomed.add_metadata(snapshot)
+    for name in newer_tags:
+        snapshot = store.tags.get(name).snapshot
+        doomed.add_entries(live_entries(store, snapshot))
+        doomed.add_metadata(without_changelog(snapshot))
+    used = reachable(store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs)
+    paths = doomed.unused(used)
+    forget(store)
+    for snapshot_id in reversed(newer):
+        store.snapshots.delete(snapshot_id)
+    store.snapshots.write_latest_hint(target.id)
+    for changelog_id in reversed(newer_logs):
+        store.changelogs.delete(changelog_id)
+    for name in newer_tags:
+        store.tags.delete(name)
+    delete_paths(store, paths)

@@ -1,0 +1,254 @@
+"""Writing data files and describing them: rolls at the target size, keeps keys, counts and statistics.
+
+Knows one (partition, bucket) and the rows in their final order; decides neither order nor content.
+Source: format reference, sections 5.3, 7 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base import clock
+from paimon_nb.format.data import (
+    KEY_PREFIX,
+    SEQUENCE_NUMBER,
+    VALUE_KIND,
+    DataWriter,
+    file_extension,
+    key_value_fields,
+    open_data_writer,
+)
+from paimon_nb.format.manifest import DataFile, SimpleStats
+from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
+from paimon_nb.format.types import DataField
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.file_stats import FileStats
+
+APPEND_SOURCE, COMPACT_SOURCE = 0, 1
+_SLICE_ROWS = 65536
+"""Rows between two looks at the file's size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where files go and what they are."""
+
+    partition: bytes
+    bucket: int
+    level: int = 0
+    source: int = APPEND_SOURCE
+    changelog: bool = False
+
+
+def write_key_values(store: TableStore, place: Place, tables: Iterable[pa.Table]) -> list[DataFile]:
+    """Write kv tables, sorted by key across all of them, to one or more files. [] for no rows."""
+    with KeyValueFiles(store, place) as files:
+        for table in tables:
+            files.write(table)
+        return files.finish()
+
+
+@dataclass
+class _Rolling:
+    """Opens, rolls and closes files. Leaving by an exception deletes what was written."""
+
+    store: TableStore
+    place: Place
+    done: list[DataFile] = field(default_factory=list)
+    _writer: DataWriter | None = None
+    _name: str = ""
+
+    def __enter__(self):  # type: ignore[no-untyped-def]
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.abort()
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows; a new file begins when the current one has reached the target size."""
+        target = self.store.options.target_file_size(self.store.has_keys)
+        for start in range(0, table.num_rows, _SLICE_ROWS):
+            part = table.slice(start, _SLICE_ROWS)
+            if self._writer is None:
+                self._open()
+            assert self._writer is not None
+            self._writer.write(self._to_file(part))
+            self._note(part)
+            if self._writer.bytes_written >= target:
+                self._roll()
+
+    def finish(self) -> list[DataFile]:
+        """Close the last file. Returns all files in order."""
+        if self._writer is not None:
+            self._roll()
+        return self.done
+
+    def abort(self) -> None:
+        """Delete everything written so far."""
+        paths = [self.store.data_path(self.place.partition, self.place.bucket, f) for f in self.done]
+        if self._writer is not None:
+            self._writer.abort()
+            paths.append(self.store.data_path(self.place.partition, self.place.bucket, self._name))
+        for path in paths:
+            self.store.fs.delete(path)
+
+    def _open(self) -> None:
+        kind = "changelog" if self.place.changelog else "data"
+        options = self.store.options
+        extension = file_extension(options, self.place.level, changelog=self.place.changelog)
+        self._name = self.store.new_file_name(kind, extension)
+        path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
+        self._writer = open_data_writer(self.store.fs, path, self._fields(), options, self.place.level)
+        self._begin()
+
+    def _roll(self) -> None:
+        assert self._writer is not None
+        written = self._writer.close()
+        self._writer = None
+        self.done.append(self._describe(written.size))
+
+    # what key-value and plain files do differently
+
+    def _fields(self) -> Sequence[DataField]:
+        raise NotImplementedError
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _note(self, part: pa.Table) -> None:
+        raise NotImplementedError
+
+    def _describe(self, size: int) -> DataFile:
+        raise NotImplementedError
+
+
+class KeyValueFiles(_Rolling):
+    """Files of a primary-key table; takes kv tables in key order."""
+
+    def _fields(self) -> Sequence[DataField]:
+        return key_value_fields(self.store.schema, self._thin)
+
+    @property
+    def _thin(self) -> bool:
+        return bool(self.store.options.get(opt.DATA_FILE_THIN_MODE))
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        schema = self.store.schema
+        keys = [] if self._thin else [(KEY_PREFIX + k, part.column(k)) for k in schema.trimmed_primary_keys]
+        columns = [
+            *keys,
+            (SEQUENCE_NUMBER, part.column(SEQUENCE_NUMBER)),
+            (VALUE_KIND, part.column(VALUE_KIND)),
+            *((n, part.column(n)) for n in schema.names),
+        ]
+        return pa.table([c for _, c in columns], names=[n for n, _ in columns])
+
+    def _begin(self) -> None:
+        self._stats = FileStats(self.store, self.place)
+        self._rows = self._deletes = 0
+        self._low: int | None = None
+        self._high: int | None = None
+        self._first_key = self._last_key = EMPTY_ROW
+
+    def _note(self, part: pa.Table) -> None:
+        self._stats.add(part)
+        if not self._rows:
+            self._first_key = self._key(part, 0)
+        self._last_key = self._key(part, part.num_rows - 1)
+        self._rows += part.num_rows
+        kinds = np.asarray(part.column(VALUE_KIND))
+        self._deletes += int(((kinds == 1) | (kinds == 3)).sum())
+        span = pc.min_max(part.column(SEQUENCE_NUMBER)).as_py()
+        self._low = span["min"] if self._low is None else min(self._low, span["min"])
+        self._high = span["max"] if self._high is None else max(self._high, span["max"])
+
+    def _key(self, part: pa.Table, row: int) -> bytes:
+        fields = self.store.schema.key_fields
+        return serialize([f.type for f in fields], [from_scalar(f.type, part.column(f.name)[row]) for f in fields])
+
+    def _describe(self, size: int) -> DataFile:
+        value_stats, cols = self._stats.values()
+        return DataFile(
+            file_name=self._name,
+            file_size=size,
+            row_count=self._rows,
+            min_key=self._first_key,
+            max_key=self._last_key,
+            key_stats=self._stats.keys(),
+            value_stats=value_stats,
+            min_sequence=self._low or 0,
+            max_sequence=self._high or 0,
+            schema_id=self.store.schema.id,
+            level=self.place.level,
+            extra_files=(),
+            creation_time_ms=clock.local_now_ms(),
+            delete_row_count=self._deletes,
+            embedded_index=None,
+            file_source=self.place.source,
+            value_stats_cols=cols,
+            external_path=None,
+            first_row_id=None,
+            write_cols=None,
+        )
+
+
+class AppendFiles(_Rolling):
+    """Files of a table without keys; takes plain tables in row order.
+
+    `next_sequence` is the number the first row gets; one number a row (format reference, section 8.2).
+    """
+
+    def __init__(self, store: TableStore, place: Place, next_sequence: int = 0) -> None:
+        super().__init__(store, place)
+        self.next_sequence = next_sequence
+
+    def _fields(self) -> Sequence[DataField]:
+        return self.store.schema.fields
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        return part.select(list(self.store.schema.names))
+
+    def _begin(self) -> None:
+        self._stats = FileStats(self.store, self.place)
+        self._rows = 0
+
+    def _note(self, part: pa.Table) -> None:
+        self._stats.add(part)
+        self._rows += part.num_rows
+
+    def _describe(self, size: int) -> DataFile:
+        value_stats, cols = self._stats.values()
+        first = self.next_sequence
+        self.next_sequence += self._rows
+        return DataFile(
+            file_name=self._name,
+            file_size=size,
+            row_count=self._rows,
+            min_key=EMPTY_ROW,
+            max_key=EMPTY_ROW,
+            key_stats=SimpleStats(EMPTY_ROW, EMPTY_ROW, ()),
+            value_stats=value_stats,
+            min_sequence=first,
+            max_sequence=self.next_sequence - 1,
+            schema_id=self.store.schema.id,
+            level=0,
+            extra_files=(),
+            creation_time_ms=clock.local_now_ms(),
+            delete_row_count=0,
+            embedded_index=None,
+            file_source=self.place.source,
+            value_stats_cols=cols,
+            external_path=None,
+            first_row_id=None,
+            write_cols=None,
+        )

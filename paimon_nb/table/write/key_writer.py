@@ -1,0 +1,74 @@
+"""One bucket of a primary-key table being written: buffer, sort, merge, flush to level 0.
+
+Source: behaviour reference, section 4; format reference, section 8.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import table as opt
+from paimon_nb.table.merge import MergeSpec, merge, sort_rows
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import Place, write_key_values
+
+
+class KeyBucketWriter:
+    """Takes rows in arrival order; hands back level-0 files and, for changelog-producer=input, changelog files.
+
+    Memory: at most `write-buffer-size` bytes of rows; a full buffer becomes a level-0 file.
+    """
+
+    def __init__(self, store: TableStore, spec: MergeSpec, place: Place, next_sequence: int) -> None:
+        self.store = store
+        self.spec = spec
+        self.place = place
+        self.next_sequence = next_sequence
+        self.new_files: list[DataFile] = []
+        self.changelog_files: list[DataFile] = []
+        self.row_count = 0
+        self._buffer: list[pa.Table] = []
+        self._bytes = 0
+        self._limit = store.options.get(opt.WRITE_BUFFER_SIZE)
+        self._log_input = str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
+
+    def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Add conformed rows with their kinds (int8 codes)."""
+        count = rows.num_rows
+        numbers = np.arange(self.next_sequence, self.next_sequence + count, dtype=np.int64)
+        self.next_sequence += count
+        self.row_count += count
+        kv = rows.append_column(SEQUENCE_NUMBER, pa.array(numbers)).append_column(
+            VALUE_KIND, pa.array(kinds, pa.int8())
+        )
+        self._buffer.append(kv)
+        self._bytes += kv.nbytes
+        if self._bytes >= self._limit:
+            self.flush()
+
+    def flush(self) -> None:
+        """Turn the buffer into level-0 files."""
+        if not self._buffer:
+            return
+        kv = sort_rows(pa.concat_tables(self._buffer), self.spec)
+        self._buffer, self._bytes = [], 0
+        if self._log_input:
+            self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])
+        merged = merge([kv], self.spec, drop_delete=False)
+        self.new_files += write_key_values(self.store, self.place, [merged])
+
+    def files(self) -> tuple[list[DataFile], list[DataFile]]:
+        """Flush, then (new files, changelog files)."""
+        self.flush()
+        return self.new_files, self.changelog_files
+
+    def abort(self) -> None:
+        """Delete every file written so far."""
+        for file in [*self.new_files, *self.changelog_files]:
+            self.store.fs.delete(self.store.data_path(self.place.partition, self.place.bucket, file))
+        self._buffer = []

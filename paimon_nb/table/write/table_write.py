@@ -1,0 +1,221 @@
+"""TableWrite: Arrow rows in, commit messages out. The same code runs in the driver and inside Spark tasks.
+
+It reads the table's state once, writes files that nobody sees yet, and publishes nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.data import conform
+from paimon_nb.format.manifest import DataFile, ManifestEntry
+from paimon_nb.format.row import EMPTY_ROW
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.append_writer import AppendBucketWriter
+from paimon_nb.table.write.assign import fixed_buckets, partition_groups, split, take
+from paimon_nb.table.write.defaults import with_defaults
+from paimon_nb.table.write.dynamic import DynamicBuckets
+from paimon_nb.table.write.files import Place
+from paimon_nb.table.write.key_writer import KeyBucketWriter
+from paimon_nb.table.write.kinds import kept, row_kinds
+
+Writer = KeyBucketWriter | AppendBucketWriter
+BucketKey = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What was there when the write began."""
+
+    snapshot_id: int | None
+    buckets: dict[BucketKey, list[ManifestEntry]]
+    totals: dict[bytes, int]
+    """Number of buckets per partition."""
+
+    def next_sequence(self, key: BucketKey) -> int:
+        return max((e.file.max_sequence for e in self.buckets.get(key, ())), default=-1) + 1
+
+    def files(self, key: BucketKey) -> list[DataFile]:
+        return [e.file for e in self.buckets.get(key, ())]
+
+
+def restore(store: TableStore, partitions: Collection[bytes] | None = None) -> Restored:
+    """The table's live files now."""
+    newest = store.snapshots.latest_id()
+    snapshot = store.snapshots.get(newest) if newest is not None else None
+    entries = live_entries(store, snapshot, partitions)
+    totals = {e.partition: e.total_buckets for e in entries}
+    return Restored(newest, by_bucket(entries), totals)
+
+
+class TableWrite:
+    """Writes rows of one commit. A context manager: leaving it without `prepare()` deletes what was written.
+
+    Args:
+        store: the table.
+        overwrite: True when the commit will replace what the rows touch, so what is there does not matter.
+        compact: False leaves compaction to others (as `write-only` does).
+    """
+
+    def __init__(self, store: TableStore, *, overwrite: bool = False, compact: bool = True) -> None:
+        self.store = store
+        self.overwrite = overwrite
+        self.row_count = 0
+        self._compact = compact and not store.options.get(opt.WRITE_ONLY)
+        self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
+        self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
+        self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if is_dynamic(store) else None
+        self._writers: dict[BucketKey, Writer] = {}
+        self._done = False
+
+    # -- rows in
+
+    def write(self, rows: pa.Table, kinds: pa.Array | pa.ChunkedArray | None = None) -> None:
+        """Take rows; columns by name, missing ones get their default.
+
+        Args:
+            rows: any Arrow table whose columns fit the table's.
+            kinds: per row +I -U +U -D, or 0..3; None means +I.
+
+        Raises:
+            SchemaMismatch, NullNotAllowed: nothing of this call is kept. UnsupportedOperation: -D without a key, ...
+        """
+        self._check_open()
+        rows = conform(with_defaults(rows, self.store.schema), self.store.schema.fields)
+        codes = row_kinds(self.store, rows, kinds)
+        self.row_count += rows.num_rows
+        mask = kept(self.store, codes)
+        if mask is not None:
+            rows, codes = rows.filter(pa.array(mask)), codes[mask]
+        partitions, groups = partition_groups(self.store, rows)
+        if self._dynamic is not None:
+            buckets = self._dynamic.assign(rows, partitions, groups)
+        else:
+            buckets = fixed_buckets(self.store, rows)
+        for group, bucket, numbers in split(rows, groups, buckets):
+            self._writer(partitions[group], bucket).write(take(rows, numbers), codes[numbers])
+
+    def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Take rows that were shuffled to their bucket already (Spark tasks); conformed, kinds as int8 codes."""
+        self._check_open()
+        self.row_count += rows.num_rows
+        self._writer(partition, bucket).write(rows, kinds)
+
+    # -- messages out
+
+    def prepare(self) -> list[CommitMessage]:
+        """Flush everything and compact what is due. One message a touched bucket; the write is then closed."""
+        self._check_open()
+        self._done = True
+        from paimon_nb.table.compact.after_write import compact_after_write, upgraded, wants_upgrade
+
+        try:
+            messages = [self._message(key, writer) for key, writer in self._writers.items()]
+            if self._dynamic is not None:
+                messages = self._dynamic.add_index(messages)
+            if self.overwrite and wants_upgrade(self.store):
+                messages = [upgraded(self.store, m) for m in messages]
+            if self._compact:
+                messages = compact_after_write(self.store, messages, self._restored)
+        except BaseException:
+            self.abort()
+            raise
+        return self._with_ignored(messages)
+
+    def abort(self) -> None:
+        """Delete every file of this write."""
+        self._done = True
+        for writer in self._writers.values():
+            writer.abort()
+
+    def __enter__(self) -> TableWrite:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._done:
+            return
+        self.abort()
+        if kind is None and self.row_count:
+            warnings.warn(
+                f"{self.store.name}: {self.row_count} rows were written and not committed; they are discarded",
+                stacklevel=2,
+            )
+
+    # -- inside
+
+    def _writer(self, partition: bytes, bucket: int) -> Writer:
+        key = (partition, bucket)
+        if key not in self._writers:
+            self._check_total(partition)
+            place, sequence = Place(partition, bucket), self._restored.next_sequence(key)
+            if self._spec is not None:
+                self._writers[key] = KeyBucketWriter(self.store, self._spec, place, sequence)
+            else:
+                # An unaware table has many writers and no order between them; each counts from 0, as in Java.
+                start = sequence if self.store.bucket_option > 0 else 0
+                self._writers[key] = AppendBucketWriter(self.store, place, start)
+        return self._writers[key]
+
+    def _check_total(self, partition: bytes) -> None:
+        have, want = self._restored.totals.get(partition), total_buckets(self.store)
+        if have is not None and have != want:
+            raise UnsupportedOperation(
+                f"{self.store.name}: partition {self.store.partition_values(partition)} was written with {have} "
+                f"buckets, the table now says {want}",
+                hint="INSERT OVERWRITE the partition to give its rows their new buckets, or CALL sys.rescale",
+                have=have,
+                want=want,
+            )
+
+    def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
+        new_files, changelog = writer.files()
+        return CommitMessage(
+            key[0],
+            key[1],
+            total_buckets(self.store),
+            new_files=tuple(new_files),
+            changelog_files=() if self.overwrite else tuple(changelog),
+            base_snapshot=self._restored.snapshot_id,
+            row_count=writer.row_count,
+        )
+
+    def _with_ignored(self, messages: list[CommitMessage]) -> list[CommitMessage]:
+        """Rows that options dropped count as taken in, so that the count check at commit is about lost tasks only."""
+        missing = self.row_count - sum(m.row_count for m in messages)
+        if not missing:
+            return messages
+        return [*messages, CommitMessage(EMPTY_ROW, 0, total_buckets(self.store), row_count=missing)]
+
+    def _check_open(self) -> None:
+        if self._done:
+            raise UnsupportedOperation(
+                f"{self.store.name}: this write is finished; its messages can be committed once",
+                hint="begin a new write for more rows",
+            )
+
+
+def total_buckets(store: TableStore) -> int:
+    """`_TOTAL_BUCKETS` of new files: the option; -1 for dynamic and unaware tables, -2 for postponed ones."""
+    return store.bucket_option
+
+
+def is_dynamic(store: TableStore) -> bool:
+    """True when keys are given buckets as they come (bucket = -1 with a primary key)."""
+    return store.has_keys and store.bucket_option == -1
+
+
+def _newest(store: TableStore) -> int | None:
+    return store.snapshots.latest_id()
