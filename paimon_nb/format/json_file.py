@@ -1,0 +1,91 @@
+"""JSON metadata files: read with types checked, written as Java writes them. Any broken byte is a `CorruptFile`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from paimon_nb.base.errors import CorruptFile, NewerFormat
+
+T = TypeVar("T")
+_MISSING: Any = object()
+
+
+class JsonObject:
+    """A JSON object from a file, field by field, with the file named in every complaint."""
+
+    def __init__(self, data: bytes | str, path: str) -> None:
+        self.path = path
+        try:
+            node = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise CorruptFile(path, f"not JSON: {error}") from None
+        if not isinstance(node, dict):
+            raise CorruptFile(path, "not a JSON object")
+        self.node: Mapping[str, Any] = node
+
+    def get(self, key: str, kind: type[T], default: Any = _MISSING) -> T:
+        """The value of `key`, which must be of `kind`; null and absence give `default`, without one they are errors."""
+        value = self.node.get(key)
+        if value is None:
+            if default is _MISSING:
+                raise CorruptFile(self.path, f"field {key!r} is missing")
+            return default  # type: ignore[no-any-return]
+        good = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+        if not good:
+            raise CorruptFile(self.path, f"field {key!r} is {value!r:.60}, not {kind.__name__}")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise CorruptFile(self.path, f"field {key!r} is out of range")
+        return value  # type: ignore[return-value]
+
+    def natural(self, key: str, default: Any = _MISSING) -> int:
+        """A whole number >= 0."""
+        value = self.get(key, int, default)
+        if isinstance(value, int) and value < 0:
+            raise CorruptFile(self.path, f"field {key!r} is negative")
+        return value
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.get(key, list, [])
+        if not all(isinstance(v, str) for v in value):
+            raise CorruptFile(self.path, f"field {key!r} is no list of names")
+        return tuple(value)
+
+    def texts(self, key: str) -> dict[str, str]:
+        """An object of texts; other scalars become text, as Java's reader takes them."""
+        value = self.get(key, dict, {})
+        out: dict[str, str] = {}
+        for k, v in value.items():
+            if isinstance(v, dict | list):
+                raise CorruptFile(self.path, f"field {key!r} holds no text under {k!r}")
+            if v is not None:
+                out[k] = v if isinstance(v, str) else json.dumps(v)
+        return out
+
+    def version(self, newest: int, what: str, default: int = 1) -> int:
+        """The `version` field, read first. Raises `NewerFormat`."""
+        number = self.natural("version", default)
+        if number > newest:
+            raise NewerFormat(self.path, number, newest, what)
+        return number
+
+
+def java_json(node: Any) -> bytes:
+    """Pretty JSON in Jackson's default style: `"key" : value`, arrays on one line."""
+    return _java(node, 0).encode("utf-8")
+
+
+def _java(node: Any, depth: int) -> str:
+    pad = "  " * (depth + 1)
+    if isinstance(node, dict):
+        if not node:
+            return "{ }"
+        inside = ",\n".join(
+            f"{pad}{json.dumps(k, ensure_ascii=False)} : {_java(v, depth + 1)}" for k, v in node.items()
+        )
+        return "{\n" + inside + "\n" + "  " * depth + "}"
+    if isinstance(node, list | tuple):
+        return "[ " + ", ".join(_java(v, depth) for v in node) + " ]" if node else "[ ]"
+    return json.dumps(node, ensure_ascii=False)

@@ -1,0 +1,262 @@
+"""The schema file: columns with ids, keys, options. Source: format reference, section 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import (
+    ColumnNotFound,
+    CorruptFile,
+    FormatError,
+    InvalidName,
+    SchemaMismatch,
+    UnsupportedFormat,
+)
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.types import DataField, DataType, Row, parse_type
+from paimon_nb.format.types.parse import parse_field_json
+from paimon_nb.format.types.types import Array, Map, Multiset
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NEWEST_VERSION = 3
+"""1: Paimon 0.7 (bucket defaults to 1). 2: 0.8 (file.format defaults to orc up to here). 3: today's writers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """One version of a table's definition."""
+
+    id: int
+    """Equals the number in the file name."""
+    fields: tuple[DataField, ...]
+    highest_field_id: int
+    """Highest id ever given, also to nested and dropped fields."""
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    """As declared, partition columns included."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    time_ms: int = 0
+    version: int = NEWEST_VERSION
+
+    @staticmethod
+    def from_json(data: bytes | str, path: str) -> TableSchema:
+        """Parse a schema file. Raises `CorruptFile`, `NewerFormat`, `UnsupportedFormat`."""
+        node = JsonObject(data, path)
+        version = node.version(NEWEST_VERSION, "schema")
+        schema_id = node.natural("id")
+        name = path.rsplit("/", 1)[-1]
+        if name.startswith("schema-") and name != f"schema-{schema_id}":
+            raise CorruptFile(path, f"it says that it is schema {schema_id}")
+        try:
+            fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
+        except UnsupportedFormat:
+            raise
+        except (FormatError, RecursionError) as error:
+            raise CorruptFile(path, str(error).partition("\n")[0]) from None
+        options = node.texts("options")
+        if version == 1:
+            options.setdefault("bucket", "1")
+        if version <= 2:
+            options.setdefault("file.format", "orc")
+        schema = TableSchema(
+            schema_id,
+            fields,
+            node.get("highestFieldId", int),
+            node.names("partitionKeys"),
+            node.names("primaryKeys"),
+            options,
+            node.get("comment", str, None),
+            node.get("timeMillis", int, 0),
+            version,
+        )
+        _check(schema, path)
+        return schema
+
+    def to_json(self) -> bytes:
+        """The file as Java writes it."""
+        node: dict[str, object] = {
+            "version": NEWEST_VERSION,
+            "id": self.id,
+            "fields": [f.to_json() for f in self.fields],
+            "highestFieldId": self.highest_field_id,
+            "partitionKeys": list(self.partition_keys),
+            "primaryKeys": list(self.primary_keys),
+            "options": dict(self.options),
+        }
+        if self.comment is not None:
+            node["comment"] = self.comment
+        node["timeMillis"] = self.time_ms
+        return java_json(node)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.fields)
+
+    @property
+    def row(self) -> Row:
+        """The whole table as a row type."""
+        return Row(self.fields, False)
+
+    def field(self, name: str) -> DataField:
+        """The column called `name`. Raises `ColumnNotFound` with the nearest name."""
+        for candidate in self.fields:
+            if candidate.name == name:
+                return candidate
+        raise ColumnNotFound(
+            f"no column {name!r}",
+            hint=did_you_mean(name, self.names) or f"columns: {', '.join(self.names)}",
+            column=name,
+        )
+
+    def select(self, names: Iterable[str]) -> tuple[DataField, ...]:
+        """Columns in the order of `names`."""
+        return tuple(self.field(n) for n in names)
+
+    @property
+    def trimmed_primary_keys(self) -> tuple[str, ...]:
+        """The key inside a partition: primary keys without partition columns; all of them if nothing would be left."""
+        trimmed = tuple(k for k in self.primary_keys if k not in self.partition_keys)
+        return trimmed or self.primary_keys
+
+    @property
+    def key_fields(self) -> tuple[DataField, ...]:
+        """Columns of the trimmed primary key."""
+        return self.select(self.trimmed_primary_keys)
+
+    @property
+    def partition_fields(self) -> tuple[DataField, ...]:
+        return self.select(self.partition_keys)
+
+    @property
+    def bucket_keys(self) -> tuple[str, ...]:
+        """`bucket-key`, else the trimmed primary key; () for append tables without one."""
+        given = tuple(p.strip() for p in self.options.get("bucket-key", "").split(",") if p.strip())
+        return given or self.trimmed_primary_keys
+
+    @property
+    def is_cross_partition(self) -> bool:
+        """Whether a key may move between partitions: the primary key lacks a partition column."""
+        return bool(self.primary_keys) and not set(self.partition_keys) <= set(self.primary_keys)
+
+    @property
+    def arrow(self) -> pa.Schema:
+        from paimon_nb.format.types.arrow import arrow_schema
+
+        return arrow_schema(self.fields)
+
+    def with_options(self, options: Mapping[str, str]) -> TableSchema:
+        """The same schema with other options."""
+        return replace(self, options=dict(options))
+
+
+def _check(schema: TableSchema, path: str) -> None:
+    names = schema.names
+    if len(set(names)) != len(names):
+        raise CorruptFile(path, "two columns have one name")
+    if len({f.id for f in schema.fields}) != len(names):
+        raise CorruptFile(path, "two columns have one id")
+    for key in (*schema.partition_keys, *schema.primary_keys):
+        if key not in names:
+            raise CorruptFile(path, f"key {key!r} is no column")
+
+
+def highest_id(t: DataType) -> int:
+    """The highest field id inside a type, -1 for none."""
+    match t:
+        case Row():
+            return max((max(f.id, highest_id(f.type)) for f in t.fields), default=-1)
+        case Array() | Multiset():
+            return highest_id(t.element)
+        case Map():
+            return max(highest_id(t.key), highest_id(t.value))
+    return -1
+
+
+ColumnSpec = DataField | tuple[str, "str | DataType", "str | None", "str | None"]
+
+
+def create_schema(
+    columns: Sequence[ColumnSpec],
+    partition_keys: Sequence[str] = (),
+    primary_keys: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    comment: str | None = None,
+) -> TableSchema:
+    """Schema 0 of a new table. Ids are numbered in Java's order: a column, then the fields nested in it.
+
+    Args:
+        columns: fields (their ids are kept) or (name, type or its text, comment, default).
+
+    Raises:
+        SchemaMismatch: a doubled name or a key of a type that cannot be one. ColumnNotFound: a key that is no column.
+    """
+    counter = iter(range(1 << 30)).__next__
+    fields: list[DataField] = []
+    for column in columns:
+        if isinstance(column, DataField):
+            fields.append(column)
+            continue
+        name, kind, description, default = column
+        if not name:
+            raise InvalidName("a column needs a name", hint="name it", name=name)
+        field_id = counter()
+        parsed = parse_type(kind, counter) if isinstance(kind, str) else _renumbered(kind, counter)
+        fields.append(DataField(field_id, name, parsed, description, default))
+    names = [f.name for f in fields]
+    doubled = next((n for n in names if names.count(n) > 1), None)
+    if doubled is not None:
+        raise SchemaMismatch(f"column {doubled!r} is defined twice", hint="rename one of them", column=doubled)
+    for what, keys in (("primary", primary_keys), ("partition", partition_keys)):
+        for key in keys:
+            if key not in names:
+                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=did_you_mean(key, names), column=key)
+            found = fields[names.index(key)]
+            if found.type.root in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "BLOB"):
+                raise SchemaMismatch(
+                    f"{what} key {key!r} cannot be {found.type.bare()}", hint="keys have atomic types", column=key
+                )
+        if len(set(keys)) != len(keys):
+            raise SchemaMismatch(f"a {what} key is named twice", hint="name each column once")
+    if primary_keys and set(primary_keys) == set(partition_keys):
+        raise SchemaMismatch(
+            "the primary key is the partition key: every partition would hold one row",
+            hint="add a column to the primary key",
+        )
+    fields = [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
+    return TableSchema(
+        0,
+        tuple(fields),
+        highest_id(Row(tuple(fields))),
+        tuple(partition_keys),
+        tuple(primary_keys),
+        dict(options or {}),
+        comment if comment is not None else "",
+        clock.now_ms(),
+    )
+
+
+def _renumbered(t: DataType, next_id: object) -> DataType:
+    """The type with fresh nested ids, each field's type before the field itself."""
+    from collections.abc import Callable
+    from typing import cast
+
+    take = cast("Callable[[], int]", next_id)
+    match t:
+        case Row():
+            fields = []
+            for nested in t.fields:
+                inner = _renumbered(nested.type, next_id)
+                fields.append(replace(nested, id=take(), type=inner))
+            return replace(t, fields=tuple(fields))
+        case Array() | Multiset():
+            return replace(t, element=_renumbered(t.element, next_id))
+        case Map():
+            return replace(t, key=_renumbered(t.key, next_id), value=_renumbered(t.value, next_id))
+    return t

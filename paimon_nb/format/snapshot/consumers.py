@@ -1,0 +1,50 @@
+"""Consumers: how far each named reader has come. Source: format reference, section 15."""
+
+from __future__ import annotations
+
+import posixpath
+
+from paimon_nb.base.errors import ConsumerNotFound, MissingFile
+from paimon_nb.base.name import check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.fs import FileIO
+
+_PREFIX = "consumer-"
+
+
+class ConsumerDirectory:
+    """`<branch root>/consumer/consumer-<id>`: `{"nextSnapshot": n}`."""
+
+    def __init__(self, fs: FileIO, branch_root: str) -> None:
+        self.fs, self.root = fs, posixpath.join(branch_root, "consumer")
+
+    def path(self, consumer_id: str) -> str:
+        return posixpath.join(self.root, _PREFIX + check_name(consumer_id, "consumer"))
+
+    def ids(self) -> list[str]:
+        return [s.name[len(_PREFIX) :] for s in self.fs.list(self.root) if not s.is_dir and s.name.startswith(_PREFIX)]
+
+    def modified_ms(self) -> dict[str, int]:
+        """When each consumer last moved; expiry goes by it."""
+        return {s.name[len(_PREFIX) :]: s.modified_ms for s in self.fs.list(self.root) if s.name.startswith(_PREFIX)}
+
+    def next_snapshot(self, consumer_id: str) -> int:
+        """Raises `ConsumerNotFound`, `CorruptFile`."""
+        path = self.path(consumer_id)
+        try:
+            return JsonObject(self.fs.read(path), path).natural("nextSnapshot")
+        except MissingFile:
+            raise ConsumerNotFound(
+                f"no consumer {consumer_id!r}", hint=did_you_mean(consumer_id, self.ids()), name=consumer_id
+            ) from None
+
+    def set(self, consumer_id: str, next_snapshot: int) -> None:
+        self.fs.overwrite(self.path(consumer_id), java_json({"nextSnapshot": next_snapshot}))
+
+    def delete(self, consumer_id: str) -> bool:
+        return self.fs.delete(self.path(consumer_id))
+
+    def min_next_snapshot(self) -> int | None:
+        """The oldest snapshot that some consumer still needs; a half-written file stops expiry by its `CorruptFile`."""
+        return min((self.next_snapshot(i) for i in self.ids()), default=None)

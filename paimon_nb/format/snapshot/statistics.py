@@ -1,0 +1,75 @@
+"""The statistics file that ANALYZE writes. Source: format reference, section 15."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.json_file import JsonObject, java_json
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """One column. Minimum and maximum are texts in the internal serializer's form."""
+
+    column_id: int
+    distinct_count: int | None = None
+    minimum: str | None = None
+    maximum: str | None = None
+    null_count: int | None = None
+    avg_length: int | None = None
+    max_length: int | None = None
+
+
+_KEYS = (
+    ("distinct_count", "distinctCount"), ("minimum", "min"), ("maximum", "max"), ("null_count", "nullCount"),
+    ("avg_length", "avgLen"), ("max_length", "maxLen"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known about a whole snapshot."""
+
+    snapshot_id: int
+    schema_id: int
+    merged_record_count: int | None
+    merged_record_size: int | None
+    columns: Mapping[str, ColumnStatistics]
+
+    @staticmethod
+    def from_json(data: bytes | str, path: str) -> Statistics:
+        """Raises `CorruptFile`."""
+        node = JsonObject(data, path)
+        columns = {}
+        for name, one in node.get("colStats", dict, {}).items():
+            if not isinstance(one, dict) or not isinstance(one.get("colId"), int):
+                raise CorruptFile(path, f"column statistics of {name!r} are broken")
+            columns[name] = ColumnStatistics(one["colId"], **{ours: one.get(theirs) for ours, theirs in _KEYS})
+        return Statistics(
+            node.natural("snapshotId"),
+            node.natural("schemaId"),
+            node.get("mergedRecordCount", int, None),
+            node.get("mergedRecordSize", int, None),
+            columns,
+        )
+
+    def columns_node(self) -> dict[str, Any]:
+        """The `colStats` object."""
+        out: dict[str, Any] = {}
+        for name, one in self.columns.items():
+            node: dict[str, Any] = {"colId": one.column_id}
+            node.update({theirs: getattr(one, ours) for ours, theirs in _KEYS if getattr(one, ours) is not None})
+            out[name] = node
+        return out
+
+    def to_json(self) -> bytes:
+        node: dict[str, Any] = {"snapshotId": self.snapshot_id, "schemaId": self.schema_id}
+        if self.merged_record_count is not None:
+            node["mergedRecordCount"] = self.merged_record_count
+        if self.merged_record_size is not None:
+            node["mergedRecordSize"] = self.merged_record_size
+        node["colStats"] = self.columns_node()
+        return java_json(node)

@@ -1,0 +1,148 @@
+"""Tags: a snapshot's JSON under a name, with two fields more. Source: format reference, section 15."""
+
+from __future__ import annotations
+
+import datetime as dt
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
+from paimon_nb.base.name import check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.snapshot.snapshot import Snapshot
+from paimon_nb.fs import FileIO
+
+_PREFIX = "tag-"
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A named snapshot."""
+
+    name: str
+    snapshot: Snapshot
+    create_time: dt.datetime | None = None
+    """Local wall clock; None for tags without retention and old ones."""
+    retained_ms: int | None = None
+
+
+class TagDirectory:
+    """`<branch root>/tag/tag-<name>`."""
+
+    def __init__(self, fs: FileIO, branch_root: str) -> None:
+        self.fs, self.root = fs, posixpath.join(branch_root, "tag")
+
+    def path(self, name: str) -> str:
+        return posixpath.join(self.root, _PREFIX + check_name(name, "tag"))
+
+    def names(self) -> list[str]:
+        """In order."""
+        return sorted(
+            s.name[len(_PREFIX) :] for s in self.fs.list(self.root) if not s.is_dir and s.name.startswith(_PREFIX)
+        )
+
+    def get(self, name: str) -> Tag:
+        """Raises `TagNotFound` with the nearest name, `CorruptFile`."""
+        path = self.path(name)
+        try:
+            data = self.fs.read(path)
+        except MissingFile:
+            known = self.names()
+            raise TagNotFound(
+                f"no tag {name!r}",
+                hint=did_you_mean(name, known) or f"tags: {', '.join(known[:10]) or 'none'}",
+                name=name,
+            ) from None
+        node = JsonObject(data, path)
+        return Tag(
+            name,
+            Snapshot.from_json(data, path),
+            _time(node.node.get("tagCreateTime"), path),
+            _span_ms(node.node.get("tagTimeRetained"), path),
+        )
+
+    def all(self) -> list[Tag]:
+        """Every tag, by name."""
+        return [self.get(n) for n in self.names()]
+
+    def create(
+        self,
+        name: str,
+        snapshot: Snapshot,
+        create_time: dt.datetime | None = None,
+        retained_ms: int | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Write a tag. Raises `AlreadyExists` unless `replace`."""
+        if not name.strip():
+            check_name(name, "tag")
+        node = snapshot.to_node()
+        if create_time is not None:
+            node["tagCreateTime"] = _time_array(create_time)
+        data = java_json(node)
+        if retained_ms is not None:
+            # Jackson writes a Duration as decimal seconds with nine digits, which no float can say.
+            seconds = f"{retained_ms // 1000}.{retained_ms % 1000 * 1_000_000:09d}"
+            data = data[: data.rindex(b"\n}")] + f',\n  "tagTimeRetained" : {seconds}\n}}'.encode()
+        if replace:
+            self.fs.overwrite(self.path(name), data)
+        elif not self.fs.put_if_absent(self.path(name), data):
+            raise AlreadyExists(
+                f"tag {name!r} exists already", hint="replace_tag moves it, delete_tag removes it", name=name
+            )
+
+    def delete(self, name: str) -> None:
+        """Raises `TagNotFound`."""
+        if not self.fs.delete(self.path(name)):
+            self.get(name)
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Raises `TagNotFound`, `AlreadyExists`."""
+        try:
+            data = self.fs.read(self.path(name))
+        except MissingFile:
+            self.get(name)
+            raise
+        if not self.fs.put_if_absent(self.path(new_name), data):
+            raise AlreadyExists(f"tag {new_name!r} exists already", hint="choose another name", name=new_name)
+        self.fs.delete(self.path(name))
+
+
+def _time_array(moment: dt.datetime) -> list[int]:
+    """[y, M, d, H, m(, s(, nanos))]: Jackson leaves zero seconds and nanos away."""
+    out = [moment.year, moment.month, moment.day, moment.hour, moment.minute]
+    if moment.second or moment.microsecond:
+        out.append(moment.second)
+    if moment.microsecond:
+        out.append(moment.microsecond * 1000)
+    return out
+
+
+def _time(value: Any, path: str) -> dt.datetime | None:
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            return dt.datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value)).replace(tzinfo=None)
+        parts = [int(v) for v in value]
+        nanos = parts[6] if len(parts) > 6 else 0
+        return dt.datetime(*parts[:6], microsecond=nanos // 1000)  # type: ignore[arg-type]
+    except (ValueError, TypeError, OverflowError):
+        raise CorruptFile(path, f"tagCreateTime is no time: {value!r:.60}") from None
+
+
+def _span_ms(value: Any, path: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        match = re.fullmatch(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?", value)
+        if match and any(match.groups()):
+            hours, minutes, seconds = (float(g or 0) for g in match.groups())
+            return int(((hours * 60 + minutes) * 60 + seconds) * 1000)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
+        return round(value * 1000)
+    raise CorruptFile(path, f"tagTimeRetained is no time span: {value!r:.60}")
