@@ -96,12 +96,19 @@ def crossing_tasks(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
-        try:
+        with packed_errors():
             yield from function(*args, **kwargs)  # type: ignore[misc]
-        except PaimonError as error:
-            raise RuntimeError(pack(error)) from error
 
     return wrapped  # type: ignore[return-value]
+
+
+@contextmanager
+def packed_errors() -> Iterator[None]:
+    """Inside a task: an error of ours leaves as text that `translate` understands."""
+    try:
+        yield
+    except PaimonError as error:
+        raise RuntimeError(pack(error)) from error
 
 
 def pack(error: PaimonError) -> str:

@@ -1,0 +1,99 @@
+"""Compacting many buckets: as Spark tasks when there is much to do, in threads of the driver when there is little."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from paimon_nb.engine.errors import spark_errors
+from paimon_nb.engine.work import run_everywhere
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.compact import CompactTask, plan_compaction, run_task
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from paimon_nb.table.table import Table
+
+INLINE_BYTES = 256 << 20
+"""Below this many bytes to read, starting Spark tasks costs more than they save."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What a compaction did."""
+
+    snapshots: tuple[int, ...]
+    tasks: int
+    """Buckets (or groups of files) that were rewritten."""
+    bytes_read: int
+    inline: bool
+
+
+def compact(
+    table: Table,
+    spark: SparkSession | None = None,
+    *,
+    partitions: Collection[bytes] | Callable[[bytes], bool] | None = None,
+    full: bool = True,
+    commit_user: str | None = None,
+    inline_bytes: int = INLINE_BYTES,
+) -> CompactResult:
+    """Compact a table and commit the result.
+
+    Args:
+        spark: where to run big compactions; None runs all in this process.
+        partitions: serialized partitions or a test for them; None means all.
+        full: everything; False only what the table's strategy says is due.
+
+    Raises:
+        CommitConflict: somebody compacted or overwrote the same files meanwhile. EngineError: Spark failed.
+    """
+    store: TableStore = table.store
+    tasks = plan_compaction(store, partitions, full=full)
+    size = sum(t.size for t in tasks)
+    if not tasks:
+        return CompactResult((), 0, 0, True)
+    commit = TableCommit(store, commit_user)
+    inline = spark is None or size <= inline_bytes or len(tasks) == 1
+    with spark_errors():
+        messages = (
+            _in_threads(store, tasks, commit) if spark is None or inline else _in_tasks(spark, store, tasks, commit)
+        )
+    return CompactResult(tuple(commit.commit(messages)), len(tasks), size, inline)
+
+
+def _in_threads(store: TableStore, tasks: list[CompactTask], commit: TableCommit) -> list[CommitMessage]:
+    made: list[CommitMessage] = []
+    with ThreadPoolExecutor(min(len(tasks), os.cpu_count() or 1)) as pool:
+        futures = [pool.submit(run_task, store, task) for task in tasks]
+        try:
+            for future in as_completed(futures):
+                made += future.result()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            pool.shutdown()
+            commit.abort(
+                chain.from_iterable(f.result() for f in futures if f.done() and not f.cancelled() and not f.exception())
+            )
+            raise
+    return made
+
+
+def _in_tasks(
+    spark: SparkSession, store: TableStore, tasks: list[CompactTask], commit: TableCommit
+) -> list[CommitMessage]:
+    results = run_everywhere(
+        spark,
+        tasks,
+        [t.size for t in tasks],
+        lambda task: run_task(store, task),
+        lambda finished: commit.abort(chain.from_iterable(finished)),
+    )
+    return list(chain.from_iterable(results))

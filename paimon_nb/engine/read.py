@@ -1,0 +1,225 @@
+"""A table (or a moment of it) as a DataFrame: planned here without Spark, each split read the fastest right way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import reduce
+from os import cpu_count
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from paimon_nb.engine.errors import crossing_tasks
+from paimon_nb.engine.frames import from_arrow
+from paimon_nb.engine.hidden import hidden_rows
+from paimon_nb.engine.native import scan_files
+from paimon_nb.engine.paimon_session import plain_session
+from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
+from paimon_nb.engine.types import spark_arrow_schema, spark_schema, to_spark_arrow
+from paimon_nb.engine.work import pieces_of, work_frame
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan import Predicate, ScanPlan, Split, read_split
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.table.table import Table
+
+_HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A scan that is decided on: the splits, the way of each, the columns."""
+
+    store: TableStore
+    plan: ScanPlan
+    fields: tuple[DataField, ...]
+    """Columns to deliver, in the plan's schema."""
+    predicate: Predicate | None
+    routes: tuple[Route, ...]
+
+    def of(self, way: Way) -> list[Split]:
+        return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.way is way]
+
+
+def relation(
+    spark: SparkSession,
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> DataFrame:
+    """The table's rows as a DataFrame; the snapshot is fixed now.
+
+    Args:
+        options: dynamic options: time travel, incremental reads, tuning.
+        filter: for skipping files and rows; Spark filters again, so it need not be exact.
+        columns: those that the query can need; None means all. Names as written by the user.
+
+    Raises:
+        TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
+    """
+    return frame_of(plain_session(spark), decide(table, options=options, filter=filter, columns=columns, limits=limits))
+
+
+def decide(
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> Relation:
+    """Plan the scan and choose each split's way. Needs no Spark."""
+    scanned = table.scan(filter, options=options)
+    store, plan = scanned.store, scanned.plan
+    fields = _wanted(plan.schema, columns)
+    facts = facts_of(store, fields, limits or Limits())
+    return Relation(store, plan, fields, filter, tuple(routes(plan.splits, facts)))
+
+
+def facts_of(store: TableStore, fields: tuple[DataField, ...], limits: Limits) -> Facts:
+    """What the decision needs to know of a table."""
+    local = store.fs.local_path(store.root) is not None
+    return Facts(
+        read_fields=fields,
+        file_fields=lambda schema_id: fields_of(store, schema_id),
+        spark_reads_paths=local or store.root.startswith(_HADOOP_SCHEMES),
+        executors_read_paths=not store.root.startswith("memory:"),
+        merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
+        limits=limits,
+    )
+
+
+def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
+    """The columns of one of the table's schemas."""
+    return store.schema.fields if schema_id == store.schema.id else store.schemas.get(schema_id).fields
+
+
+def frame_of(spark: SparkSession, chosen: Relation) -> DataFrame:
+    """The DataFrame of a decided scan: the union of its ways."""
+    parts: list[DataFrame] = []
+    for way, build in _BUILDERS.items():
+        splits = chosen.of(way)
+        if splits:
+            parts += build(spark, chosen, splits)
+    if not parts:
+        return from_arrow(spark, arrow_schema(chosen.fields, nullable=True).empty_table(), chosen.fields)
+    return reduce(lambda a, b: a.union(b), parts)
+
+
+# -- the ways
+
+
+def _inline(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    return [from_arrow(spark, read_inline(chosen, splits), chosen.fields)]
+
+
+def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
+    """Splits read in this process, in order, a few at a time."""
+    names = [f.name for f in chosen.fields]
+
+    def read(split: Split) -> pa.Table:
+        return read_split(chosen.store, split, names, chosen.predicate).select(names)
+
+    if len(splits) == 1:
+        return read(splits[0])
+    with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
+        return pa.concat_tables(list(pool.map(read, splits)))
+
+
+def _native(spark: SparkSession, chosen: Relation, splits: list[Split], masked: bool = False) -> list[DataFrame]:
+    """One scan for all files of the same schema and format that hide no row, another for those that do."""
+    hidden = hidden_rows(chosen.store, splits) if masked else {}
+    groups: dict[tuple[str, int, bool], list[str]] = {}
+    for split in splits:
+        for file in split.files:
+            rows = hidden.get(file.file_name)
+            if rows is not None and rows.all():
+                continue
+            key = (file_format(file.file_name), file.schema_id, rows is not None and bool(rows.any()))
+            groups.setdefault(key, []).append(_uri(chosen.store, split, file.file_name, file.external_path))
+    return [
+        scan_files(
+            spark,
+            kind,
+            paths,
+            fields_of(chosen.store, schema_id),
+            chosen.fields,
+            {name: hidden[name] for name in map(_base, paths)} if partly else None,
+        )
+        for (kind, schema_id, partly), paths in groups.items()
+    ]
+
+
+def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    return _native(spark, chosen, splits, masked=True)
+
+
+def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    frame = work_frame(spark, splits, [sum(f.file_size for f in s.files) for s in splits])
+    task = _reading_task(chosen.store, chosen.fields, chosen.predicate)
+    return [frame.mapInArrow(task, spark_schema(chosen.fields))]
+
+
+def _reading_task(
+    store: TableStore, fields: tuple[DataField, ...], predicate: Predicate | None
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    names = [f.name for f in fields]
+
+    @crossing_tasks
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # A task that is given no piece must still answer with its columns.
+        yield pa.RecordBatch.from_pylist([], schema=spark_arrow_schema(fields))
+        for split in pieces_of(batches):
+            rows = read_split(store, split, names, predicate).select(names)
+            yield from to_spark_arrow(rows, fields).to_batches(max_chunksize=1 << 16)
+
+    return read
+
+
+_BUILDERS: Mapping[Way, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
+    Way.INLINE: _inline,
+    Way.NATIVE: _native,
+    Way.MASKED: _masked,
+    Way.TASKS: _tasks,
+}
+
+
+# -- small decisions
+
+
+def _wanted(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
+    """The fields that `columns` mean, in the table's order; one at least, so that rows can be counted."""
+    if columns is None:
+        return tuple(schema.fields)
+    exact = set(columns)
+    folded = {c.lower() for c in columns}
+    chosen = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
+    if chosen:
+        return chosen
+    keys = set(schema.primary_keys)
+    return (min(schema.fields, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
+
+
+def _uri(store: TableStore, split: Split, name: str, external: str | None) -> str:
+    path = external or store.data_path(split.partition, split.bucket, name)
+    local = store.fs.local_path(path)
+    return f"file://{local}" if local is not None else path
+
+
+def _base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def with_routes(chosen: Relation, way: Way) -> Relation:
+    """The same scan with every split on one way; for tests and `explain`."""
+    return replace(chosen, routes=tuple(Route(way, "asked for") for _ in chosen.routes))

@@ -1,0 +1,189 @@
+"""Which way each split of a scan takes into Spark, and why. Decides only; pure but for the facts it is given.
+
+- INLINE: read in the driver, handed over as Arrow. For little data.
+- NATIVE: Spark's own Parquet or ORC reader on the files.
+- MASKED: the same, with a filter that hides rows by file and position (deletion vectors, rows that newer ones replaced).
+- TASKS: our reader inside Spark tasks. Always right, about four times the cost of NATIVE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from paimon_nb.engine.types import is_nano
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarBinary,
+    VarChar,
+)
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan import Split
+
+
+class Way(Enum):
+    INLINE = "inline"
+    NATIVE = "native"
+    MASKED = "native, masked"
+    TASKS = "tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes at which ways change."""
+
+    inline_bytes: int = 16 << 20
+    inline_rows: int = 500_000
+    masked_rows: int = 200_000_000
+    """Rows whose keys the driver compares at most; beyond, tasks do it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a decision is made from."""
+
+    read_fields: tuple[DataField, ...]
+    """The columns wanted, in the schema the query sees."""
+    file_fields: Callable[[int], tuple[DataField, ...]]
+    """Columns of a schema id."""
+    spark_reads_paths: bool
+    """False for file systems that only our own FileIO knows."""
+    executors_read_paths: bool
+    """False for memory: tables, which live in this process."""
+    merge_engine: str | None
+    """None for tables without keys."""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way of one split."""
+
+    way: Way
+    why: str
+
+
+def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
+    """One route a split, in order."""
+    size = sum(f.file_size for s in splits for f in s.files)
+    count = sum(f.row_count for s in splits for f in s.files)
+    if not facts.executors_read_paths:
+        return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
+    if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
+        return [Route(Way.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(splits)
+    return [_route(split, facts) for split in splits]
+
+
+def _route(split: Split, facts: Facts) -> Route:
+    obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
+    if obstacle is not None:
+        return Route(Way.TASKS, obstacle)
+    formats = {file_format(f.file_name) for f in split.files}
+    if split.raw and not split.deletion_vectors:
+        return Route(Way.NATIVE, "no rows need merging")
+    if "orc" in formats:
+        return Route(Way.TASKS, "Spark's ORC reader tells no row positions")
+    if split.raw:
+        return Route(Way.MASKED, "deletion vectors hide rows by position")
+    if facts.merge_engine not in ("deduplicate", "first-row"):
+        return Route(Way.TASKS, f"merge engine {facts.merge_engine} makes new rows")
+    if sum(f.row_count for f in split.files) > facts.limits.masked_rows:
+        return Route(Way.TASKS, "too many keys to compare in the driver")
+    return Route(Way.MASKED, "newer rows hide older ones by position")
+
+
+def file_format(name: str) -> str:
+    """'parquet', 'orc', 'avro' from a file's name; the codec may stand behind ('x.parquet.zst')."""
+    parts = name.lower().split(".")
+    return next((p for p in reversed(parts) if p in ("parquet", "orc", "avro")), parts[-1])
+
+
+def not_native(file: DataFile, facts: Facts) -> str | None:
+    """Why Spark's own reader cannot read this file as the query wants it; None if it can."""
+    kind = file_format(file.file_name)
+    if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):
+        return f"{kind} files are read by our own reader"
+    if not facts.spark_reads_paths:
+        return "this file system is known to our own reader only"
+    if file.file_name.startswith(("_", ".")):
+        return "Spark skips files whose names start with '_' or '.'"
+    if file.write_cols is not None:
+        return "the file holds only some of its schema's columns"
+    by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
+    for field in facts.read_fields:
+        if not spark_reads_type(field.type, kind):
+            return f"column {field.name}: Spark does not read {field.type.bare()} in {kind}"
+        stored = by_id.get(field.id)
+        if stored is not None and not same_or_wider(stored.type, field.type):
+            return f"column {field.name} was {stored.type.bare()} in schema {file.schema_id}"
+    names = [f.name.lower() for f in by_id.values()]
+    if len(set(names)) < len(names):
+        return "column names differ by case only"
+    return None
+
+
+def spark_reads_type(t: DataType, kind: str) -> bool:
+    """True when Spark's vectorised reader gives the values of `t` as Paimon stored them."""
+    match t:
+        case Time():
+            return False
+        case Timestamp() | LocalZonedTimestamp():
+            return kind == "parquet" and not is_nano(t)  # ORC keeps wall clocks in the writer's zone
+        case Atomic():
+            return t.name not in ("VARIANT", "BLOB") and (kind == "parquet" or t.name != "DATE")
+        case Array() | Multiset():
+            return kind == "parquet" and spark_reads_type(t.element, kind)
+        case Map():
+            return kind == "parquet" and spark_reads_type(t.key, kind) and spark_reads_type(t.value, kind)
+        case Row():
+            return kind == "parquet" and all(spark_reads_type(f.type, kind) for f in t.fields)
+    return True
+
+
+_WIDTH = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
+
+
+def same_or_wider(stored: DataType, wanted: DataType) -> bool:
+    """True when Spark's cast from `stored` to `wanted` surely equals Paimon's: the same type, or a lossless wider one."""
+    if stored.with_nullable(True) == wanted.with_nullable(True):
+        return True
+    match stored, wanted:
+        case Atomic(), Atomic():
+            if stored.name in _WIDTH and wanted.name in _WIDTH:
+                return _WIDTH[stored.name] <= _WIDTH[wanted.name]
+            return stored.name == wanted.name or (stored.name, wanted.name) == ("FLOAT", "DOUBLE")
+        case Decimal(), Decimal():
+            return stored.scale == wanted.scale and stored.precision <= wanted.precision
+        case VarChar(), VarChar():
+            return stored.length <= wanted.length
+        case VarBinary(), VarBinary():
+            return stored.length <= wanted.length
+        case (Array(), Array()) | (Map(), Map()) | (Multiset(), Multiset()) | (Row(), Row()):
+            # Field for field the same, with ids and names; nullability inside does not change what is read.
+            return _shape(stored) == _shape(wanted)
+    return False
+
+
+def _shape(t: DataType) -> object:
+    match t:
+        case Array() | Multiset():
+            return (t.root, _shape(t.element))
+        case Map():
+            return (t.root, _shape(t.key), _shape(t.value))
+        case Row():
+            return (t.root, tuple((f.id, f.name, _shape(f.type)) for f in t.fields))
+    return t.with_nullable(True)
