@@ -9,15 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from paimon_nb.base.errors import BranchNotFound, MissingFile, TableNotFound, TableReplaced
+from paimon_nb.base.errors import BranchNotFound, MissingFile, ReadError, SnapshotNotFound, TableNotFound, TableReplaced
 from paimon_nb.base.name import MAIN_BRANCH
 from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
-from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, SnapshotDirectory, TagDirectory
+from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+
+_LOOKS = 3
 
 POSTPONE_BUCKET = -2
 """Bucket id of files that wait for `compact` to give them a real bucket (format reference, section 1)."""
@@ -93,6 +95,22 @@ class TableStore:
                 hint="open the table again; rows not yet committed must be written anew",
                 path=self.root,
             )
+
+    def latest(self) -> Snapshot | None:
+        """The newest snapshot as it is on disk now; None for a table without one.
+
+        Read anew each time: another process may have rolled back and committed under an id that was read before.
+        """
+        for _ in range(_LOOKS):
+            self.snapshots.forget()
+            newest = self.snapshots.latest_id()
+            if newest is None:
+                return None
+            try:
+                return self.snapshots.get(newest)
+            except (SnapshotNotFound, MissingFile):
+                continue  # rolled back between the two looks
+        raise ReadError(f"{self.name}: the latest snapshot keeps vanishing", hint="retry", path=self.root)
 
     # -- names and options
 

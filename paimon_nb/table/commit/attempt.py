@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict, MissingFile, SnapshotNotFound, StoreError
-from paimon_nb.format.manifest import IndexEntry, ManifestEntry, read_index_manifest
+from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry, read_index_manifest
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.change import HASH, Change
@@ -21,7 +21,7 @@ from paimon_nb.table.commit.conflict import (
     index_conflict,
     level_conflict,
 )
-from paimon_nb.table.commit.live import ADD, DELETE, live_entries, snapshot_manifests
+from paimon_nb.table.commit.live import live_entries, snapshot_manifests
 from paimon_nb.table.commit.manifests import ManifestWriter, merge_manifests
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.store import TableStore

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
-from paimon_nb.table.commit.live import ADD, DELETE
+from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
 from paimon_nb.table.commit.message import CommitMessage
 
 DELETION_VECTORS = "DELETION_VECTORS"

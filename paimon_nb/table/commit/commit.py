@@ -11,13 +11,13 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from paimon_nb.base.errors import CommitError, CommitGaveUp, MissingFile, SnapshotNotFound
+from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound
+from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
 from paimon_nb.table.commit.change import Change, append_change, compact_change
-from paimon_nb.table.commit.live import ADD
 from paimon_nb.table.commit.memory import check_last_commit, remember
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
@@ -133,10 +133,12 @@ class TableCommit:
     def _publish(self, plan: Plan, terms: Terms, empty_too: bool = False) -> list[int]:
         """Try until won. Each try starts from the newest snapshot."""
         store, pauses, started = self.store, Pauses.of(self.store), time.monotonic()
-        seen = store.snapshots.latest_id() or 0
+        seen: int | None = None
         tries = 0
         while True:
-            latest = _latest(store)
+            latest = store.latest()
+            if seen is None:
+                seen = latest.id if latest else 0
             change = plan(latest)
             if change.is_empty and not empty_too:
                 return []
@@ -181,19 +183,6 @@ class TableCommit:
             if found.commit_user == self.user:
                 return found.commit_identifier
         return None
-
-
-def _latest(store: TableStore) -> Snapshot | None:
-    """The newest snapshot. A rollback may take it away between the two looks: then look again."""
-    for _ in range(3):
-        newest = store.snapshots.latest_id()
-        if newest is None:
-            return None
-        try:
-            return store.snapshots.get(newest)
-        except (SnapshotNotFound, MissingFile):
-            continue
-    raise CommitError(f"{store.name}: the latest snapshot keeps vanishing", hint="retry", path=store.root)
 
 
 def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None:

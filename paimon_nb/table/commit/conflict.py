@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from paimon_nb.format.manifest import IndexEntry, ManifestEntry
+from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.table.commit.change import DELETION_VECTORS, HASH
-from paimon_nb.table.commit.live import ADD, DELETE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest import ManifestEntry, ManifestFile, read_manifest, read_manifest_list
+from paimon_nb.format.manifest import ADD, ManifestEntry, ManifestFile, read_manifest, read_manifest_list
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.store import TableStore
 
-ADD, DELETE = 0, 1
 Identity = tuple[object, ...]
 
 

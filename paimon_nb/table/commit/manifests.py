@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimon_nb.format.manifest import (
+    ADD,
+    DELETE,
     IndexEntry,
     ManifestEntry,
     ManifestFile,
@@ -21,7 +23,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.row import EMPTY_ROW, deserialize, serialize
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import ADD, DELETE, merge_entries
+from paimon_nb.table.commit.live import merge_entries
 from paimon_nb.table.lsm.keys import key_order
 from paimon_nb.table.store import TableStore
 

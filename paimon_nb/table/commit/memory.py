@@ -53,6 +53,7 @@ def check_last_commit(store: TableStore) -> None:
     if noted is None:
         return
     wanted = noted.snapshot
+    store.snapshots.forget()
     try:
         found: Snapshot | None = store.snapshots.get(wanted.id)
     except SnapshotNotFound:

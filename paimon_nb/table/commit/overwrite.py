@@ -11,10 +11,10 @@ from typing import Any
 
 from paimon_nb.base.errors import ColumnNotFound, CommitConflict
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.manifest import ManifestEntry
+from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.change import Change, append_change
-from paimon_nb.table.commit.live import ADD, DELETE, live_entries
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.store import TableStore
 

@@ -50,10 +50,9 @@ def plan_compaction(
         partitions: serialized partitions, or a test for them; None means all.
         full: everything to the top level (or joined); False: only what the strategy says is due.
     """
-    newest = store.snapshots.latest_id()
-    if newest is None:
+    snapshot = store.latest()
+    if snapshot is None:
         return []
-    snapshot = store.snapshots.get(newest)
     index = index_entries(store, snapshot)
     tasks: list[CompactTask] = []
     for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
@@ -66,7 +65,7 @@ def plan_compaction(
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
         for chosen, unit in _choices(store, partition, bucket, files, mine, full):
-            tasks.append(CompactTask(partition, bucket, total, chosen, unit, mine, newest))
+            tasks.append(CompactTask(partition, bucket, total, chosen, unit, mine, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
 
 

@@ -5,15 +5,13 @@ Data, manifests and indexes are shared by all branches, so only small metadata f
 
 from __future__ import annotations
 
-from paimon_nb.base.errors import AlreadyExists, BranchNotFound, InvalidName, UnsupportedOperation
-from paimon_nb.base.name import MAIN_BRANCH, check_name
-from paimon_nb.base.registry import did_you_mean
+from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
+from paimon_nb.base.name import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.memory import forget
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
 from paimon_nb.table.maintain.reachable import changelog_entries, reachable
-from paimon_nb.table.maintain.tags import get_tag
 from paimon_nb.table.store import TableStore
 
 
@@ -22,7 +20,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
 
     The schemas come last: a branch without a schema is no branch yet, so a crash leaves none that is half made.
     """
-    check_branch_name(name)
+    store.branches.check_new(name)
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     if name in main.branches.names():
         if if_not_exists:
@@ -31,7 +29,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
     root = main.branches.root(name)
     newest_schema = None
     if tag is not None:
-        snapshot = get_tag(main, tag).snapshot
+        snapshot = main.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
         _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
@@ -45,6 +43,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
 
 def delete_branch(store: TableStore, name: str) -> None:
     """Remove a branch and the files that only it needs. Raises BranchNotFound."""
+    _no_main(name)
     branch = open_branch(store, name)
     doomed = Doomed(branch)
     for snapshot in _states(branch):
@@ -64,8 +63,9 @@ def delete_branch(store: TableStore, name: str) -> None:
 
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Give a branch another name. Raises BranchNotFound, AlreadyExists."""
+    _no_main(name)
     branch = open_branch(store, name)
-    check_branch_name(to)
+    store.branches.check_new(to)
     if to in store.branches.names():
         raise AlreadyExists(f"branch {to!r} exists already", hint="choose another name", name=to)
     branch.fs.move(branch.branch_root, store.branches.root(to))
@@ -113,24 +113,13 @@ def fast_forward(store: TableStore, name: str) -> None:
 
 def open_branch(store: TableStore, name: str) -> TableStore:
     """The branch, or BranchNotFound with the nearest name."""
-    names = store.branches.names()
-    if name not in names:
-        raise BranchNotFound(
-            f"{store.name} has no branch {name!r}",
-            hint=did_you_mean(name, names) or f"branches: {', '.join(names) or 'none'}",
-            name=name,
-        )
+    store.branches.need(name)
     return store.on_branch(name)
 
 
-def check_branch_name(name: str) -> str:
-    """Not blank, not `main`, not only digits (it would look like a snapshot id)."""
-    check_name(name, "branch")
-    if name == MAIN_BRANCH or name.isdigit():
-        raise InvalidName(
-            f"a branch cannot be called {name!r}", hint="choose a name with letters, other than 'main'", name=name
-        )
-    return name
+def _no_main(name: str) -> None:
+    if name == MAIN_BRANCH:
+        raise InvalidName("the main branch is the table itself", hint="DROP TABLE removes a table", name=name)
 
 
 def _states(store: TableStore) -> list[Snapshot]:

@@ -7,9 +7,9 @@ from typing import Self
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
+from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import ADD, DELETE
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
 from paimon_nb.table.maintain.reachable import changelog_entries, delta_entries, keeps_delta, reachable
 from paimon_nb.table.store import TableStore
@@ -58,6 +58,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     so a crash leaves unused files at worst, never a snapshot without its files.
     """
     limits = limits or ExpireLimits.of(store)
+    store.snapshots.forget()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
         return 0
@@ -68,7 +69,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     gone = [s for s in (_get(store, i) for i in ids) if s is not None]
     kept_logs = [s for s in gone if _keeps_changelog(store, s)]
     for snapshot in kept_logs:
-        store.changelogs.publish(snapshot)
+        store.changelogs.put(snapshot)
     if kept_logs:
         store.changelogs.write_latest_hint(kept_logs[-1].id)
     doomed = Doomed(store)

@@ -70,8 +70,7 @@ def expire_partitions(
     limit = most if most is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)
     now = now or datetime.fromtimestamp(clock.now_ms() / 1000)
     before = now - timedelta(milliseconds=age)
-    newest_id = store.snapshots.latest_id()
-    entries = live_entries(store, store.snapshots.get(newest_id)) if newest_id else []
+    entries = live_entries(store, store.latest())
     newest_file: dict[bytes, int] = {}
     for entry in entries:
         created = entry.file.creation_time_ms or 0

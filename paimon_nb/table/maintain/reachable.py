@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from paimon_nb.base.name import MAIN_BRANCH
 from paimon_nb.format.manifest import (
+    ADD,
     DataFile,
     IndexEntry,
     ManifestEntry,
@@ -19,7 +20,7 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.live import ADD, live_entries
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.store import TableStore
 
 
@@ -58,6 +59,8 @@ def reachable(
 ) -> Reachable:  # fmt: skip
     """Everything in use, by all branches, if the named roots of `store`'s own branch were gone."""
     used = Reachable()
+    store.snapshots.forget()
+    store.changelogs.forget()
     for branch in [MAIN_BRANCH, *store.branches.names()]:
         here = branch == store.branch
         one = store if here else store.on_branch(branch)

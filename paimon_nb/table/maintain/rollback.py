@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from paimon_nb.base.errors import SnapshotNotFound
+from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.live import ADD, live_entries
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.memory import forget
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
 from paimon_nb.table.maintain.reachable import changelog_entries, delta_entries, reachable, without_changelog
-from paimon_nb.table.maintain.tags import get_tag
 from paimon_nb.table.store import TableStore
 
 
@@ -30,11 +30,11 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
 
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     """Make the tag's snapshot the latest again; re-creates its snapshot file when that has expired."""
-    target = get_tag(store, name).snapshot
+    target = store.tags.get(name).snapshot
     expired = target.id not in store.snapshots.ids()
     if expired:
         # The snapshot file comes first: from here on its files are reachable, whatever happens next.
-        store.snapshots.publish(without_changelog(target))
+        store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
     _forget_after(store, target)
     return target

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from paimon_nb.base import clock
-from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound, TagNotFound
+from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound
 from paimon_nb.base.name import check_name
-from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import live_entries
@@ -43,16 +44,12 @@ def replace_tag(
     store: TableStore, name: str, snapshot_id: int | None = None, *, retained_ms: int | None = None
 ) -> Snapshot:
     """Let an existing tag name another snapshot; what only the old one needed is deleted."""
-    old = get_tag(store, name)
+    old = store.tags.get(name)
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
-    if snapshot.id == old.snapshot.id:
-        store.tags.delete(name)
-        _write(store, name, snapshot, retained_ms)
-        return snapshot
-    paths = _only_needed_by(store, name, old)
-    store.tags.delete(name)
-    _write(store, name, snapshot, retained_ms)
-    delete_paths(store, paths)
+    same = snapshot.id == old.snapshot.id
+    doomed = Doomed(store) if same else _needed_by(store, old)
+    _write(store, name, snapshot, retained_ms, replace=True)  # one step: at no moment is there no such tag
+    delete_paths(store, doomed.unused(reachable(store)) if not same else [])
     return snapshot
 
 
@@ -60,7 +57,7 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
     """Remove a tag and the files that nothing else needs. Raises TagNotFound."""
     if if_exists and name not in store.tags.names():
         return False
-    tag = get_tag(store, name)
+    tag = store.tags.get(name)
     paths = _only_needed_by(store, name, tag)
     store.tags.delete(name)
     delete_paths(store, paths)
@@ -69,7 +66,7 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
 
 def rename_tag(store: TableStore, name: str, to: str) -> None:
     """Give a tag another name. Raises TagNotFound, AlreadyExists."""
-    get_tag(store, name)
+    store.tags.get(name)
     check_tag_name(to)
     if to in store.tags.names():
         raise AlreadyExists(f"tag {to!r} exists already", hint="choose another name", name=to)
@@ -91,25 +88,13 @@ def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str
     return gone
 
 
-def get_tag(store: TableStore, name: str) -> Tag:
-    """The tag, or TagNotFound with the nearest name."""
-    names = store.tags.names()
-    if name not in names:
-        raise TagNotFound(
-            f"{store.name} has no tag {name!r}",
-            hint=did_you_mean(name, names) or f"tags: {', '.join(names) or 'none'}",
-            name=name,
-        )
-    return store.tags.get(name)
-
-
 def pick_snapshot(store: TableStore, snapshot_id: int | None) -> Snapshot:
     """A snapshot by id, also one that only a tag still holds; the latest for None. Raises SnapshotNotFound."""
     if snapshot_id is None:
-        newest = store.snapshots.latest_id()
+        newest = store.latest()
         if newest is None:
             raise SnapshotNotFound(f"{store.name} has no snapshot yet", hint="write some rows first")
-        return store.snapshots.get(newest)
+        return newest
     if snapshot_id in store.snapshots.ids():
         return store.snapshots.get(snapshot_id)
     for name in store.tags.names():
@@ -129,27 +114,23 @@ def check_tag_name(name: str) -> str:
     return name
 
 
-def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | None) -> None:
+def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | None, *, replace: bool = False) -> None:
     if retained_ms is None:
         retained_ms = store.options.get(opt.TAG_DEFAULT_TIME_RETAINED)
-    if not store.tags.create(
-        name, snapshot, create_time=_local_now() if retained_ms is not None else None, retained_ms=retained_ms
-    ):
-        raise AlreadyExists(f"tag {name!r} was just created by somebody else", hint="look at it first", name=name)
+    created = datetime.fromtimestamp(clock.now_ms() / 1000) if retained_ms is not None else None
+    store.tags.create(name, snapshot, created, retained_ms, replace=replace)
 
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
     """Paths that nobody reaches once this tag is gone."""
+    return _needed_by(store, tag).unused(reachable(store, without_tags=[name]))
+
+
+def _needed_by(store: TableStore, tag: Tag) -> Doomed:
     doomed = Doomed(store)
     doomed.add_entries(live_entries(store, tag.snapshot))
     doomed.add_metadata(without_changelog(tag.snapshot))
-    return doomed.unused(reachable(store, without_tags=[name]))
-
-
-def _local_now():  # type: ignore[no-untyped-def]
-    from datetime import datetime
-
-    return datetime.fromtimestamp(clock.now_ms() / 1000)
+    return doomed
 
 
 def _created_ms(tag: Tag) -> int | None:

@@ -53,8 +53,7 @@ class DynamicBuckets:
         self.store = store
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
         self._most = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
-        newest = store.snapshots.latest_id()
-        snapshot = store.snapshots.get(newest) if newest is not None and not ignore_existing else None
+        snapshot = None if ignore_existing else store.latest()
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
 

@@ -52,11 +52,10 @@ class Restored:
 
 def restore(store: TableStore, partitions: Collection[bytes] | None = None) -> Restored:
     """The table's live files now."""
-    newest = store.snapshots.latest_id()
-    snapshot = store.snapshots.get(newest) if newest is not None else None
+    snapshot = store.latest()
     entries = live_entries(store, snapshot, partitions)
     totals = {e.partition: e.total_buckets for e in entries}
-    return Restored(newest, by_bucket(entries), totals)
+    return Restored(snapshot.id if snapshot else None, by_bucket(entries), totals)
 
 
 class TableWrite:
@@ -218,4 +217,5 @@ def is_dynamic(store: TableStore) -> bool:
 
 
 def _newest(store: TableStore) -> int | None:
-    return store.snapshots.latest_id()
+    snapshot = store.latest()
+    return snapshot.id if snapshot else None
