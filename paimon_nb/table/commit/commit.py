@@ -91,8 +91,8 @@ class TableCommit:
         terms = Terms(self.user, identifier, properties, watermark)
         made: list[int] = []
         try:
-            check_last_commit(self.store)
             self.store.check_identity()
+            check_last_commit(self.store)
             if overwrite is not None:
                 made += self._publish(lambda latest: overwrite_change(self.store, latest, messages, overwrite), terms)
             else:
@@ -114,8 +114,8 @@ class TableCommit:
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
         """Publish one change that is not made of messages (truncate, drop partition, analyze). Returns the snapshot id."""
         plan: Plan = change if callable(change) else lambda latest: change
-        check_last_commit(self.store)
         self.store.check_identity()
+        check_last_commit(self.store)
         made = self._publish(plan, Terms(self.user, identifier, **terms))  # type: ignore[arg-type]
         return made[0] if made else None
 
