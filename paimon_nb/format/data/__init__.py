@@ -1,0 +1,27 @@
+"""Data files: which columns they have, how each format is read and written, how old rows become new ones."""
+
+from paimon_nb.format.data.cast import cast_column, cast_text
+from paimon_nb.format.data.conform import conform
+from paimon_nb.format.data.evolve import evolve
+from paimon_nb.format.data.fields import (
+    FORMATS,
+    KEY_PREFIX,
+    KIND_FIELD,
+    SEQUENCE_FIELD,
+    SEQUENCE_NUMBER,
+    VALUE_KIND,
+    file_compression,
+    file_extension,
+    file_format,
+    format_of,
+    key_value_fields,
+    kv_columns,
+)
+from paimon_nb.format.data.read import iter_data_file, open_data_file, read_data_file
+from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
+
+__all__ = [
+    "FORMATS", "KEY_PREFIX", "KIND_FIELD", "SEQUENCE_FIELD", "SEQUENCE_NUMBER", "VALUE_KIND", "DataWriter", "WrittenFile",
+    "cast_column", "cast_text", "conform", "evolve", "file_compression", "file_extension", "file_format", "format_of",
+    "iter_data_file", "key_value_fields", "kv_columns", "open_data_file", "open_data_writer", "read_data_file",
+]  # fmt: skip

@@ -1,0 +1,86 @@
+"""Which columns a data file has, and how its format is told from its name. Source: format reference, sections 8 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+
+KEY_PREFIX = "_KEY_"
+SEQUENCE_NUMBER = "_SEQUENCE_NUMBER"
+VALUE_KIND = "_VALUE_KIND"
+ROW_ID = "_ROW_ID"
+KEY_ID_START = 1073741823
+"""Ids of `_KEY_` columns: Integer.MAX_VALUE / 2 + the column's own."""
+SEQUENCE_FIELD = DataField(2147483646, SEQUENCE_NUMBER, Atomic("BIGINT", False))
+KIND_FIELD = DataField(2147483645, VALUE_KIND, Atomic("TINYINT", False))
+ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
+
+FORMATS = ("parquet", "orc", "avro")
+_KNOWN_ELSEWHERE = ("csv", "json", "text", "lance", "blob", "vortex", "mosaic")
+_CODEC_EXTENSIONS = frozenset(
+    ["zst", "zstd", "gz", "gzip", "lz4", "snappy", "bz2", "deflate", "lzo", "br", "zlib", "none"]
+)
+
+
+def key_value_fields(schema: TableSchema, thin: bool = False) -> tuple[DataField, ...]:
+    """Columns of a primary-key table's file: keys, sequence number, kind, then all columns of the table."""
+    keys = () if thin else tuple(
+        replace(f, id=f.id + KEY_ID_START, name=KEY_PREFIX + f.name) for f in schema.key_fields
+    )  # fmt: skip
+    return (*keys, SEQUENCE_FIELD, KIND_FIELD, *schema.fields)
+
+
+def kv_columns(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
+    """Columns of a kv table in memory: the table's, then sequence number and kind; keys are among the first."""
+    return (*fields, SEQUENCE_FIELD, KIND_FIELD)
+
+
+def format_of(file_name: str) -> str:
+    """The format in a data file's name: the last extension, unless that is a codec's, then the one before.
+
+    Raises:
+        UnsupportedFormat: a format that is not read here.
+    """
+    parts = file_name.rsplit("/", 1)[-1].split(".")[1:]
+    while len(parts) > 1 and parts[-1].lower() in _CODEC_EXTENSIONS:
+        parts.pop()
+    name = parts[-1].lower() if parts else ""
+    if name in FORMATS:
+        return name
+    known = f"{name!r} files" if name in _KNOWN_ELSEWHERE else f"files like {file_name!r}"
+    raise UnsupportedFormat(f"{known} cannot be read here", hint=f"known formats: {', '.join(FORMATS)}", feature=name)
+
+
+def file_format(options: TableOptions, level: int, *, changelog: bool = False) -> str:
+    """The format that a new file of this level gets. Raises `UnsupportedFormat`."""
+    per_level = options.get(opt.FILE_FORMAT_PER_LEVEL)
+    name = (per_level.get(str(level)) or options.get(opt.FILE_FORMAT)).lower()
+    if changelog:
+        name = (options.get(opt.CHANGELOG_FILE_FORMAT) or name).lower()
+    if name not in FORMATS:
+        raise UnsupportedFormat(
+            f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
+        )
+    return name
+
+
+def file_compression(options: TableOptions, level: int, *, changelog: bool = False) -> str:
+    """The codec that a new file of this level gets, in Paimon's words."""
+    per_level = options.get(opt.FILE_COMPRESSION_PER_LEVEL)
+    name = per_level.get(str(level)) or options.get(opt.FILE_COMPRESSION)
+    if changelog:
+        name = options.get(opt.CHANGELOG_FILE_COMPRESSION) or name
+    return name.lower()
+
+
+def file_extension(options: TableOptions, level: int, *, changelog: bool = False) -> str:
+    """What a new file's name ends with, without the leading dot."""
+    name = file_format(options, level, changelog=changelog)
+    if options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION):
+        return f"{file_compression(options, level, changelog=changelog)}.{name}"
+    return name

@@ -1,0 +1,86 @@
+"""Writing a data file of any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from paimon_nb.base.registry import Registry
+from paimon_nb.format.data.avro import AvroWriter
+from paimon_nb.format.data.fields import file_compression, format_of
+from paimon_nb.format.data.orc import OrcWriter
+from paimon_nb.format.data.parquet import ParquetWriter
+from paimon_nb.format.types import DataField
+from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
+
+
+class _FormatWriter(Protocol):
+    def write(self, table: pa.Table) -> None: ...
+
+    def close(self) -> None: ...
+
+
+WRITERS: Registry[Callable[[Any, Sequence[DataField], TableOptions, str], _FormatWriter]] = Registry(
+    "file format", {"parquet": ParquetWriter, "orc": OrcWriter, "avro": AvroWriter}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """What is known of a finished file."""
+
+    size: int
+    row_count: int
+
+
+class DataWriter:
+    """A new data file. Its columns come in the order of `fields`, in the memory form."""
+
+    def __init__(
+        self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, compression: str
+    ) -> None:
+        self._fs, self._path = fs, path
+        self._out = fs.create(path)
+        self._rows = 0
+        try:
+            self._writer = WRITERS.find(format_of(path))(self._out, fields, options, compression)
+        except BaseException:
+            self._out.abort()
+            raise
+
+    def write(self, rows: pa.Table | pa.RecordBatch) -> None:
+        """Append rows."""
+        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+        self._rows += table.num_rows
+        self._writer.write(table)
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that have reached the file; encoders may hold back some."""
+        return self._out.tell()
+
+    def close(self) -> WrittenFile:
+        """Finish the file and make it durable."""
+        try:
+            self._writer.close()
+            size = self._out.tell()
+            self._out.close()
+        except BaseException:
+            self._out.abort()
+            raise
+        return WrittenFile(size, self._rows)
+
+    def abort(self) -> None:
+        """Throw the file away."""
+        self._out.abort()
+
+
+def open_data_writer(
+    fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, level: int, *, changelog: bool = False
+) -> DataWriter:
+    """A writer of the format that the path's extension says, with the level's codec."""
+    return DataWriter(fs, path, fields, options, file_compression(options, level, changelog=changelog))
