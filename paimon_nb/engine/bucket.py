@@ -1,11 +1,12 @@
 """Which task a row goes to before it is written: the same (partition, bucket) always to the same one.
 
 The bucket of a row is Paimon's own function of its bucket keys (format reference, section 10), computed by `format.row`
-inside the tasks from the key columns alone.
+in Python tasks from the key columns alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.engine.types import from_spark_arrow
+from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -66,7 +68,8 @@ def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
     partitions, buckets = store.schema.partition_keys, store.bucket_option
     if buckets == 1 and not partitions:
         return frame.coalesce(1)
-    bucket = bucket_column(store)
+    keys = [store.schema.field(name) for name in store.schema.bucket_keys]
+    bucket = bucket_column(keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
     if not partitions:
         # One task a bucket and nothing else: no two buckets meet by chance in one task while another idles.
         return frame.repartitionById(min(buckets, _tasks(frame)), F.pmod(bucket, F.lit(min(buckets, _tasks(frame)))))
@@ -76,24 +79,30 @@ def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
     )
 
 
-def bucket_column(store: TableStore) -> Column:
-    """The bucket number of each row, as a column of Spark's."""
-    from pyspark.sql.functions import ArrowUDFType, arrow_udf
+def bucket_column(fields: Sequence[DataField], count: int, function: str = "default") -> Column:
+    """The bucket number of each row, 0 to count - 1, as an INT column. Only the key columns travel to Python.
+
+    An expression of native functions gives the same numbers and was slower: 2.96 s against 2.46 s for 4M BIGINT keys.
+
+    Args:
+        fields: the bucket key, in the order of the option `bucket-key`. function: `bucket-function.type`.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import IntegerType
 
-    fields = tuple(store.schema.field(name) for name in store.schema.bucket_keys)
-    count, function = store.bucket_option, str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
+    fields = tuple(fields)
 
-    def buckets(*columns: pa.Array) -> pa.Array:
+    def buckets(keys: pa.Array) -> pa.Array:
         from paimon_nb.format.row import bucket_of
 
         with packed_errors():
-            rows = from_spark_arrow(pa.table(list(columns), names=[f.name for f in fields]), fields)
+            columns = [keys.field(i) for i in range(len(fields))]
+            rows = from_spark_arrow(pa.table(columns, names=[f.name for f in fields]), fields)
             arrays = [rows.column(i).combine_chunks() for i in range(len(fields))]
             return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())
 
-    udf: Any = arrow_udf(buckets, IntegerType(), ArrowUDFType.SCALAR)
-    return udf(*_named([f.name for f in fields]))
+    udf: Any = F.arrow_udf(buckets, IntegerType())
+    return udf(F.struct(*_named([f.name for f in fields])))
 
 
 def _tasks(frame: DataFrame) -> int:
