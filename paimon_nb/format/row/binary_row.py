@@ -1,0 +1,299 @@
+"""One BinaryRow at a time: values to bytes and back. Knows types and bytes, not Arrow columns.
+
+Source: Paimon `BinaryRowWriter`, `BinaryArrayWriter`, `BinaryMap`, `SerializationUtils`; format reference, section 6.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from paimon_nb.base.errors import FormatError
+from paimon_nb.format.row.values import Instant, Value, VariantValue, decimal_of, pairs_of, unscaled_of
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+)
+
+EMPTY_ROW = bytes(12)
+"""The serialized row without columns: arity 0 and one null word."""
+
+COMPACT_DECIMAL = 18
+"""Largest precision of a DECIMAL that lives in its slot."""
+COMPACT_TIMESTAMP = 3
+"""Largest precision of a TIMESTAMP that lives in its slot."""
+
+_INT = Atomic("INT", False)
+_SLOT = {
+    "BOOLEAN": "<?", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "DATE": "<i", "TIME": "<i", "BIGINT": "<q",
+    "FLOAT": "<f", "DOUBLE": "<d",
+}  # fmt: skip
+_ELEMENT_SIZE = {
+    "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "TIME": 4, "FLOAT": 4,
+}  # fmt: skip
+_TEXT = frozenset({"CHAR", "VARCHAR"})
+_BYTES = frozenset({"BINARY", "VARBINARY", "BLOB"})
+
+
+def null_bytes(arity: int) -> int:
+    """Bytes of the header and null bits of a row with `arity` columns."""
+    return (arity + 63 + 8) // 64 * 8
+
+
+def serialize(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
+    """One row with its big-endian arity before it, as metadata stores it (`_PARTITION`, `_MIN_KEY`, ...).
+
+    Raises: FormatError: a value does not fit its type.
+    """
+    return struct.pack(">i", len(types)) + row_bytes(types, values)
+
+
+def row_bytes(types: Sequence[DataType], values: Sequence[Value]) -> bytes:
+    """One row without the arity: what bucket hashes run over."""
+    if len(types) != len(values):
+        raise FormatError(f"a row of {len(types)} columns got {len(values)} values", hint="pass one value a column")
+    out = _Section(null_bytes(len(types)), len(types), 8, first_null_bit=8)
+    for i, (t, value) in enumerate(zip(types, values, strict=True)):
+        if value is None:
+            out.set_null(i)
+            _reserve(out, i, t)
+        else:
+            out.put(i, t, value)
+    return out.finish()
+
+
+def deserialize(types: Sequence[DataType], data: bytes) -> tuple[Value, ...]:
+    """The values of a serialized row, in column order.
+
+    Raises: FormatError: the bytes are no row of these types.
+    """
+    if len(data) < 12:
+        raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
+    (arity,) = struct.unpack_from(">i", data)
+    if arity != len(types):
+        raise FormatError(f"a serialized row has {arity} columns, expected {len(types)}", hint=_HINT)
+    return read_row(types, memoryview(data)[4:])
+
+
+def arity_of(data: bytes) -> int:
+    """Number of columns of a serialized row. Raises `FormatError` when it is too short to be one."""
+    if len(data) < 12:
+        raise FormatError(f"a serialized row of {len(data)} bytes is too short", hint=_HINT)
+    arity: int = struct.unpack_from(">i", data)[0]
+    return arity
+
+
+def read_row(types: Sequence[DataType], row: memoryview) -> tuple[Value, ...]:
+    """The values of row bytes without the arity. Raises `FormatError` for broken bytes."""
+    slots = null_bytes(len(types))
+    _need(row, 0, slots + 8 * len(types))
+    return tuple(
+        None if row[(i + 8) >> 3] & (1 << ((i + 8) & 7)) else _get(row, slots + 8 * i, t) for i, t in enumerate(types)
+    )
+
+
+_HINT = "the metadata file is broken; read an earlier snapshot or tag"
+
+
+class _Section:
+    """Bytes under construction: null bits, slots of one size, and a variable part padded to 8 bytes."""
+
+    def __init__(self, header: int, count: int, size: int, first_null_bit: int, null_base: int = 0) -> None:
+        self.header, self.size = header, size
+        self.first_null_bit, self.null_base = first_null_bit, null_base
+        self.data = bytearray((header + count * size + 7) // 8 * 8)
+
+    def set_null(self, i: int) -> None:
+        bit = i + self.first_null_bit
+        self.data[self.null_base + (bit >> 3)] |= 1 << (bit & 7)
+
+    def put(self, i: int, t: DataType, value: Value) -> None:
+        at = self.header + i * self.size
+        root = t.root
+        try:
+            if layout := _SLOT.get(root):
+                struct.pack_into(layout, self.data, at, value)
+            elif isinstance(t, Decimal):
+                self._put_decimal(at, t, value)
+            elif isinstance(t, Timestamp | LocalZonedTimestamp):
+                self._put_timestamp(at, t, Instant(*value))
+            elif root in _TEXT:
+                self._put_short(at, value.encode())
+            elif root in _BYTES:
+                self._put_short(at, bytes(value))
+            else:
+                self._put_long(at, _constructed(t, value))
+        except (struct.error, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise FormatError(f"{value!r} is no value of type {t}", hint="cast the value first", type=str(t)) from error
+
+    def _put_decimal(self, at: int, t: Decimal, value: Any) -> None:
+        unscaled = unscaled_of(value, t.scale)
+        if t.precision <= COMPACT_DECIMAL:
+            struct.pack_into("<q", self.data, at, unscaled)
+            return
+        magnitude = ~unscaled if unscaled < 0 else unscaled
+        raw = unscaled.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+        if len(raw) > 16:
+            raise ValueError("more than 16 bytes")
+        self._reserve(at, 16, len(raw))
+        self.data[-16 : len(self.data) - 16 + len(raw)] = raw
+
+    def _put_timestamp(self, at: int, t: Timestamp | LocalZonedTimestamp, value: Instant) -> None:
+        if t.precision <= COMPACT_TIMESTAMP:
+            struct.pack_into("<q", self.data, at, value.ms)
+            return
+        if not 0 <= value.nanos <= 999_999:
+            raise ValueError("nanoseconds of a millisecond are 0..999999")
+        self._reserve(at, 8, value.nanos)
+        struct.pack_into("<q", self.data, len(self.data) - 8, value.ms)
+
+    def _reserve(self, at: int, size: int, low: int) -> None:
+        struct.pack_into("<ii", self.data, at, low, len(self.data))
+        self.data += bytes(size)
+
+    def _put_short(self, at: int, raw: bytes) -> None:
+        if len(raw) > 7:
+            self._put_long(at, raw)
+            return
+        self.data[at : at + len(raw)] = raw
+        self.data[at + 7] = 0x80 | len(raw)
+
+    def _put_long(self, at: int, raw: bytes) -> None:
+        struct.pack_into("<ii", self.data, at, len(raw), len(self.data))
+        self.data += raw + bytes(-len(raw) % 8)
+
+    def finish(self) -> bytes:
+        return bytes(self.data)
+
+
+def _reserve(out: _Section, i: int, t: DataType) -> None:
+    # Java keeps room for a later update of these types even when they are null (format reference, section 6.1).
+    at = out.header + i * out.size
+    if isinstance(t, Decimal) and t.precision > COMPACT_DECIMAL:
+        out._reserve(at, 16, 0)
+    elif isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > COMPACT_TIMESTAMP:
+        out._reserve(at, 8, 0)
+
+
+def _constructed(t: DataType, value: Any) -> bytes:
+    match t:
+        case Array():
+            return _array_bytes(t.element, value)
+        case Map():
+            return _map_bytes(t.key, t.value, pairs_of(value))
+        case Multiset():
+            return _map_bytes(t.element, _INT, pairs_of(value))
+        case Row():
+            return row_bytes([f.type for f in t.fields], value)
+    if t.root == "VARIANT":
+        return struct.pack("<i", len(value[0])) + bytes(value[0]) + bytes(value[1])
+    raise TypeError(f"type {t} has no row form")
+
+
+def _array_bytes(element: DataType, values: Sequence[Value]) -> bytes:
+    count = len(values)
+    out = _Section(_array_header(count), count, _ELEMENT_SIZE.get(element.root, 8), first_null_bit=0, null_base=4)
+    struct.pack_into("<i", out.data, 0, count)
+    for i, value in enumerate(values):
+        if value is None:
+            out.set_null(i)
+        else:
+            out.put(i, element, value)
+    return out.finish()
+
+
+def _map_bytes(key: DataType, value: DataType, pairs: Sequence[tuple[Value, Value]]) -> bytes:
+    keys = _array_bytes(key, [k for k, _ in pairs])
+    return struct.pack("<i", len(keys)) + keys + _array_bytes(value, [v for _, v in pairs])
+
+
+def _array_header(count: int) -> int:
+    return 4 + (count + 31) // 32 * 4
+
+
+def _need(data: memoryview, at: int, size: int) -> None:
+    if at < 0 or size < 0 or at + size > len(data):
+        raise FormatError(f"a row points at bytes {at}..{at + size} of {len(data)}", hint=_HINT, offset=at, length=size)
+
+
+def _get(data: memoryview, at: int, t: DataType) -> Value:
+    root = t.root
+    if layout := _SLOT.get(root):
+        return struct.unpack_from(layout, data, at)[0]
+    if isinstance(t, Decimal) and t.precision <= COMPACT_DECIMAL:
+        return decimal_of(struct.unpack_from("<q", data, at)[0], t.scale)
+    if isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision <= COMPACT_TIMESTAMP:
+        return Instant(struct.unpack_from("<q", data, at)[0], 0)
+    if (root in _TEXT or root in _BYTES) and data[at + 7] & 0x80:
+        size = data[at + 7] & 0x7F
+        if size > 7:
+            raise FormatError(f"a short value of {size} bytes", hint=_HINT)
+        return _text(data[at : at + size], root)
+    low, offset = struct.unpack_from("<ii", data, at)
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+        _need(data, offset, 8)
+        return Instant(struct.unpack_from("<q", data, offset)[0], low)
+    _need(data, offset, low)
+    piece = data[offset : offset + low]
+    if isinstance(t, Decimal):
+        return decimal_of(int.from_bytes(piece, "big", signed=True), t.scale)
+    if root in _TEXT or root in _BYTES:
+        return _text(piece, root)
+    return _read_constructed(t, piece)
+
+
+def _text(piece: memoryview, root: str) -> str | bytes:
+    if root in _BYTES:
+        return bytes(piece)
+    try:
+        return str(piece, "utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError("a text value in a row is not UTF-8", hint=_HINT) from error
+
+
+def _read_constructed(t: DataType, piece: memoryview) -> Value:
+    match t:
+        case Array():
+            return _read_array(t.element, piece)
+        case Map():
+            return _read_map(t.key, t.value, piece)
+        case Multiset():
+            return _read_map(t.element, _INT, piece)
+        case Row():
+            return read_row([f.type for f in t.fields], piece)
+    if t.root == "VARIANT":
+        _need(piece, 0, 4)
+        (size,) = struct.unpack_from("<i", piece)
+        _need(piece, 4, size)
+        return VariantValue(bytes(piece[4 : 4 + size]), bytes(piece[4 + size :]))
+    raise FormatError(f"type {t} has no row form", hint="upgrade paimon_nb", type=str(t))
+
+
+def _read_array(element: DataType, piece: memoryview) -> tuple[Value, ...]:
+    _need(piece, 0, 4)
+    (count,) = struct.unpack_from("<i", piece)
+    size = _ELEMENT_SIZE.get(element.root, 8)
+    start = _array_header(count)
+    _need(piece, start, count * size)
+    return tuple(
+        None if piece[4 + (i >> 3)] & (1 << (i & 7)) else _get(piece, start + i * size, element) for i in range(count)
+    )
+
+
+def _read_map(key: DataType, value: DataType, piece: memoryview) -> tuple[tuple[Value, Value], ...]:
+    _need(piece, 0, 4)
+    (size,) = struct.unpack_from("<i", piece)
+    _need(piece, 4, size)
+    keys = _read_array(key, piece[4 : 4 + size])
+    values = _read_array(value, piece[4 + size :])
+    if len(keys) != len(values):
+        raise FormatError(f"a map of {len(keys)} keys has {len(values)} values", hint=_HINT)
+    return tuple(zip(keys, values, strict=True))

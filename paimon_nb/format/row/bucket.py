@@ -1,0 +1,166 @@
+"""Which bucket a row belongs to. Knows key columns and bucket counts, no tables.
+
+Source: Paimon `DefaultBucketFunction`, `ModBucketFunction`, `HiveBucketFunction`; format reference, section 10.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.registry import Registry
+from paimon_nb.format.row.binary_row import row_bytes
+from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, fixed_values
+from paimon_nb.format.row.murmur import hash_bytes, hash_rows, hash_words
+from paimon_nb.format.row.values import Value
+from paimon_nb.format.types import DataType, arrow_type
+
+Columns = Sequence[pa.Array | pa.ChunkedArray]
+Ints = npt.NDArray[np.int32]
+BucketFunction = Callable[[Sequence[DataType], Columns, int], Ints]
+
+
+def key_hash(types: Sequence[DataType], columns: Columns) -> Ints:
+    """Murmur of each row: what the dynamic-bucket hash index stores, and what `default` buckets come from."""
+    words = fixed_row_words(types, columns)
+    return hash_words(words) if words else hash_rows(encode_rows(types, columns))
+
+
+def key_hash_of(types: Sequence[DataType], values: Sequence[Value]) -> int:
+    """`key_hash` of one row of in-row values."""
+    return hash_bytes(row_bytes(types, values))
+
+
+def bucket_of(types: Sequence[DataType], columns: Columns, total_buckets: int, function: str = "default") -> Ints:
+    """Bucket of each row, in [0, total_buckets).
+
+    Args:
+        types, columns: the bucket key, in the order of the option `bucket-key`.
+        function: value of the option `bucket-function.type`: 'default', 'mod' or 'hive'.
+    Raises: UnknownName: no such function. BadOptionValue: the function does not take keys of these types.
+    """
+    if total_buckets < 1:
+        raise BadOptionValue(
+            f"{total_buckets} buckets", hint="a fixed bucket table has at least 1", buckets=total_buckets
+        )
+    return BUCKET_FUNCTIONS.find(function.lower())(types, columns, total_buckets)
+
+
+def bucket_of_row(
+    types: Sequence[DataType], values: Sequence[Value], total_buckets: int, function: str = "default"
+) -> int:
+    """`bucket_of` for one row of in-row values."""
+    if function.lower() == "default":
+        return abs(key_hash_of(types, values)) % total_buckets if total_buckets > 0 else 0
+    from paimon_nb.format.row.values import to_arrow_value
+
+    columns = [pa.array([to_arrow_value(t, v)], type=arrow_type(t)) for t, v in zip(types, values, strict=True)]
+    return int(bucket_of(types, columns, total_buckets, function)[0])
+
+
+def _default(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+    # Java: abs(hash % n) with a remainder that keeps the sign; np.fmod does the same.
+    return np.abs(np.fmod(key_hash(types, columns), np.int32(total_buckets)))
+
+
+def _mod(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+    if len(types) != 1 or types[0].root not in ("INT", "BIGINT"):
+        raise BadOptionValue(
+            f"bucket function 'mod' needs one INT or BIGINT key, got {', '.join(map(str, types))}",
+            hint="use bucket-function.type=default, or set bucket-key to one integer column",
+        )
+    array = as_array(types[0], columns[0])
+    values = fixed_values(array, array.type.to_pandas_dtype())
+    if array.null_count:
+        values = np.where(array.is_null().to_numpy(zero_copy_only=False), 0, values)
+    buckets: Ints = np.mod(values, total_buckets).astype(np.int32)
+    return buckets
+
+
+def _hive(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Ints:
+    total = np.zeros(len(columns[0]), dtype=np.uint32)
+    for t, column in zip(types, columns, strict=True):
+        array = as_array(t, column)
+        hashes = _hive_hash(t, array)
+        if array.null_count:
+            hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), np.uint32(0), hashes)
+        total = total * np.uint32(31) + hashes
+    return ((total & np.uint32(0x7FFFFFFF)) % np.uint32(total_buckets)).astype(np.int32)
+
+
+def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
+    match t.root:
+        case "BOOLEAN":
+            return np.asarray(pc.fill_null(array, False).to_numpy(zero_copy_only=False), dtype=np.uint32)
+        case "TINYINT" | "SMALLINT" | "INT" | "DATE" | "TIME":
+            dtype = {"TINYINT": np.int8, "SMALLINT": np.int16}.get(t.root, np.int32)
+            return fixed_values(array, dtype).astype(np.int32).view(np.uint32)
+        case "BIGINT":
+            return _fold(fixed_values(array, np.uint64))
+        case "FLOAT":
+            values = fixed_values(array, np.float32)
+            return np.where(values == 0, np.float32(0), _one_nan(values)).view(np.uint32)
+        case "DOUBLE":
+            doubles = fixed_values(array, np.float64)
+            return _fold(np.where(doubles == 0, np.float64(0), _one_nan(doubles)).view(np.uint64))
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
+            return _hive_bytes(array)
+        case "DECIMAL":
+            return np.array([_hive_decimal(v) for v in array.to_pylist()], dtype=np.int64).astype(np.uint32)
+    raise BadOptionValue(
+        f"bucket function 'hive' takes no key of type {t}", hint="use bucket-function.type=default", type=str(t)
+    )
+
+
+def _one_nan(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    # floatToIntBits knows a single NaN
+    return np.where(np.isnan(values), values.dtype.type(np.nan), values)
+
+
+def _fold(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+    return (bits ^ (bits >> np.uint64(32))).astype(np.uint32)
+
+
+def _hive_bytes(array: pa.Array) -> npt.NDArray[np.uint32]:
+    """sum of byte[i] * 31^(length-1-i), bytes signed, modulo 2^32."""
+    _, offset_buffer, data = array.buffers()
+    count = len(array)
+    if offset_buffer is None or count == 0:
+        return np.zeros(count, dtype=np.uint32)
+    offsets = np.frombuffer(offset_buffer, dtype=np.int32, count=count + 1, offset=array.offset * 4).astype(np.int64)
+    size = np.diff(offsets)
+    total = int(offsets[-1] - offsets[0])
+    raw = np.frombuffer(data, dtype=np.int8, count=total, offset=int(offsets[0])) if total else np.zeros(0, np.int8)
+    powers = np.ones(int(size.max(initial=1)) + 1, dtype=np.uint32)
+    np.multiply.accumulate(np.full(len(powers) - 1, 31, dtype=np.uint32), out=powers[1:])
+    exponent = np.repeat(offsets[1:] - offsets[0], size) - 1 - np.arange(total)
+    terms = raw.astype(np.int32).view(np.uint32) * powers[exponent]
+    sums = np.zeros(total + 1, dtype=np.uint32)
+    np.cumsum(terms, out=sums[1:], dtype=np.uint32)
+    ends: npt.NDArray[np.int64] = offsets - offsets[0]
+    return np.diff(sums[ends])
+
+
+def _hive_decimal(value: decimal.Decimal | None) -> int:
+    """Java's `BigDecimal.hashCode` of the value without trailing zeros, as an unsigned 32-bit number."""
+    if not value:
+        return 0
+    sign, digits, exponent = value.as_tuple()
+    unscaled, scale = int("".join(map(str, digits))), -int(exponent)
+    while scale > 0 and unscaled % 10 == 0:
+        unscaled, scale = unscaled // 10, scale - 1
+    magnitude = 0
+    for word in reversed([unscaled >> (32 * k) & 0xFFFFFFFF for k in range((unscaled.bit_length() + 31) // 32)]):
+        magnitude = (31 * magnitude + word) & 0xFFFFFFFF
+    return (31 * (-magnitude if sign else magnitude) + scale) & 0xFFFFFFFF
+
+
+BUCKET_FUNCTIONS: Registry[BucketFunction] = Registry(
+    "bucket function", {"default": _default, "mod": _mod, "hive": _hive}
+)

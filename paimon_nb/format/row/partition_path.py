@@ -1,0 +1,86 @@
+"""Directory names of partitions, and the partition that a directory names. Knows values and text, no file system.
+
+Source: Paimon `InternalRowPartitionComputer`, `PartitionPathUtils`; format reference, section 11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.row.java_text import cast_to_string, java_to_string
+from paimon_nb.format.row.values import Value
+from paimon_nb.format.types import DataField, DataType
+
+DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
+"""Directory value of null and blank text (option `partition.default-name`)."""
+
+_ESCAPED = re.compile(r"""[\x00-\x1f"#%'*/:=?\\\x7f{}\[\]^]""")
+_PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
+# Java's Character.isWhitespace: Unicode spaces except the no-break ones, and the ASCII separators.
+_BLANK = re.compile(r"[\t-\r\x1c- \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]*")
+
+
+def partition_names(
+    fields: Sequence[DataField], values: Sequence[Value], legacy: bool = True, default_name: str = DEFAULT_PARTITION
+) -> dict[str, str]:
+    """Column -> value text, in partition order, before escaping: what `$partitions` and procedures show.
+
+    Args:
+        legacy: option `partition.legacy-name`: Java's toString instead of CAST to STRING (DATE is a day number).
+    Raises: UnsupportedOperation: a binary partition column under legacy names, which Java names by an object address.
+    """
+    return {
+        f.name: _value_text(f.type, v, legacy, default_name) for f, v in zip(fields, values, strict=True)
+    }  # fmt: skip
+
+
+def partition_path(
+    fields: Sequence[DataField], values: Sequence[Value], legacy: bool = True, default_name: str = DEFAULT_PARTITION
+) -> str:
+    """The partition's directory below the table: 'dt=x/h=1', or '' without partition columns."""
+    return path_of_names(partition_names(fields, values, legacy, default_name))
+
+
+def path_of_names(names: dict[str, str]) -> str:
+    """'dt=x/h=1' for value texts as `partition_names` gives them."""
+    return "/".join(f"{escape(key)}={escape(value)}" for key, value in names.items())
+
+
+def names_of_path(path: str) -> dict[str, str]:
+    """Column -> value text of the `key=value` segments of a path, unescaped, in order."""
+    out: dict[str, str] = {}
+    for segment in path.split("/"):
+        key, equals, value = segment.partition("=")
+        if equals and key and value:
+            out[unescape(key)] = unescape(value)
+    return out
+
+
+def escape(text: str) -> str:
+    """Java's escapePathName: `%` and two hexadecimal digits for control characters and `" # % ' * / : = ? \\ { } [ ] ^`."""
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def unescape(text: str) -> str:
+    """The text that `escape` was given."""
+    return _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+def is_blank(text: str) -> bool:
+    """True for empty text and text of white space only, as Java counts it."""
+    return _BLANK.fullmatch(text) is not None
+
+
+def _value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
+    if value is None:
+        return default_name
+    if legacy and t.root in ("BINARY", "VARBINARY"):
+        raise UnsupportedOperation(
+            f"a partition column of type {t} has no stable directory name",
+            hint="create the table with 'partition.legacy-name' = 'false'",
+            type=str(t),
+        )
+    text = java_to_string(t, value) if legacy else cast_to_string(t, value)
+    return default_name if text is None or is_blank(text) else text
