@@ -108,6 +108,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     newest = branch.snapshots.latest_id()
     if newest is not None:
         main.snapshots.write_latest_hint(newest)
+    main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
     delete_paths(main, paths)
 
 

@@ -10,8 +10,9 @@ from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
-from paimon_nb.table.maintain.reachable import changelog_entries, delta_entries, keeps_delta, reachable
+from paimon_nb.table.maintain.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
 from paimon_nb.table.store import TableStore
 
 
@@ -76,10 +77,13 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     for snapshot in gone:
         doomed.add_entries(changelog_entries(store, snapshot))
         doomed.add_metadata(snapshot)
-    for snapshot_id in range(earliest + 1, end + 1):
-        found = _get(store, snapshot_id)
-        if found is not None:
-            doomed.add_entries(e for e in delta_entries(store, found) if e.kind == DELETE)
+    for snapshot in gone:
+        following = _get(store, snapshot.id + 1)
+        if following is not None:
+            doomed.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
+        if following is None or not continues(store, snapshot, following):
+            # A gap in the history (fast-forward leaves such): what was deleted inside it nobody tells any more.
+            doomed.add_entries(live_entries(store, snapshot))
     paths = doomed.unused(reachable(store, without_snapshots=ids))
     store.snapshots.write_earliest_hint(end)
     for snapshot_id in ids:

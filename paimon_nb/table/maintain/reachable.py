@@ -75,18 +75,34 @@ def _add_history(used: Reachable, store: TableStore, without: set[int]) -> None:
 
     Together that is the union of all kept states, without adding up every state by itself.
     """
-    previous: int | None = None
+    previous: Snapshot | None = None
     for snapshot_id in store.snapshots.ids():
         if snapshot_id in without:
             continue
         snapshot = store.snapshots.get(snapshot_id)
         used.add_metadata(store, snapshot)
-        if previous is None or snapshot_id != previous + 1:
-            used.add_files(e.file for e in live_entries(store, snapshot))
-        else:
+        if previous is not None and continues(store, previous, snapshot):
             used.add_files(e.file for e in delta_entries(store, snapshot) if e.kind == ADD)
+        else:
+            used.add_files(e.file for e in live_entries(store, snapshot))
         used.add_files(e.file for e in changelog_entries(store, snapshot))
-        previous = snapshot_id
+        previous = snapshot
+
+
+def continues(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
+    """True when `after` certainly is `before` plus its own delta: it lists the very same manifests as its base.
+
+    False also after a manifest merge, which is rare. Ids alone do not tell: after a fast-forward, neighbouring ids may
+    come from two histories.
+    """
+    if after.id != before.id + 1:
+        return False
+    state = [*_manifest_names(store, before.base_manifest_list), *_manifest_names(store, before.delta_manifest_list)]
+    return state == _manifest_names(store, after.base_manifest_list)
+
+
+def _manifest_names(store: TableStore, list_name: str) -> list[str]:
+    return [m.file_name for m in read_manifest_list(store.fs, store.manifest_path(list_name))]
 
 
 def _add_tags(used: Reachable, store: TableStore, without: set[str]) -> None:

@@ -8,7 +8,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.memory import forget
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
-from paimon_nb.table.maintain.reachable import changelog_entries, delta_entries, reachable, without_changelog
+from paimon_nb.table.maintain.reachable import changelog_entries, continues, delta_entries, reachable, without_changelog
 from paimon_nb.table.store import TableStore
 
 
@@ -46,11 +46,17 @@ def _forget_after(store: TableStore, target: Snapshot) -> None:
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
     newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
     doomed = Doomed(store)
+    previous = None
     for snapshot_id in newer:
         snapshot = store.snapshots.get(snapshot_id)
-        doomed.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+        if previous is not None and continues(store, previous, snapshot):
+            doomed.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+        else:
+            # It may hold files of still other snapshots that expired between it and the target.
+            doomed.add_entries(live_entries(store, snapshot))
         doomed.add_entries(changelog_entries(store, snapshot))
         doomed.add_metadata(snapshot)
+        previous = snapshot
     for name in newer_tags:
         snapshot = store.tags.get(name).snapshot
         doomed.add_entries(live_entries(store, snapshot))
