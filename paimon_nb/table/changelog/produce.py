@@ -1,0 +1,108 @@
+"""Changelogs that compaction produces: what was before, what is after, per key. Pure functions over kv tables. Semantics, section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.merge.merge import retracts
+
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+_INSERT, _UPDATE_BEFORE, _UPDATE_AFTER, _DELETE = 0, 1, 2, 3
+
+
+def lookup_changelog(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
+    """Changes of the keys of `after`, each a merge result that took in a level-0 record.
+
+    Args:
+        before: the record of each key that was there already (at most one a key; keys not in `after` are ignored).
+        after: merge results, one a key, in key order.
+
+    Returns:
+        kv table in the order of `after`, -U directly before +U.
+    """
+    return _changes(before, after, spec)
+
+
+def full_compaction_changelog(old_top: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
+    """Changes from the top level before a full compaction to the one after it.
+
+    A record that alone lies on the top level has not changed and says nothing.
+    """
+    return _changes(old_top, after, spec, skip_same_record=True)
+
+
+def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec, *, skip_same_record: bool = False) -> pa.Table:
+    after = after.combine_chunks()
+    where = match_keys(after, before, spec.keys)
+    found = where >= 0
+    at = np.where(found, where, 0)
+    if before.num_rows:
+        before = before.combine_chunks()
+        old = before.take(pa.array(at))
+        had = found & ~retracts(old)
+    else:
+        old, had = after, np.zeros(after.num_rows, bool)
+    has = ~retracts(after)
+    same = np.zeros(after.num_rows, bool)
+    if skip_same_record and before.num_rows:
+        untouched = old.column(SEQUENCE_NUMBER).to_numpy() == after.column(SEQUENCE_NUMBER).to_numpy()
+        same |= had & has & untouched
+    if spec.row_deduplicate and before.num_rows:
+        same |= had & has & _equal_rows(old, after, spec)
+    both = had & has & ~same
+    rows = pa.concat_tables([old.select(after.column_names), after]).combine_chunks()
+    n = after.num_rows
+    index = np.arange(n)
+    # (position, order inside the key, row of `rows`, kind)
+    pieces = [
+        (index[both], 0, index[both], _UPDATE_BEFORE),
+        (index[both], 1, index[both] + n, _UPDATE_AFTER),
+        (index[had & ~has], 0, index[had & ~has], _DELETE),
+        (index[has & ~had], 0, index[has & ~had] + n, _INSERT),
+    ]
+    position = np.concatenate([p for p, _, _, _ in pieces])
+    inner = np.concatenate([np.full(len(p), o) for p, o, _, _ in pieces])
+    source = np.concatenate([r for _, _, r, _ in pieces])
+    kind = np.concatenate([np.full(len(p), k, np.int8) for p, _, _, k in pieces])
+    order = np.lexsort((inner, position))
+    out = rows.take(pa.array(source[order]))
+    return out.set_column(out.column_names.index(VALUE_KIND), VALUE_KIND, pa.array(kind[order], pa.int8()))
+
+
+def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
+    """Rows equal in every column that counts."""
+    equal = np.ones(new.num_rows, bool)
+    for f in spec.fields:
+        if f.name in spec.deduplicate_ignored:
+            continue
+        equal &= _equal_column(old.column(f.name), new.column(f.name))
+    return equal
+
+
+def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
+    if pa.types.is_nested(a.type):
+        return np.array([x == y for x, y in zip(a.to_pylist(), b.to_pylist(), strict=True)], bool)
+    same = pc.fill_null(pc.equal(a, b), False).to_numpy()
+    both_null = a.is_null().to_numpy() & b.is_null().to_numpy()
+    nan = np.zeros(len(a), bool)
+    if pa.types.is_floating(a.type):
+        nan = pc.fill_null(pc.and_(pc.is_nan(a), pc.is_nan(b)), False).to_numpy()
+    return same | both_null | nan
+
+
+def match_keys(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """For each row of `rows` the row number in `among` with the same key, -1 for none."""
+    out = np.full(rows.num_rows, -1, np.int64)
+    if not among.num_rows or not rows.num_rows:
+        return out
+    left = rows.select(list(keys)).append_column("__left", pa.array(np.arange(rows.num_rows)))
+    right = among.select(list(keys)).append_column("__right", pa.array(np.arange(among.num_rows)))
+    joined = left.join(right, keys=list(keys), join_type="inner", use_threads=False)
+    out[joined.column("__left").to_numpy()] = joined.column("__right").to_numpy()
+    return out

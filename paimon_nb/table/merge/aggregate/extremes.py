@@ -1,0 +1,47 @@
+"""max and min; NULL is skipped. Texts and bytes compare by their bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.table.merge.aggregate.base import Aggregate, grouped
+from paimon_nb.table.merge.groups import Groups
+
+
+def _less(a: Any, b: Any) -> bool:
+    if isinstance(a, str):
+        return a.encode("utf-8", "surrogatepass") < b.encode("utf-8", "surrogatepass")
+    return bool(a < b)
+
+
+class Max(Aggregate):
+    name = "max"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        if accumulator is None or value is None:
+            return value if accumulator is None else accumulator
+        return value if _less(accumulator, value) else accumulator
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        return _at_once(groups, column, "max")
+
+
+class Min(Aggregate):
+    name = "min"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        if accumulator is None or value is None:
+            return value if accumulator is None else accumulator
+        return value if _less(value, accumulator) else accumulator
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        return _at_once(groups, column, "min")
+
+
+def _at_once(groups: Groups, column: str, function: str) -> pa.Array | None:
+    t = groups.kv.schema.field(column).type
+    if not (pa.types.is_integer(t) or pa.types.is_decimal(t) or pa.types.is_temporal(t)):
+        return None  # NaN and signed zero follow Java's order, which Arrow does not know
+    return grouped(groups, column, function).cast(t)

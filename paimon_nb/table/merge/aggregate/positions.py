@@ -1,0 +1,95 @@
+"""Functions that choose one of the versions: the first or last, with or without NULL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.table.merge.aggregate.base import Aggregate
+from paimon_nb.table.merge.groups import Groups
+
+
+class LastValue(Aggregate):
+    """The newest value, even NULL."""
+
+    name = "last_value"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        return value
+
+    def add_reversed(self, accumulator: Any, value: Any) -> Any:
+        return accumulator if accumulator is not None else value
+
+    def retract(self, accumulator: Any, value: Any) -> Any:
+        return None
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        return groups.pick_column(column, groups.ends)
+
+
+class PrimaryKey(LastValue):
+    """Key columns are equal in all versions."""
+
+    name = "primary-key"
+
+    def retract(self, accumulator: Any, value: Any) -> Any:
+        return value
+
+
+class LastNonNullValue(Aggregate):
+    """The newest value that is not NULL: the default."""
+
+    name = "last_non_null_value"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        return accumulator if value is None else value
+
+    def add_reversed(self, accumulator: Any, value: Any) -> Any:
+        return value if accumulator is None else accumulator
+
+    def retract(self, accumulator: Any, value: Any) -> Any:
+        return accumulator if value is None else None
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        position, none = groups.last_where(groups.valid(column))
+        return groups.pick_column(column, position, none if none.any() else None)
+
+
+class FirstValue(Aggregate):
+    """The oldest value, even NULL."""
+
+    name = "first_value"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        # The accumulator alone cannot tell a NULL that came first from the beginning; `begun` can.
+        if not self.begun:
+            self.begun = True
+            return value
+        return accumulator
+
+    def begin(self) -> None:
+        self.begun = False
+
+    def add_reversed(self, accumulator: Any, value: Any) -> Any:
+        return value
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        return groups.pick_column(column, groups.starts)
+
+
+class FirstNonNullValue(Aggregate):
+    """The oldest value that is not NULL."""
+
+    name = "first_non_null_value"
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        return value if accumulator is None else accumulator
+
+    def add_reversed(self, accumulator: Any, value: Any) -> Any:
+        return accumulator if value is None else value
+
+    def reduce(self, groups: Groups, column: str) -> pa.Array | None:
+        position, none = groups.first_where(groups.valid(column))
+        return groups.pick_column(column, position, none if bool(np.any(none)) else None)

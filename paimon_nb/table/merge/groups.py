@@ -1,0 +1,87 @@
+"""Rows of one merge: unsorted columns, the order, and where each key begins. Columns are gathered only when needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.table.merge.order import Indices, group_ends
+
+
+class Groups:
+    """`kv` seen in merge order.
+
+    Args:
+        kv: a kv table in one chunk a column. order: row numbers in merge order, None when `kv` is in that order.
+        starts: position in the order where each group begins.
+    """
+
+    def __init__(self, kv: pa.Table, order: Indices | None, starts: Indices) -> None:
+        self.kv, self.order, self.starts = kv, order, starts
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def rows(self) -> int:
+        return self.kv.num_rows
+
+    @cached_property
+    def ends(self) -> Indices:
+        """Position of each group's last row."""
+        return group_ends(self.starts, self.rows)
+
+    @cached_property
+    def sorted(self) -> pa.Table:
+        """All rows in merge order."""
+        return self.kv if self.order is None else self.kv.take(pa.array(self.order))
+
+    @cached_property
+    def group_of(self) -> Indices:
+        """The group of each position."""
+        out = np.zeros(self.rows, np.int64)
+        out[self.starts[1:]] = 1
+        return np.cumsum(out)
+
+    def pick(self, positions: Indices) -> pa.Table:
+        """The rows at these positions of the order."""
+        if self.order is None and len(positions) == self.rows:
+            return self.kv
+        rows = positions if self.order is None else self.order[positions]
+        return self.kv.take(pa.array(rows))
+
+    def pick_column(
+        self, name: str, positions: Indices, missing: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
+    ) -> pa.Array:
+        """One column at these positions; NULL where `missing`."""
+        rows = positions if self.order is None else self.order[positions]
+        column = self.kv.column(name)
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+        return column.take(pa.array(rows, mask=missing))
+
+    def valid(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether the column has a value, in merge order."""
+        mask = self.kv.column(name).is_valid().to_numpy()
+        return mask if self.order is None else mask[self.order]
+
+    def last_where(
+        self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    ) -> tuple[Indices, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """(position of the last True of each group, whether there is none)."""
+        marked = np.where(mask, np.arange(self.rows), -1)
+        last = np.maximum.reduceat(marked, self.starts) if len(self.starts) else marked[:0]
+        none = last < 0
+        return np.where(none, self.ends, last), none
+
+    def first_where(
+        self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    ) -> tuple[Indices, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """(position of the first True of each group, whether there is none)."""
+        marked = np.where(mask, np.arange(self.rows), self.rows)
+        first = np.minimum.reduceat(marked, self.starts) if len(self.starts) else marked[:0]
+        none = first >= self.rows
+        return np.where(none, self.ends, first), none

@@ -1,0 +1,67 @@
+"""Merging sorted runs into one row a key: the kernel behind reads, writes and compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.table.merge.engines import MERGE_ENGINES
+from paimon_nb.table.merge.groups import Groups
+from paimon_nb.table.merge.order import Indices, group_ends, group_starts, merge_order
+from paimon_nb.table.merge.spec import MergeSpec
+
+INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
+
+
+def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True) -> pa.Table:
+    """One row a key, in key order.
+
+    Args:
+        runs: kv tables (columns of the table, `_SEQUENCE_NUMBER`, `_VALUE_KIND`), in any order.
+        drop_delete: leave out keys whose result is a retraction.
+
+    Raises:
+        UnsupportedOperation: a retraction that the engine cannot take; names the option that would allow it.
+    """
+    runs = [r for r in runs if r.num_rows] or list(runs[:1])
+    kv = pa.concat_tables(sorted(runs, key=_age)).combine_chunks() if len(runs) > 1 else runs[0].combine_chunks()
+    if spec.ignore_delete:
+        kv = kv.filter(pa.array(~retracts(kv)))
+    order = merge_order(kv, spec)
+    merged = MERGE_ENGINES.find(spec.engine)(_grouped(kv, order, spec), spec)
+    return merged.filter(pa.array(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
+
+
+def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows are -U or -D."""
+    kinds = kv.column(VALUE_KIND).to_numpy()
+    return (kinds == UPDATE_BEFORE) | (kinds == DELETE)
+
+
+def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
+    """For deduplicate and first-row: the row numbers of `kv` that stay, in key order, retractions left out.
+
+    `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns.
+    """
+    kept = np.flatnonzero(~retracts(kv)) if spec.ignore_delete else None
+    some = kv if kept is None else kv.take(pa.array(kept))
+    order = merge_order(some, spec)
+    keys = some.select(list(spec.keys)).combine_chunks().take(pa.array(order))
+    starts = group_starts(keys, spec.keys)
+    chosen = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
+    chosen = chosen[~retracts(some)[chosen]]
+    return chosen if kept is None else kept[chosen]
+
+
+def _grouped(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
+    in_order = bool((order[1:] > order[:-1]).all())
+    keys = kv.select(list(spec.keys))
+    starts = group_starts(keys if in_order else keys.take(pa.array(order)), spec.keys)
+    return Groups(kv, None if in_order else order, starts)
+
+
+def _age(run: pa.Table) -> int:
+    return int(run.column(SEQUENCE_NUMBER)[0].as_py()) if run.num_rows else 0

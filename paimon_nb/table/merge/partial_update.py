@@ -1,0 +1,205 @@
+"""partial-update: column by column, the newest value that is not NULL; sequence groups have an order of their own.
+
+Source: Paimon `PartialUpdateMergeFunction.java`; semantics, section 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
+from paimon_nb.table.merge.groups import Groups
+from paimon_nb.table.merge.rows import python_columns, table_of
+from paimon_nb.table.merge.spec import MergeSpec
+
+
+def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """Raises `UnsupportedOperation` for a retraction without an option that says what it means."""
+    kinds = groups.sorted.column(VALUE_KIND).to_numpy() if groups.rows else np.empty(0, np.int8)
+    retract = (kinds == 1) | (kinds == 3)
+    if spec.groups:
+        return _stepwise(groups, spec)
+    if not retract.any():
+        return _last_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
+    if not spec.remove_record_on_delete:
+        raise UnsupportedOperation(
+            "merge engine partial-update takes no -U or -D as it is set up",
+            hint="set 'ignore-delete', 'partial-update.remove-record-on-delete' or a sequence group",
+        )
+    # A -D empties the row; what comes after it builds a new one.
+    deleted, none = groups.last_where(kinds == 3)
+    after = np.arange(groups.rows) > np.where(none, -1, deleted)[groups.group_of]
+    inserted = after & ~retract
+    _, no_insert = groups.last_where(inserted)
+    kind = np.where(no_insert, 3, 0).astype(np.int8)
+    return _fill_not_null(groups, spec, _last_values(groups, spec, inserted, kind), no_insert)
+
+
+def _last_values(
+    groups: Groups,
+    spec: MergeSpec,
+    usable: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    kinds: np.ndarray[tuple[int], np.dtype[np.int8]],
+) -> pa.Table:
+    """Each column's last value among the usable rows; the sequence number is the last row's."""
+    ends = groups.ends
+    columns: list[Any] = []
+    for name in groups.kv.column_names:
+        if name == VALUE_KIND:
+            columns.append(pa.array(kinds, pa.int8()))
+        elif name == SEQUENCE_NUMBER or name in spec.keys:
+            columns.append(groups.pick_column(name, ends))
+        else:
+            position, none = groups.last_where(usable & groups.valid(name))
+            columns.append(groups.pick_column(name, position, none if none.any() else None))
+    return pa.Table.from_arrays(columns, schema=groups.kv.schema)
+
+
+def _fill_not_null(
+    groups: Groups, spec: MergeSpec, merged: pa.Table, only_retracts: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> pa.Table:
+    """A deleted row still carries values in NOT NULL columns: those of the deletion."""
+    ends = groups.pick(groups.ends)
+    for f in spec.fields:
+        if not f.type.nullable and f.name not in spec.keys:
+            index = merged.column_names.index(f.name)
+            column = (
+                pa.chunked_array([merged.column(f.name).combine_chunks()]) if merged.num_rows else merged.column(f.name)
+            )
+            filled = pc.if_else(pa.array(only_retracts), ends.column(f.name), column)
+            merged = merged.set_column(index, merged.schema.field(index), filled)
+    return merged
+
+
+def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """Row after row, as Java does: sequence groups and aggregates depend on what came before."""
+    table = groups.sorted
+    names = [f.name for f in spec.fields]
+    values = python_columns(table, names)
+    kinds = table.column(VALUE_KIND).to_pylist()
+    sequences = table.column(SEQUENCE_NUMBER).to_pylist()
+    stepper = GroupStepper(spec)
+    out_rows: list[list[Any]] = []
+    out_kinds, out_sequences = [], []
+    starts = [*groups.starts.tolist(), table.num_rows]
+    for begin, end in zip(starts, starts[1:], strict=False):
+        stepper.reset()
+        for i in range(begin, end):
+            stepper.add([column[i] for column in values], kinds[i], sequences[i])
+        row, kind, sequence = stepper.result()
+        out_rows.append(row)
+        out_kinds.append(kind)
+        out_sequences.append(sequence)
+    return table_of(table.schema, names, out_rows, out_sequences, out_kinds)
+
+
+class GroupStepper:
+    """The state of one key while its versions come in, oldest first. Also shown to people, step by step."""
+
+    def __init__(self, spec: MergeSpec) -> None:
+        self.spec = spec
+        index = {f.name: i for i, f in enumerate(spec.fields)}
+        self.keys = {index[k] for k in spec.keys}
+        self.not_null = [i for i, f in enumerate(spec.fields) if not f.type.nullable]
+        self.sequence_of: dict[int, tuple[int, ...]] = {}
+        for g in spec.groups:
+            sequence = tuple(index[n] for n in g.sequence)
+            for name in (*g.sequence, *g.protected):
+                self.sequence_of[index[name]] = sequence
+        self.remove_on = {index[n] for n in spec.remove_on_groups if n in index}
+        self.aggregates: dict[int, Aggregate] = {
+            index[n]: aggregate_of(spec.fields[index[n]], a) for n, a in spec.aggregators.items()
+        }
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next key begins."""
+        self.row: list[Any] = [None] * len(self.spec.fields)
+        self.sequence = 0
+        self.met_insert = self.filled = self.deleted = False
+        for aggregate in self.aggregates.values():
+            aggregate.begin()
+
+    def add(self, value: list[Any], kind: int, sequence: int) -> None:
+        """Take one version."""
+        self.deleted = False
+        if kind in (1, 3):
+            if not self.filled:
+                self._init(value)
+            self.sequence = sequence
+            self._retract(value, kind)
+            return
+        self.sequence = sequence
+        self._update(value)
+        self.met_insert = self.filled = True
+
+    def result(self) -> tuple[list[Any], int, int]:
+        """(row, kind, sequence number)."""
+        return self.row, 3 if self.deleted or not self.met_insert else 0, self.sequence
+
+    def _init(self, value: list[Any]) -> None:
+        for i in self.not_null:
+            self.row[i] = value[i]
+        self.filled = True
+
+    def _update(self, value: list[Any]) -> None:
+        decided: dict[tuple[int, ...], bool | None] = {}
+        for i, new in enumerate(value):
+            sequence = self.sequence_of.get(i)
+            aggregate = self.aggregates.get(i)
+            if sequence is None:
+                if aggregate is not None:
+                    self.row[i] = aggregate.add(self.row[i], new)
+                elif new is not None:
+                    self.row[i] = new
+                continue
+            if sequence not in decided:
+                decided[sequence] = self._newer(value, sequence)
+            newer = decided[sequence]
+            if newer is None:
+                continue
+            if newer:
+                self.row[i] = new if aggregate is None or i in sequence else aggregate.add(self.row[i], new)
+            elif aggregate is not None:
+                self.row[i] = aggregate.add_reversed(self.row[i], new)
+
+    def _retract(self, value: list[Any], kind: int) -> None:
+        decided: dict[tuple[int, ...], bool | None] = {}
+        for i, old in enumerate(value):
+            sequence = self.sequence_of.get(i)
+            if sequence is None:
+                continue
+            if sequence not in decided:
+                decided[sequence] = self._newer(value, sequence)
+            newer, aggregate = decided[sequence], self.aggregates.get(i)
+            if newer is None:
+                continue
+            if newer and i in sequence:
+                if kind == 3 and i in self.remove_on:
+                    self.deleted = True
+                    self.row = [None] * len(value)
+                    self._init(value)
+                    return
+                self.row[i] = old
+            elif newer and aggregate is None:
+                self.row[i] = None
+            elif aggregate is not None:
+                self.row[i] = aggregate.retract(self.row[i], old)
+
+    def _newer(self, value: list[Any], sequence: tuple[int, ...]) -> bool | None:
+        """Whether the group's tuple is at least the stored one; None when it is all NULL."""
+        if all(value[i] is None for i in sequence):
+            return None
+        for i in sequence:
+            new, old = value[i], self.row[i]
+            if new == old:
+                continue
+            larger = old is None if new is not None and old is None else (new is not None and new > old)
+            return larger != self.spec.descending
+        return True

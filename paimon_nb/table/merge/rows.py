@@ -1,0 +1,47 @@
+"""Columns as Python values and back, for the engines that go row by row. Times stay numbers, so nothing is rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+
+
+def python_columns(table: pa.Table, names: Sequence[str]) -> list[list[Any]]:
+    """Each column as a list; timestamps, dates and times as their counts."""
+    return [_plain(table.column(n)).to_pylist() for n in names]
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    t = column.type
+    if pa.types.is_timestamp(t):
+        return column.cast(pa.int64())
+    if pa.types.is_date32(t) or pa.types.is_time32(t):
+        return column.cast(pa.int32())
+    return column
+
+
+def column_of(values: list[Any], t: pa.DataType) -> pa.Array:
+    """The inverse of `python_columns` for one column."""
+    if pa.types.is_timestamp(t):
+        return pa.array(values, pa.int64()).cast(t)
+    if pa.types.is_date32(t) or pa.types.is_time32(t):
+        return pa.array(values, pa.int32()).cast(t)
+    return pa.array(values, t)
+
+
+def table_of(
+    schema: pa.Schema,
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    sequences: Sequence[int],
+    kinds: Sequence[int],
+) -> pa.Table:
+    """A kv table from rows of Python values."""
+    columns = {n: column_of([r[i] for r in rows], schema.field(n).type) for i, n in enumerate(names)}
+    columns[SEQUENCE_NUMBER] = pa.array(sequences, pa.int64())
+    columns[VALUE_KIND] = pa.array(kinds, pa.int8())
+    return pa.Table.from_arrays([columns[n] for n in schema.names], schema=schema)

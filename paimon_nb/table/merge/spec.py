@@ -1,0 +1,152 @@
+"""How the versions of one key become one row: read from a table's schema and options once, then only data. Semantics, section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+
+DEFAULT_AGGREGATE = "last_non_null_value"
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceGroup:
+    """`fields.<g1,g2>.sequence-group = a,b`."""
+
+    sequence: tuple[str, ...]
+    protected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregator:
+    """The aggregate function of one column with its parameters."""
+
+    function: str
+    ignore_retract: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSpec:
+    """Everything a merge engine needs to know."""
+
+    engine: str
+    fields: tuple[DataField, ...]
+    """Columns of the table."""
+    keys: tuple[str, ...]
+    """Trimmed primary key: rows of one partition and bucket are compared by it."""
+    sequence_fields: tuple[str, ...] = ()
+    descending: bool = False
+    ignore_delete: bool = False
+    remove_record_on_delete: bool = False
+    remove_on_groups: frozenset[str] = frozenset()
+    """Sequence fields whose -D removes the row."""
+    groups: tuple[SequenceGroup, ...] = ()
+    aggregators: Mapping[str, Aggregator] = field(default_factory=dict)
+    row_deduplicate: bool = False
+    deduplicate_ignored: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(schema: TableSchema, options: TableOptions) -> MergeSpec:
+        """The spec of a primary-key table.
+
+        Raises:
+            BadOptionValue: groups or aggregates name columns that are not there, or contradict each other.
+        """
+        engine = options.merge_engine
+        sequence = options.names(opt.SEQUENCE_FIELD)
+        names = set(schema.names)
+        for name in sequence:
+            if name not in names:
+                raise BadOptionValue(
+                    f"sequence.field names no column: {name!r}", hint=f"columns: {', '.join(schema.names)}"
+                )
+        groups = _groups(schema, options) if engine == "partial-update" else ()
+        if engine == "partial-update":
+            remove = options.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)
+        else:
+            remove = engine == "aggregation" and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE)
+        on_groups = options.names(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP)
+        return MergeSpec(
+            engine=engine,
+            fields=tuple(schema.fields),
+            keys=schema.trimmed_primary_keys,
+            sequence_fields=sequence,
+            descending=options.get(opt.SEQUENCE_FIELD_SORT_ORDER) == "descending",
+            ignore_delete=options.get(opt.IGNORE_DELETE),
+            remove_record_on_delete=bool(remove),
+            remove_on_groups=frozenset(on_groups),
+            groups=groups,
+            aggregators=_aggregators(schema, options, engine, sequence, groups),
+            row_deduplicate=options.get(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE),
+            deduplicate_ignored=frozenset(options.names(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS)),
+        )
+
+
+def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
+    out: list[SequenceGroup] = []
+    taken: set[str] = set()
+    for key, value in options.raw.items():
+        if not (key.startswith("fields.") and key.endswith(".sequence-group")):
+            continue
+        sequence = _columns(key[len("fields.") : -len(".sequence-group")], schema, key)
+        protected = _columns(value, schema, key)
+        for name in protected:
+            if name in taken:
+                raise BadOptionValue(f"column {name!r} is in two sequence groups", hint="name it once", option=key)
+            if name in schema.primary_keys:
+                raise BadOptionValue(
+                    f"key column {name!r} cannot be in a sequence group", hint="keys never change", option=key
+                )
+        taken.update(protected)
+        out.append(SequenceGroup(sequence, protected))
+    return tuple(out)
+
+
+def _columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
+    names = tuple(p.strip() for p in text.split(",") if p.strip())
+    for name in names:
+        if name not in schema.names:
+            raise BadOptionValue(
+                f"{option} names no column: {name!r}", hint=f"columns: {', '.join(schema.names)}", option=option
+            )
+    return names
+
+
+def _aggregators(
+    schema: TableSchema,
+    options: TableOptions,
+    engine: str,
+    sequence: tuple[str, ...],
+    groups: tuple[SequenceGroup, ...],
+) -> dict[str, Aggregator]:
+    """Function per column: sequence fields last_value, keys kept, then the column's own, the default, else last non-null."""
+    if engine not in ("aggregation", "partial-update"):
+        return {}
+    default = options.get(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION)
+    in_groups = {s for g in groups for s in g.sequence}
+    out: dict[str, Aggregator] = {}
+    for f in schema.fields:
+        prefix = f"fields.{f.name}."
+        own = options.field(f.name, "aggregate-function")
+        extra = {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
+        ignore = extra.get("ignore-retract", "false").lower() == "true"
+        if engine == "partial-update":
+            if f.name in schema.primary_keys or f.name in in_groups:
+                continue
+            name = own or default
+            if name:
+                out[f.name] = Aggregator(name, ignore, extra)
+            continue
+        if f.name in sequence:
+            out[f.name] = Aggregator("last_value", True)
+        elif f.name in schema.primary_keys:
+            out[f.name] = Aggregator("primary-key", True)
+        else:
+            out[f.name] = Aggregator(own or default or DEFAULT_AGGREGATE, ignore, extra)
+    return out
