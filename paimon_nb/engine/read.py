@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.frames import from_arrow
-from paimon_nb.engine.hidden import hidden_rows
+from paimon_nb.engine.hidden import Hidden, hidden_of
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
@@ -138,7 +138,8 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
 
 def _native(spark: SparkSession, chosen: Relation, splits: list[Split], masked: bool = False) -> list[DataFrame]:
     """One scan for all files of the same schema and format that hide no row, another for those that do."""
-    hidden = hidden_rows(chosen.store, splits) if masked else {}
+    found = hidden_of(chosen.store, splits) if masked else Hidden({})
+    hidden = found.rows
     groups: dict[tuple[str, int, bool], list[str]] = {}
     for split in splits:
         for file in split.files:
@@ -147,7 +148,9 @@ def _native(spark: SparkSession, chosen: Relation, splits: list[Split], masked: 
                 continue
             key = (file_format(file.file_name), file.schema_id, rows is not None and bool(rows.any()))
             groups.setdefault(key, []).append(_uri(chosen.store, split, file.file_name, file.external_path))
-    return [
+    names = [f.name for f in chosen.fields]
+    made = [from_arrow(spark, pa.concat_tables(found.made).select(names), chosen.fields)] if found.made else []
+    return made + [
         scan_files(
             spark,
             kind,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.engine.types import is_nano
+from paimon_nb.format.data import format_of
 from paimon_nb.format.types import (
     Array,
     Atomic,
@@ -49,7 +51,9 @@ class Limits:
     inline_bytes: int = 16 << 20
     inline_rows: int = 500_000
     masked_rows: int = 200_000_000
-    """Rows whose keys the driver compares at most; beyond, tasks do it."""
+    """Rows of a split whose keys the driver compares at most; beyond, tasks do it."""
+    made_rows: int = 20_000_000
+    """The same where the merge engine makes new rows: then the driver also merges those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +103,20 @@ def _route(split: Split, facts: Facts) -> Route:
         return Route(Way.TASKS, "Spark's ORC reader tells no row positions")
     if split.raw:
         return Route(Way.MASKED, "deletion vectors hide rows by position")
-    if facts.merge_engine not in ("deduplicate", "first-row"):
-        return Route(Way.TASKS, f"merge engine {facts.merge_engine} makes new rows")
-    if sum(f.row_count for f in split.files) > facts.limits.masked_rows:
-        return Route(Way.TASKS, "too many keys to compare in the driver")
-    return Route(Way.MASKED, "newer rows hide older ones by position")
+    picks = facts.merge_engine in ("deduplicate", "first-row")
+    if sum(f.row_count for f in split.files) > (facts.limits.masked_rows if picks else facts.limits.made_rows):
+        return Route(Way.TASKS, "too many rows to compare in the driver")
+    return Route(
+        Way.MASKED, "newer rows hide older ones by position" if picks else "merged rows stand for those they merge"
+    )
 
 
 def file_format(name: str) -> str:
-    """'parquet', 'orc', 'avro' from a file's name; the codec may stand behind ('x.parquet.zst')."""
-    parts = name.lower().split(".")
-    return next((p for p in reversed(parts) if p in ("parquet", "orc", "avro")), parts[-1])
+    """'parquet', 'orc', 'avro', or what else stands last in a file's name."""
+    try:
+        return format_of(name)
+    except UnsupportedFormat:
+        return name.rsplit(".", 1)[-1]
 
 
 def not_native(file: DataFile, facts: Facts) -> str | None:

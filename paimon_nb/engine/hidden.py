@@ -1,0 +1,202 @@
+"""Which physical rows of a split's files do not count, computed in the driver from key columns only, and remembered.
+
+A row is hidden by a deletion vector, by a newer row of its key, or by being a retraction. Where the merge engine makes new
+rows out of several, those several are all hidden and the made rows are returned beside.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, kv_columns, read_data_file
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types import DataField
+from paimon_nb.table.merge import MergeSpec, merge, winners
+from paimon_nb.table.merge.merge import retracts
+from paimon_nb.table.merge.order import group_ends, group_starts, merge_order
+from paimon_nb.table.scan import Split, deleted_rows
+from paimon_nb.table.store import TableStore
+
+CACHE_BYTES = 64 << 20
+"""Bits kept for later queries; entries that also hold merged rows count those."""
+PICKS_ROWS = frozenset({"deduplicate", "first-row"})
+"""Merge engines whose result is one of the stored rows."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The rows of some files that do not count."""
+
+    rows: Mapping[str, np.ndarray]
+    """File name -> bool per physical row, True = hidden. Files that hide nothing are left out."""
+    made: tuple[pa.Table, ...] = field(default=())
+    """Rows that the merge engine made, with the table's columns."""
+
+
+def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
+    """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
+    rows: dict[str, np.ndarray] = {}
+    made: list[pa.Table] = []
+    for split in splits:
+        found = _CACHE.get(_key(store, split))
+        if found is None:
+            found = _packed(_compute(store, split))
+            _CACHE.put(_key(store, split), found)
+        rows.update(
+            {
+                name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
+                for name, (bits, count) in found.bits.items()
+            }
+        )
+        made += found.made
+    return Hidden(rows, tuple(made))
+
+
+def _compute(store: TableStore, split: Split) -> Hidden:
+    rows = {}
+    for file in split.files:
+        deleted = deleted_rows(store, split, file)
+        if deleted is not None and deleted.any():
+            rows[file.file_name] = deleted
+    return Hidden(rows) if split.raw else _merged(store, split, rows)
+
+
+def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> Hidden:
+    spec = MergeSpec.of(store.schema, store.options)
+    names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
+    fields = [store.schema.field(n) for n in names]
+    tables, owners = [], []
+    for number, file in enumerate(split.files):
+        table = _rows(store, split, file, fields)
+        owners.append(np.full(table.num_rows, number, np.int32))
+        tables.append(table)
+    kv = pa.concat_tables(tables).combine_chunks()
+    owner = np.concatenate(owners) if owners else np.zeros(0, np.int32)
+    starts = np.cumsum([0, *(t.num_rows for t in tables)])
+    gone = np.zeros(kv.num_rows, bool)
+    for number, file in enumerate(split.files):
+        if file.file_name in deleted:
+            gone[starts[number] : starts[number + 1]] = deleted[file.file_name]
+    alive = np.flatnonzero(~gone)
+    seen = kv if len(alive) == kv.num_rows else kv.take(pa.array(alive))
+    shown = np.zeros(kv.num_rows, bool)
+    several = np.zeros(0, np.int64)
+    if spec.engine in PICKS_ROWS:
+        shown[alive[winners(seen, spec)]] = True
+    else:
+        single, several = _by_group(seen, spec)
+        shown[alive[single]] = True
+        several = alive[several]
+    rows = {}
+    for number, file in enumerate(split.files):
+        part = ~shown[starts[number] : starts[number + 1]]
+        if part.any():
+            rows[file.file_name] = part
+    made = _made(store, split, spec, several, owner, starts)
+    return Hidden(rows, (made,) if made is not None else ())
+
+
+def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
+    """(rows that are alone with their key and stand as they are, rows that the engine must merge)."""
+    if spec.ignore_delete:
+        kept = np.flatnonzero(~retracts(kv))
+        single, several = _by_group(kv.take(pa.array(kept)), _without_ignore(spec))
+        return kept[single], kept[several]
+    order = merge_order(kv, spec)
+    starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)
+    ends = group_ends(starts, len(order))
+    alone = np.zeros(len(order), bool)
+    alone[starts[starts == ends]] = True
+    # A retraction goes to the engine even when alone: it may make a row, or refuse.
+    passes = alone & ~retracts(kv)[order]
+    return order[passes], np.sort(order[~passes])
+
+
+def _without_ignore(spec: MergeSpec) -> MergeSpec:
+    from dataclasses import replace
+
+    return replace(spec, ignore_delete=False)
+
+
+def _made(
+    store: TableStore, split: Split, spec: MergeSpec, several: np.ndarray, owner: np.ndarray, starts: np.ndarray
+) -> pa.Table | None:
+    """Merge the rows at the positions `several`; only the files that hold some are read again, now whole."""
+    if not len(several):
+        return None
+    runs = []
+    for number in np.unique(owner[several]):
+        positions = several[owner[several] == number] - starts[number]
+        table = _rows(store, split, split.files[number], store.schema.fields)
+        runs.append(table.take(pa.array(positions)))
+    return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
+
+
+def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+    """Some columns of one file in the present schema, with sequence number and kind."""
+    schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
+    wanted = kv_columns(tuple(fields))
+    ids = {f.id for f in wanted}
+    stored = [f for f in kv_columns(schema.fields) if f.id in ids]
+    path = store.data_path(split.partition, split.bucket, file)
+    table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
+    return evolve(table, stored, wanted).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
+
+
+# -- remembering
+
+
+@dataclass(frozen=True)
+class _Packed:
+    bits: Mapping[str, tuple[np.ndarray, int]]
+    made: tuple[pa.Table, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(b.nbytes for b, _ in self.bits.values()) + sum(t.nbytes for t in self.made) + 200
+
+
+def _packed(hidden: Hidden) -> _Packed:
+    return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.made)
+
+
+def _key(store: TableStore, split: Split) -> tuple[object, ...]:
+    # Names of data files are unique for ever; options and schema decide how they merge.
+    vectors = tuple(sorted((name, str(ref)) for name, ref in (split.deletion_vectors or {}).items()))
+    options = tuple(sorted(store.schema.options.items()))
+    return (store.root, store.schema.id, options, tuple(f.file_name for f in split.files), split.raw, vectors)
+
+
+class _Cache:
+    """Least recently used first out, bounded in bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._kept: OrderedDict[tuple[object, ...], _Packed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[object, ...]) -> _Packed | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: tuple[object, ...], value: _Packed) -> None:
+        with self._lock:
+            if key in self._kept or value.size > self.limit // 2:
+                return
+            self._kept[key] = value
+            self.used += value.size
+            while self.used > self.limit:
+                _, old = self._kept.popitem(last=False)
+                self.used -= old.size
+
+
+_CACHE = _Cache(CACHE_BYTES)
