@@ -1,0 +1,180 @@
+"""Minimum, maximum and null count of columns while rows pass by, as Java writes them. Knows no options and no files.
+
+Java takes Parquet's and ORC's statistics from the file's own footer and Avro's from the rows, so the three differ:
+
+| | parquet | orc | avro |
+|---|---|---|---|
+| constructed types | nothing at all | null count | null count |
+| TIMESTAMP(7..9) | null count | full | full |
+| FLOAT, DOUBLE with a NaN | null count | null count (Java: wrong bounds) | NaN is the largest |
+| zero as a bound | minimum -0.0, maximum 0.0 | as it is | as it is |
+
+Source: Paimon `ParquetSimpleStatsExtractor`, `OrcSimpleStatsExtractor`, `SimpleStatsCollector`, `SimpleStatsConverter`;
+format reference, section 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.manifest import SimpleStats
+from paimon_nb.format.row import from_scalar, serialize
+from paimon_nb.format.row.values import Value
+from paimon_nb.format.stats.modes import StatsMode, parse_mode
+from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
+
+_CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT"})
+_UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB"}
+_FLOATING = frozenset({"FLOAT", "DOUBLE"})
+_LAST_CODE_POINT = 0x10FFFF
+
+
+class StatsCollector:
+    """Statistics of one file in the making; holds two values a column, not the rows."""
+
+    def __init__(
+        self, fields: Sequence[DataField], modes: Sequence[str], *, file_format: str = "parquet", dense: bool = True
+    ) -> None:
+        """
+        Args:
+            modes: one a field, as `stats_modes` gives them.
+            file_format: 'parquet', 'orc' or 'avro'.
+            dense: option `metadata.stats-dense-store`: leave columns without statistics out of the rows.
+        """
+        self._fields = tuple(fields)
+        self._dense = dense
+        self._columns = [
+            _Column(f.type, parse_mode(mode), file_format) for f, mode in zip(fields, modes, strict=True)
+        ]  # fmt: skip
+
+    def add(self, rows: pa.Table | pa.RecordBatch) -> None:
+        """Take note of rows; columns are found by name."""
+        for field, column in zip(self._fields, self._columns, strict=True):
+            column.add(rows.column(field.name))
+
+    def result(self) -> tuple[SimpleStats, tuple[str, ...] | None]:
+        """(statistics, `_VALUE_STATS_COLS`): the second is None when every column has its place in the first."""
+        kept = [i for i, c in enumerate(self._columns) if not self._dense or not c.is_nothing()]
+        types = [self._fields[i].type for i in kept]
+        bounds = [self._columns[i].bounds() for i in kept]
+        stats = SimpleStats(
+            serialize(types, [low for low, _ in bounds]),
+            serialize(types, [high for _, high in bounds]),
+            tuple(self._columns[i].null_count() for i in kept),
+        )
+        return stats, None if len(kept) == len(self._fields) else tuple(self._fields[i].name for i in kept)
+
+
+def collect_stats(
+    fields: Sequence[DataField],
+    table: pa.Table,
+    modes: Sequence[str],
+    *,
+    file_format: str = "parquet",
+    dense: bool = True,
+) -> tuple[SimpleStats, tuple[str, ...] | None]:
+    """`StatsCollector` over one table."""
+    collector = StatsCollector(fields, modes, file_format=file_format, dense=dense)
+    collector.add(table)
+    return collector.result()
+
+
+class _Column:
+    def __init__(self, t: DataType, mode: StatsMode, file_format: str) -> None:
+        self._type, self._mode, self._format = t, mode, file_format
+        parquet = file_format == "parquet"
+        int96 = parquet and isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > 6
+        self._counted = mode.kind != "none" and not (parquet and t.root in _CONSTRUCTED)
+        self._bounded = self._counted and mode.kind != "counts" and t.root not in _UNORDERED and not int96
+        self._nulls = 0
+        self._low: pa.Scalar | None = None
+        self._high: pa.Scalar | None = None
+        self._nan = False
+
+    def add(self, column: pa.Array | pa.ChunkedArray) -> None:
+        if not self._counted:
+            return
+        self._nulls += column.null_count
+        if not self._bounded or column.null_count == len(column):
+            return
+        if self._type.root in _FLOATING:
+            self._add_floats(column)
+            return
+        span = pc.min_max(column)
+        self._low = _least(self._low, span["min"])
+        self._high = _most(self._high, span["max"])
+
+    def _add_floats(self, column: pa.Array | pa.ChunkedArray) -> None:
+        values = pc.drop_null(column).to_numpy()
+        numbers = values[~np.isnan(values)]
+        self._nan = self._nan or len(numbers) < len(values)
+        if len(numbers) == 0:
+            return
+        low, high = numbers.min(), numbers.max()
+        # -0.0 == 0.0 for NumPy, while Java's order has -0.0 first.
+        if low == 0:
+            low = low.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).any() else 0.0)
+        if high == 0:
+            high = high.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).all() else 0.0)
+        self._low = _least(self._low, pa.scalar(low, type=column.type))
+        self._high = _most(self._high, pa.scalar(high, type=column.type))
+
+    def is_nothing(self) -> bool:
+        return not self._counted
+
+    def null_count(self) -> int | None:
+        return self._nulls if self._counted else None
+
+    def bounds(self) -> tuple[Value, Value]:
+        """(minimum, maximum); (None, None) where the format, the mode or the values give none."""
+        if self._nan:
+            if self._format != "avro":
+                return None, None
+            nan = math.nan
+            return (nan if self._low is None else self._low.as_py()), nan
+        if self._low is None or self._high is None:
+            return None, None
+        low, high = from_scalar(self._type, self._low), from_scalar(self._type, self._high)
+        if self._format == "parquet" and self._type.root in _FLOATING:
+            low, high = (-0.0 if low == 0 else low), (0.0 if high == 0 else high)
+        if self._mode.kind == "truncate" and isinstance(high, str):
+            high = truncate_max(high, self._mode.length)
+            low = None if high is None else low[: self._mode.length]
+        return low, high
+
+
+def truncate_max(text: str, length: int) -> str | None:
+    """The shortest text of at most `length` code points that is not less than `text`; None when there is none."""
+    if len(text) <= length:
+        return text
+    for i in range(length - 1, -1, -1):
+        following = ord(text[i]) + 1
+        if following == 0xD800:  # halves of a surrogate pair are no characters
+            following = 0xE000
+        if following <= _LAST_CODE_POINT:
+            return text[:i] + chr(following)
+    return None
+
+
+def _least(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+    return new if held is None or _order(new) < _order(held) else held
+
+
+def _most(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+    return new if held is None or _order(new) > _order(held) else held
+
+
+def _order(scalar: pa.Scalar) -> Any:
+    """A key in Java's order: text by its bytes, -0.0 before 0.0, times by their numbers."""
+    if pa.types.is_temporal(scalar.type):
+        return scalar.value
+    value = scalar.as_py()
+    if isinstance(value, str):
+        return value.encode()
+    return (value, math.copysign(1.0, value)) if isinstance(value, float) else value
