@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +24,12 @@ from paimon_nb.format.data import (
     key_value_fields,
     open_data_writer,
 )
-from paimon_nb.format.manifest import DataFile, SimpleStats
+from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.file_stats import FileStats
+from paimon_nb.table.write.file_stats import key_stats, value_stats
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
 _SLICE_ROWS = 65536
@@ -64,7 +65,7 @@ class _Rolling:
     _writer: DataWriter | None = None
     _name: str = ""
 
-    def __enter__(self):  # type: ignore[no-untyped-def]
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -105,7 +106,9 @@ class _Rolling:
         extension = file_extension(options, self.place.level, changelog=self.place.changelog)
         self._name = self.store.new_file_name(kind, extension)
         path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
-        self._writer = open_data_writer(self.store.fs, path, self._fields(), options, self.place.level)
+        self._writer = open_data_writer(
+            self.store.fs, path, self._fields(), options, self.place.level, changelog=self.place.changelog
+        )
         self._begin()
 
     def _roll(self) -> None:
@@ -154,14 +157,15 @@ class KeyValueFiles(_Rolling):
         return pa.table([c for _, c in columns], names=[n for n, _ in columns])
 
     def _begin(self) -> None:
-        self._stats = FileStats(self.store, self.place)
+        self._values, self._keys = value_stats(self.store, self.place), key_stats(self.store, self.place)
         self._rows = self._deletes = 0
         self._low: int | None = None
         self._high: int | None = None
         self._first_key = self._last_key = EMPTY_ROW
 
     def _note(self, part: pa.Table) -> None:
-        self._stats.add(part)
+        self._values.add(part)
+        self._keys.add(part)
         if not self._rows:
             self._first_key = self._key(part, 0)
         self._last_key = self._key(part, part.num_rows - 1)
@@ -177,15 +181,15 @@ class KeyValueFiles(_Rolling):
         return serialize([f.type for f in fields], [from_scalar(f.type, part.column(f.name)[row]) for f in fields])
 
     def _describe(self, size: int) -> DataFile:
-        value_stats, cols = self._stats.values()
+        stats, cols = self._values.result()
         return DataFile(
             file_name=self._name,
             file_size=size,
             row_count=self._rows,
             min_key=self._first_key,
             max_key=self._last_key,
-            key_stats=self._stats.keys(),
-            value_stats=value_stats,
+            key_stats=self._keys.result()[0],
+            value_stats=stats,
             min_sequence=self._low or 0,
             max_sequence=self._high or 0,
             schema_id=self.store.schema.id,
@@ -219,15 +223,15 @@ class AppendFiles(_Rolling):
         return part.select(list(self.store.schema.names))
 
     def _begin(self) -> None:
-        self._stats = FileStats(self.store, self.place)
+        self._values = value_stats(self.store, self.place)
         self._rows = 0
 
     def _note(self, part: pa.Table) -> None:
-        self._stats.add(part)
+        self._values.add(part)
         self._rows += part.num_rows
 
     def _describe(self, size: int) -> DataFile:
-        value_stats, cols = self._stats.values()
+        stats, cols = self._values.result()
         first = self.next_sequence
         self.next_sequence += self._rows
         return DataFile(
@@ -236,8 +240,8 @@ class AppendFiles(_Rolling):
             row_count=self._rows,
             min_key=EMPTY_ROW,
             max_key=EMPTY_ROW,
-            key_stats=SimpleStats(EMPTY_ROW, EMPTY_ROW, ()),
-            value_stats=value_stats,
+            key_stats=EMPTY_STATS,
+            value_stats=stats,
             min_sequence=first,
             max_sequence=self.next_sequence - 1,
             schema_id=self.store.schema.id,

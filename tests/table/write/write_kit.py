@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from paimon_nb.table.merge import MergeSpec, merge
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.schema import SchemaDirectory, create_schema
@@ -21,6 +20,7 @@ from paimon_nb.table.compact.append import append_rows, in_order
 from paimon_nb.table.compact.runs import file_rows, ordered
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.levels import newest_first
+from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
 

@@ -1,0 +1,246 @@
+"""Compaction changes files and levels, never rows; changelogs tell what a compaction revealed."""
+
+import random
+
+import pyarrow as pa
+import pytest
+from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
+
+from paimon_nb.base import clock
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.compact.runs import file_rows
+from paimon_nb.table.maintain.reachable import changelog_entries
+
+KV = {"k": "INT", "v": "STRING"}
+KINDS = {0: "+I", 1: "-U", 2: "+U", 3: "-D"}
+
+
+def rows(*pairs):
+    return [{"k": k, "v": v} for k, v in pairs]
+
+
+def table(tmp_path, name="t", **options):
+    return make_table(
+        f"{tmp_path}/{name}", KV, ["k"], bucket="1", **{k.replace("_", "-"): v for k, v in options.items()}
+    )
+
+
+def changes(store, since=0):
+    """(kind, k, v) of all changelog files of the snapshots after `since`."""
+    store.snapshots.forget()
+    out = []
+    for snapshot_id in store.snapshots.ids():
+        if snapshot_id <= since:
+            continue
+        for entry in changelog_entries(store, store.snapshots.get(snapshot_id)):
+            for part in file_rows(store, entry.partition, entry.bucket, entry.file, None):
+                kinds = part.column(VALUE_KIND).to_pylist()
+                out += [(KINDS[kind], r["k"], r["v"]) for kind, r in zip(kinds, part.to_pylist(), strict=True)]
+    return out
+
+
+class TestFull:
+    def test_one_file_on_the_top_level(self, tmp_path):
+        store = table(tmp_path, write_only="true")
+        put(store, rows((1, "a"), (2, "b"), (3, "c")))
+        put(store, rows((2, "bb"), (3, "c")), ["+U", "-D"])
+        assert compact_all(store) == [3]
+        assert (levels(store), history(store)) == ([(0, 5, 2)], ["APPEND", "APPEND", "COMPACT"])
+        assert by_key(rows_of(store), "k") == by_key(rows((1, "a"), (2, "bb")), "k")
+        assert compact_all(store) == []
+
+    def test_a_single_file_is_upgraded(self, tmp_path):
+        store = table(tmp_path, write_only="true")
+        put(store, rows((1, "a")))
+        before = [e.file.file_name for e in live_entries(store, store.latest())]
+        compact_all(store)
+        assert [(e.file.file_name, e.file.level) for e in live_entries(store, store.latest())] == [(before[0], 5)]
+
+    def test_a_file_with_deletes_is_rewritten(self, tmp_path):
+        store = table(tmp_path, write_only="true")
+        put(store, rows((1, "a"), (2, "b")), ["+I", "-D"])
+        compact_all(store)
+        assert levels(store) == [(0, 5, 1)]
+
+    def test_everything_deleted(self, tmp_path):
+        store = table(tmp_path, write_only="true")
+        put(store, rows((1, "a")))
+        put(store, rows((1, "a")), ["-D"])
+        compact_all(store)
+        assert (levels(store), rows_of(store), store.latest().total_record_count) == ([], [], 0)
+
+    def test_only_wanted_partitions(self, tmp_path):
+        from paimon_nb.table.commit import TableCommit
+        from paimon_nb.table.compact import compact
+
+        store = make_table(
+            f"{tmp_path}/t", {**KV, "dt": "STRING"}, ["k", "dt"], ["dt"], bucket="1", **{"write-only": "true"}
+        )
+        for turn in range(2):
+            put(store, [{"k": 1, "v": f"{turn}", "dt": d} for d in ("x", "y")])
+        TableCommit(store).commit(compact(store, lambda p: store.partition_values(p) == ("x",)))
+        assert levels(store) == [(0, 0, 1), (0, 0, 1), (0, 5, 1)]
+
+
+class TestAfterWrite:
+    def test_every_few_runs(self, tmp_path):
+        store = table(tmp_path, num_sorted_run_compaction_trigger="3")
+        for i in range(7):
+            put(store, rows((i, "x")))
+        assert "COMPACT" in history(store)
+        assert len([1 for _, level, _ in levels(store) if level == 0]) < 3
+        assert sorted(r["k"] for r in rows_of(store)) == list(range(7))
+
+    def test_not_when_write_only(self, tmp_path):
+        store = table(tmp_path, num_sorted_run_compaction_trigger="3", write_only="true")
+        for i in range(7):
+            put(store, rows((i, "x")))
+        assert history(store) == ["APPEND"] * 7
+
+
+class TestChangelogs:
+    STEPS = (
+        (rows((1, "a"), (2, "b")), None, [("+I", 1, "a"), ("+I", 2, "b")]),
+        (rows((1, "aa"), (3, "c")), None, [("-U", 1, "a"), ("+U", 1, "aa"), ("+I", 3, "c")]),
+        (rows((2, "b"), (9, "z")), ["-D", "-D"], [("-D", 2, "b")]),
+        (rows((2, "again"), (3, "cc")), None, [("+I", 2, "again"), ("-U", 3, "c"), ("+U", 3, "cc")]),
+        (rows((1, "last")), None, [("-U", 1, "aa"), ("+U", 1, "last")]),
+    )
+
+    @pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
+    @pytest.mark.parametrize("vectors", [False, True])
+    def test_every_commit_tells_its_changes(self, tmp_path, producer, vectors):
+        if vectors and producer == "full-compaction":
+            pytest.skip("deletion vectors take none, input or lookup")
+        store = table(tmp_path, changelog_producer=producer, **{"deletion-vectors.enabled": str(vectors).lower()})
+        for data, kinds, expected in self.STEPS:
+            before = store.latest().id if store.latest() else 0
+            put(store, data, kinds)
+            assert changes(store, before) == expected
+        assert by_key(rows_of(store), "k") == by_key(rows((1, "last"), (2, "again"), (3, "cc")), "k")
+
+    def test_first_row_tells_new_keys_only(self, tmp_path):
+        store = table(tmp_path, merge_engine="first-row", changelog_producer="lookup")
+        put(store, rows((1, "a"), (2, "b")))
+        put(store, rows((1, "late"), (3, "c")))
+        put(store, rows((3, "late"), (2, "late")))
+        assert changes(store) == [("+I", 1, "a"), ("+I", 2, "b"), ("+I", 3, "c")]
+        assert by_key(rows_of(store), "k") == by_key(rows((1, "a"), (2, "b"), (3, "c")), "k")
+
+    def test_sums_are_not_counted_twice(self, tmp_path):
+        store = make_table(
+            f"{tmp_path}/t", {"k": "INT", "n": "BIGINT"}, ["k"], bucket="1",
+            **{"merge-engine": "aggregation", "fields.n.aggregate-function": "sum", "changelog-producer": "lookup"},
+        )  # fmt: skip
+        for _ in range(9):
+            put(store, [{"k": 1, "n": 1}, {"k": 2, "n": 10}])
+        compact_all(store)
+        assert rows_of(store) == [{"k": 1, "n": 9}, {"k": 2, "n": 90}]
+
+
+class TestDeletionVectors:
+    @pytest.mark.parametrize("bitmap64", ["false", "true"])
+    def test_hidden_rows_are_marked_in_place(self, tmp_path, bitmap64):
+        store = table(tmp_path, **{"deletion-vectors.enabled": "true", "deletion-vectors.bitmap64": bitmap64})
+        put(store, rows(*((i, "old") for i in range(100))))
+        put(store, rows((7, "new"), (50, None)), ["+U", "-D"])
+        assert store.latest().index_manifest
+        found = by_key(rows_of(store), "k")
+        assert (len(found), found[(7,)]["v"], (50,) in found) == (99, "new", False)
+        compact_all(store)
+        assert store.latest().index_manifest is None
+        assert by_key(rows_of(store), "k") == found
+
+
+class TestAppend:
+    def test_small_files_are_joined(self, tmp_path):
+        store = make_table(f"{tmp_path}/t", KV, bucket="-1")
+        for i in range(6):
+            put(store, rows((i, "x")))
+        assert compact_all(store) == [7]
+        assert (levels(store), sorted(r["k"] for r in rows_of(store))) == ([(0, 0, 6)], list(range(6)))
+
+    def test_order_within_a_bucket_is_kept(self, tmp_path):
+        store = make_table(f"{tmp_path}/t", KV, bucket="1", bucket_key="k")
+        for i in (5, 3, 9, 1, 7, 2):
+            put(store, rows((i, "x")))
+        compact_all(store)
+        assert [r["k"] for r in rows_of(store)] == [5, 3, 9, 1, 7, 2]
+
+    def test_too_few_to_bother_unless_asked(self, tmp_path):
+        from paimon_nb.table.commit import TableCommit
+        from paimon_nb.table.compact import compact
+
+        store = make_table(f"{tmp_path}/t", KV, bucket="-1")
+        for i in range(3):
+            put(store, rows((i, "x")))
+        assert compact(store, full=False) == []
+        assert TableCommit(store).commit(compact(store)) == [4]
+
+
+class TestMemory:
+    def test_chunks_equal_the_whole(self, tmp_path, monkeypatch):
+        from paimon_nb.table.compact import lookup, runs
+
+        real = runs.iter_data_file
+        small = lambda fs, path, fields, columns=None: real(fs, path, fields, columns, rows=7)  # noqa: E731
+        monkeypatch.setattr(runs, "iter_data_file", small)
+        monkeypatch.setattr(lookup, "iter_data_file", small)
+        dice = random.Random(1)
+        store, expected = table(tmp_path, write_only="true"), {}
+        for turn in range(6):
+            keys = dice.sample(range(200), 90)
+            put(store, rows(*((k, f"{turn}") for k in keys)))
+            expected |= {(k,): {"k": k, "v": f"{turn}"} for k in keys}
+        compact_all(store)
+        assert by_key(rows_of(store), "k") == expected
+
+
+def test_expired_rows_vanish_in_compaction(tmp_path, monkeypatch):
+    options = {"record-level.expire-time": "1 h", "record-level.time-field": "at", "write-only": "true"}
+    store = make_table(f"{tmp_path}/t", {"k": "INT", "at": "TIMESTAMP(3)"}, ["k"], bucket="1", **options)
+    now = 1_700_000_000_000
+    monkeypatch.setattr(clock, "now_ms", lambda: now)
+    put(
+        store,
+        pa.table(
+            {
+                "k": pa.array([1, 2, 3], pa.int32()),
+                "at": pa.array([now - 7_200_000, now - 60_000, None], pa.timestamp("ms")),
+            }
+        ),
+    )
+    compact_all(store)
+    assert sorted(r["k"] for r in rows_of(store)) == [2, 3]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"changelog-producer": "lookup"},
+        {"deletion-vectors.enabled": "true"},
+        {"num-sorted-run.compaction-trigger": "2"},
+    ],
+    ids=lambda o: next(iter(o), "plain"),
+)
+def test_random_histories_equal_a_dict(tmp_path, seed, options):
+    dice = random.Random(seed)
+    store = make_table(f"{tmp_path}/t", {"k": "STRING", "n": "INT", "v": "STRING"}, ["k", "n"], bucket="2", **options)
+    expected = {}
+    for turn in range(12):
+        data = [
+            {"k": f"é{dice.randrange(8)}", "n": dice.randrange(3), "v": f"{turn}.{i}"}
+            for i in range(dice.randrange(1, 9))
+        ]
+        kinds = [dice.choice(["+I", "+I", "+U", "-D"]) for _ in data]
+        put(store, data, kinds)
+        for row, kind in zip(data, kinds, strict=True):
+            expected.pop((row["k"], row["n"]), None)
+            if kind != "-D":
+                expected[(row["k"], row["n"])] = row
+        if dice.random() < 0.3:
+            compact_all(store, full=dice.random() < 0.5)
+        assert by_key(rows_of(store), "k", "n") == expected
