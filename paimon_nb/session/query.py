@@ -11,6 +11,8 @@ from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound
 from paimon_nb.base.name import Name, quote
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.state import Session
+from paimon_nb.table.scan.predicate import Predicate, all_of, conjuncts
+from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,7 +93,29 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
         return from_arrow(session.spark, table.system(found.name.system, options=options))
-    return relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
+    return relation(session.spark, table, options=options, filter=usable(ref.filter, table), columns=ref.columns)
+
+
+_SPARK_DIFFERS = frozenset({"FLOAT", "DOUBLE", "TIMESTAMP_LTZ", "CHAR"})
+"""Types whose comparisons mean something else in Spark: NaN, the session's zone, padding. Nothing is skipped by them."""
+
+
+def usable(predicate: Predicate | None, table: Table) -> Predicate | None:
+    """The conjuncts that mean in this table what they mean in Spark; the others are Spark's alone."""
+    from paimon_nb.table.scan.bind import bind
+
+    fields = {f.name.lower(): f for f in table.schema.fields}
+    kept: list[Predicate] = []
+    for part in conjuncts(predicate):
+        names = [c.lower() for c in part.columns()]
+        if any(n not in fields or fields[n].type.root in _SPARK_DIFFERS for n in names):
+            continue
+        try:
+            bind(part, table.schema.fields)
+        except PaimonError:
+            continue  # Spark casts one side to the other's type; here they just do not compare
+        kept.append(part)
+    return all_of(kept) if kept else None
 
 
 def _global_table(session: Session, name: Name) -> Any:
