@@ -89,7 +89,8 @@ class ParquetWriter:
         level = options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None
         self._writer = pq.ParquetWriter(
             sink, self.schema, compression=codec, compression_level=level, use_dictionary=dictionary,
-            store_decimal_as_integer=True, use_deprecated_int96_timestamps=False, write_time_adjusted_to_utc=True,
+            store_decimal_as_integer=True, use_deprecated_int96_timestamps=any(_has_nanos(f.type) for f in self.schema),
+            write_time_adjusted_to_utc=True,
             store_schema=False, version="2.6", use_compliant_nested_type=True, data_page_version="1.0",
         )  # fmt: skip
 
@@ -103,6 +104,13 @@ class ParquetWriter:
 
     def close(self) -> None:
         self._writer.close()
+
+
+def _has_nanos(t: pa.DataType) -> bool:
+    """TIMESTAMP(7..9) must be INT96. Arrow then writes every timestamp of the file so, which Java reads as well."""
+    if pa.types.is_timestamp(t):
+        return bool(t.unit == "ns")
+    return any(_has_nanos(t.field(i).type) for i in range(t.num_fields))
 
 
 def _nested_cast(column: pa.ChunkedArray, t: pa.DataType) -> pa.ChunkedArray:
