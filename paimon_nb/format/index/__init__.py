@@ -1,0 +1,16 @@
+"""Index files: deletion vectors, hash indexes, and file indexes beside data files."""
+
+from paimon_nb.format.index.deletion_vector import (
+    DeletionVector,
+    VectorVersion,
+    parse_vector,
+    read_deletion_vector,
+    read_deletion_vectors,
+    write_deletion_vectors,
+)
+from paimon_nb.format.index.hash_index import read_hash_index, write_hash_index
+
+__all__ = [
+    "DeletionVector", "VectorVersion", "parse_vector", "read_deletion_vector", "read_deletion_vectors",
+    "read_hash_index", "write_deletion_vectors", "write_hash_index",
+]  # fmt: skip

@@ -1,0 +1,90 @@
+"""Roaring bitmaps in their portable form, read without trust. Knows no Paimon file.
+
+Source: the RoaringFormatSpec; Java writes run-optimised bitmaps.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap
+
+_COOKIE, _COOKIE_NO_RUNS = 12347, 12346
+_NO_OFFSETS_BELOW = 4
+"""Fewer containers than this have no offset table when there are runs."""
+
+
+class BrokenBitmap(ValueError):
+    """The bytes are no roaring bitmap; callers know the file and say so."""
+
+
+def load(data: bytes | memoryview, at: int = 0) -> tuple[BitMap, int]:
+    """The bitmap that begins at `at`, and where its bytes end. Raises: BrokenBitmap."""
+    end = at + size_of(data, at)
+    try:
+        return BitMap.deserialize(bytes(data[at:end])), end
+    except (ValueError, MemoryError) as error:
+        raise BrokenBitmap(str(error)) from error
+
+
+def dump(bitmap: BitMap) -> bytes:
+    """Portable bytes, runs where they are shorter."""
+    bitmap.run_optimize()
+    return bytes(bitmap.serialize())
+
+
+def positions(bitmap: BitMap) -> npt.NDArray[np.int64]:
+    """The members in rising order."""
+    return np.frombuffer(bitmap.to_array(), dtype=np.uint32).astype(np.int64)
+
+
+def bitmap_of(rows: Iterable[int] | npt.NDArray[np.integer]) -> BitMap:
+    """A bitmap of 32-bit positions."""
+    return BitMap(rows.astype(np.uint32)) if isinstance(rows, np.ndarray) else BitMap(rows)
+
+
+def size_of(data: bytes | memoryview, at: int = 0) -> int:
+    """Bytes that the bitmap at `at` takes, from its headers alone. Raises: BrokenBitmap."""
+    view = memoryview(data)[at:]
+    try:
+        size = _size(view)
+    except struct.error as error:
+        raise BrokenBitmap("a bitmap ends within its header") from error
+    if size > len(view):
+        raise BrokenBitmap(f"a bitmap of {size} bytes, of which {len(view)} are there")
+    return size
+
+
+def _size(view: memoryview) -> int:
+    (cookie,) = struct.unpack_from("<I", view)
+    if cookie & 0xFFFF == _COOKIE:
+        count = (cookie >> 16) + 1
+        header = 4 + (count + 7) // 8
+        has_run = _bits(view, 4, count)
+        offsets = count >= _NO_OFFSETS_BELOW
+    elif cookie == _COOKIE_NO_RUNS:
+        (count,) = struct.unpack_from("<I", view, 4)
+        header, has_run, offsets = 8, [False] * min(count, 1 << 16), True
+    else:
+        raise BrokenBitmap(f"a bitmap begins with {cookie}")
+    if count > 1 << 16:
+        raise BrokenBitmap(f"a bitmap of {count} containers")
+    at = int(header + 4 * count * (2 if offsets else 1))
+    for i, run in enumerate(has_run):
+        if run:
+            (runs,) = struct.unpack_from("<H", view, at)
+            at += 2 + 4 * runs
+        else:
+            (cardinality,) = struct.unpack_from("<H", view, header + 4 * i + 2)
+            at += 2 * (cardinality + 1) if cardinality < 4096 else 8192
+    return at
+
+
+def _bits(view: memoryview, at: int, count: int) -> list[bool]:
+    raw = bytes(view[at : at + (count + 7) // 8])
+    if len(raw) < (count + 7) // 8:
+        raise BrokenBitmap("a bitmap ends within its header")
+    return [bool(raw[i >> 3] >> (i & 7) & 1) for i in range(count)]
