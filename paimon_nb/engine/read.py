@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.engine.errors import crossing_tasks
-from paimon_nb.engine.frames import from_arrow
+from paimon_nb.engine.filter import usable
+from paimon_nb.engine.frames import from_arrow, session_zone
 from paimon_nb.engine.hidden import Hidden, hidden_of
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
@@ -67,7 +68,9 @@ def relation(
     Raises:
         TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
     """
-    return frame_of(plain_session(spark), decide(table, options=options, filter=filter, columns=columns, limits=limits))
+    spark = plain_session(spark)
+    zone = session_zone(spark)
+    return frame_of(spark, decide(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone))
 
 
 def decide(
@@ -77,8 +80,10 @@ def decide(
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
     limits: Limits | None = None,
+    zone: str = "UTC",
 ) -> Relation:
-    """Plan the scan and choose each split's way. Needs no Spark."""
+    """Plan the scan and choose each split's way. Needs no Spark; `zone` is the session's, for timestamps in `filter`."""
+    filter = usable(filter, table.schema.fields, zone)
     scanned = table.scan(filter, options=options)
     store, plan = scanned.store, scanned.plan
     fields = _wanted(plan.schema, columns)
