@@ -1,0 +1,1 @@
+"""Level 7: what a person sees in Jupyter: magics, pictures, tables, progress, completion."""

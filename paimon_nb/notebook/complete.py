@@ -1,0 +1,106 @@
+"""Completion in %paimon cells: catalogs, databases, tables, system tables, columns, procedures, arguments, options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
+
+from paimon_nb.base.errors import PaimonError
+
+_KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",
+    "CREATE CATALOG", "ALTER TABLE", "DROP TABLE", "UNDROP TABLE", "CALL sys.", "SHOW TABLES", "DESCRIBE", "EXPLAIN", "USE",
+    "UPDATE", "DELETE FROM", "MERGE INTO", "VERSION AS OF", "TIMESTAMP AS OF", "PARTITIONED BY", "PRIMARY KEY",
+)  # fmt: skip
+
+
+@context_matcher()
+def paimon_matcher(context: Any) -> SimpleMatcherResult:
+    """IPython's matcher for cells that begin with %%paimon, and for %paimon lines."""
+    text = context.full_text
+    lines = text.split("\n")
+    cursor = sum(len(line) + 1 for line in lines[: context.cursor_line]) + context.cursor_position
+    if text.lstrip().startswith("%%paimon"):
+        body_start = text.find("\n") + 1
+    elif context.line_with_cursor.lstrip().startswith("%paimon"):
+        body_start = cursor - context.cursor_position + context.line_with_cursor.index("%paimon") + len("%paimon")
+    else:
+        return SimpleMatcherResult(completions=[])
+    if body_start <= 0 or cursor < body_start:
+        return SimpleMatcherResult(completions=[])
+    try:
+        fragment, words = candidates(text[body_start:], cursor - body_start)
+    except PaimonError:
+        return SimpleMatcherResult(completions=[])
+    folded = fragment.lower()
+    found = [SimpleCompletion(w, type="paimon") for w in words if w.lower().startswith(folded)]
+    return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
+
+
+def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
+    """(the fragment that is being written, every name that could stand there)."""
+    from paimon_nb.notebook.magics.paimon import workbench
+    from paimon_nb.sql import completion_context
+
+    session = workbench().session
+    at = completion_context(text, cursor)
+    words: Iterable[str]
+    match at.kind:
+        case "system_table":
+            from paimon_nb.table.system import SYSTEM_TABLES
+
+            words = sorted(SYSTEM_TABLES)
+        case "procedure":
+            from paimon_nb.procedures import PROCEDURES
+
+            words = [f"sys.{p}" for p in sorted(PROCEDURES)]
+        case "argument":
+            words = _arguments(at.owner or "")
+        case "option":
+            from paimon_nb.options import TABLE_OPTIONS
+
+            words = sorted(TABLE_OPTIONS)
+        case "table":
+            words = _tables(session, at.prefix)
+        case "database":
+            words = [*session.catalog.databases(), *session.catalogs]
+        case "catalog":
+            words = sorted(session.catalogs)
+        case "column":
+            words = [*_columns(session, at.tables), *_KEYWORDS]
+        case _:
+            words = _KEYWORDS
+    return at.prefix, list(words)
+
+
+def _tables(session: Any, prefix: str) -> list[str]:
+    *path, _ = prefix.split(".")
+    if not path:
+        loose = [*session.temporary, *session.views]
+        return [
+            *session.catalog.tables(session.current_database),
+            *loose,
+            *(d + "." for d in session.catalog.databases()),
+        ]
+    catalog, database = session.find_database(tuple(p.strip("`") for p in path))
+    return [".".join([*path, t]) for t in catalog.tables(database)]
+
+
+def _columns(session: Any, tables: Iterable[str]) -> list[str]:
+    names: dict[str, None] = {}
+    for name in tables:
+        try:
+            table = session.table(tuple(p.strip("`") for p in name.split("$")[0].split(".")))
+        except PaimonError:
+            continue
+        names.update(dict.fromkeys(table.schema.names))
+    return list(names)
+
+
+def _arguments(procedure: str) -> list[str]:
+    from paimon_nb.procedures import PROCEDURES
+
+    found = PROCEDURES.get(procedure)
+    return [f"{a.name} => " for a in found.arguments] if found is not None else []

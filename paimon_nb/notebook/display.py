@@ -1,0 +1,162 @@
+"""Rows as an output cell: at most so many rows, columns, characters and bytes; text first, HTML beside it, always escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session import Result
+
+MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS, MAX_BYTES = 1000, 200, 500, 1_000_000
+
+STYLE = """
+.pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
+.pnb-t table{border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
+.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color1,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
+.pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
+.pnb-t .n{text-align:right}.pnb-t .null{opacity:.45;font-style:italic}.pnb-t .more{opacity:.65;padding:5px 0}
+"""
+
+
+class Rows:
+    """What a statement shows, and a handle on the whole result. `_` holds it after the cell."""
+
+    def __init__(self, result: Result, limit: int) -> None:
+        self.result, self.limit = result, min(limit, MAX_ROWS)
+        self.notes = result.notes
+        self._shown: tuple[pa.Table, bool] | None = None
+
+    @property
+    def df(self) -> DataFrame:
+        """The whole result as a Spark DataFrame."""
+        if self.result.frame is None:
+            raise AttributeError("this answer came from metadata; use .to_arrow()")
+        return self.result.frame
+
+    def to_arrow(self) -> pa.Table:
+        """All rows."""
+        return self.result.arrow if self.result.arrow is not None else self.df.toArrow()
+
+    def to_pandas(self) -> Any:
+        """All rows as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def load(self) -> None:
+        """Fetch what is shown: one row more than the limit, to know whether there are more. Never a hidden count."""
+        if self._shown is not None:
+            return
+        if self.result.arrow is not None:
+            table = self.result.arrow
+        else:
+            frame = self.df
+            if len(frame.columns) > MAX_COLUMNS:
+                frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
+            table = frame.limit(self.limit + 1).toArrow()
+        self._shown = (table.slice(0, self.limit), table.num_rows > self.limit)
+
+    @property
+    def shown(self) -> tuple[pa.Table, bool]:
+        """(rows on the page, whether there are more)."""
+        self.load()
+        assert self._shown is not None
+        return self._shown
+
+    def __repr__(self) -> str:
+        return text_table(*self.shown, self.notes)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
+        table, more = self.shown
+        return {"text/plain": text_table(table, more, self.notes), "text/html": html_table(table, more, self.notes)}
+
+
+def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
+    """Column names and cell texts, cut to what a page can hold."""
+    names = table.column_names[:MAX_COLUMNS]
+    columns = [[cell(v) for v in table.column(i).to_pylist()] for i in range(len(names))]
+    return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def cell(value: Any) -> str | None:
+    """One value as text; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        text = value[:MAX_CHARACTERS].hex()
+    elif isinstance(value, float):
+        text = repr(value)
+    else:
+        text = str(value)
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
+
+
+def text_table(table: pa.Table, more: bool, notes: list[str]) -> str:
+    """Plain text; the same rows give the same text."""
+    names, rows = cells(table)
+    if names == ["result"] and len(rows) == 1:
+        return "\n".join([rows[0][0] or "", *(f"  {n}" for n in notes)])
+    texts = [[_one_line(v) for v in row] for row in rows]
+    widths = [max([len(n), *(len(r[i]) for r in texts)]) for i, n in enumerate(names)]
+    numeric = [_is_number(table.schema.field(i).type) for i in range(len(names))]
+
+    def line(values: list[str]) -> str:
+        return "  ".join(
+            v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, numeric, strict=True)
+        ).rstrip()
+
+    out = [line(list(names)), "  ".join("-" * w for w in widths), *map(line, texts)]
+    if not rows:
+        out.append("(no rows)")
+    if more:
+        out.append(f"... first {len(rows):,} rows; --limit shows more")
+    return "\n".join([*out, *(f"note: {n}" for n in notes)])
+
+
+def _one_line(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    flat = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    return flat if len(flat) <= 60 else flat[:59] + "…"
+
+
+def _is_number(t: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
+
+
+def html_table(table: pa.Table, more: bool, notes: list[str]) -> str:
+    """HTML; every text is escaped, nothing is fetched."""
+    names, rows = cells(table)
+    if names == ["result"] and len(rows) == 1:
+        extra = "".join(f'<div class="more">{escape(n)}</div>' for n in notes)
+        return f'<div class="pnb-t"><style>{STYLE}</style><div>{escape(rows[0][0] or "")}</div>{extra}</div>'
+    numeric = [' class="n"' if _is_number(table.schema.field(i).type) else "" for i in range(len(names))]
+    head = "".join(f"<th{c}>{escape(n)}</th>" for n, c in zip(names, numeric, strict=True))
+    body: list[str] = []
+    size, cut = 0, 0
+    for row in rows:
+        line = "".join(
+            '<td class="null">NULL</td>' if v is None else f"<td{c}>{escape(v)}</td>"
+            for v, c in zip(row, numeric, strict=True)
+        )
+        size += len(line)
+        if size > MAX_BYTES * 0.9:
+            break
+        body.append(f"<tr>{line}</tr>")
+        cut += 1
+    tail = ""
+    if more or cut < len(rows):
+        tail = f'<div class="more">first {cut:,} rows · <code>--limit</code> shows more</div>'
+    tail += "".join(f'<div class="more">{escape(n)}</div>' for n in notes)
+    empty = "" if rows else '<div class="more">no rows</div>'
+    return (
+        f'<div class="pnb-t"><style>{STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+        f"{empty}{tail}</div>"
+    )

@@ -1,0 +1,1 @@
+"""Magics: they parse a line and call the workbench."""

@@ -1,0 +1,280 @@
+"""%paimon and %%paimon."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from traitlets import Bool, Int, TraitError, validate
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook import errors
+from paimon_nb.notebook.display import MAX_ROWS, Rows
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
+
+_ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
+
+
+class Current:
+    """The session of this kernel: one at a time, made when first needed."""
+
+    workbench: Workbench | None = None
+    error: BaseException | None = None
+
+
+current = Current()
+
+
+def workbench() -> Workbench:
+    """The current workbench; `./warehouse` unless `%paimon connect` said otherwise."""
+    if current.workbench is None:
+        from paimon_nb.workbench import connect
+
+        current.workbench = connect()
+    return current.workbench
+
+
+class _Arguments(argparse.ArgumentParser):
+    """Arguments of a magic: a wrong one is a UsageError with the nearest right one."""
+
+    def error(self, message: str) -> NoReturn:
+        known = [s for a in self._actions for s in a.option_strings]
+        wrong = re.search(r"unrecognized arguments: (\S+)", message)
+        near = difflib.get_close_matches(wrong[1].split("=")[0], known, 1) if wrong else []
+        raise UsageError(
+            f"%%paimon: {message}" + (f"; did you mean {near[0]}?" if near else f"; known: {' '.join(known)}")
+        )
+
+
+def _cell_arguments() -> _Arguments:
+    parser = _Arguments(prog="%%paimon", add_help=False, allow_abbrev=False)
+    parser.add_argument("-o", "--out", metavar="NAME", help="keep the result under this name")
+    parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
+    parser.add_argument("-v", "--view", metavar="NAME", help="make the result a temporary view, too")
+    parser.add_argument("-c", "--catalog", metavar="NAME", help="run in this catalog")
+    parser.add_argument("--explain", action="store_true", help="show the plan instead of running")
+    parser.add_argument("--dry-run", action="store_true", help="only check that the statements parse")
+    parser.add_argument("--no-progress", action="store_true", help="no progress line")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show nothing")
+    return parser
+
+
+HELP = """%paimon                         where we are
+%paimon connect PATH            open a warehouse
+%paimon tables [DATABASE]       tables
+%paimon describe TABLE          columns and keys
+%paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
+%paimon lsm TABLE [--bucket N] [--by key|size]    the LSM tree, seen
+%paimon timeline TABLE          the history, with a slider
+%paimon why TABLE KEY=VALUE     the stored versions of a key
+%paimon explain SQL             splits, files skipped and why, Spark's plan
+%paimon workbench               the workbench object
+%paimon traceback               the stack of the last error
+%paimon doctor                  Java, PySpark, Arrow, write access
+%paimon SELECT ...              any statement in one line
+%%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    a cell of statements
+  :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
+
+_SYSTEM = (
+    "snapshots",
+    "files",
+    "tags",
+    "branches",
+    "options",
+    "schemas",
+    "partitions",
+    "buckets",
+    "manifests",
+    "consumers",
+)
+
+
+@magics_class
+class PaimonMagics(Magics):
+    """`%config PaimonMagics.<trait> = value`."""
+
+    limit = Int(20, help="rows shown when a cell does not say --limit").tag(config=True)
+    progress = Bool(True, help="show progress after half a second").tag(config=True)
+    short_errors = Bool(True, help="two lines instead of the stack").tag(config=True)
+
+    @validate("limit")
+    def _limit_in_range(self, proposal: Mapping[str, Any]) -> int:
+        if not 1 <= proposal["value"] <= MAX_ROWS:
+            raise TraitError(f"limit is 1 to {MAX_ROWS}")
+        return int(proposal["value"])
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def paimon(self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None) -> Any:
+        """SQL and commands on Paimon tables; `%paimon help` lists them."""
+        try:
+            if cell is not None:
+                return self._cell(line, cell, local_ns)
+            return self._line(line.strip(), local_ns)
+        except PaimonError as error:
+            current.error = error
+            if not self.short_errors:
+                raise
+            raise errors.shown(error) from None
+
+    # -- the cell
+
+    def _cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
+        arguments = _cell_arguments().parse_args(shlex.split(line))
+        assign = _ASSIGN.match(cell)
+        if assign:
+            # Blanks instead of the name keep every offset true for error messages.
+            cell = " " * assign.end() + cell[assign.end() :]
+            arguments.out = arguments.out or assign[1]
+        return self._run(cell, arguments, local_ns)
+
+    def _run(self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None) -> Any:
+        from paimon_nb.sql import parse
+
+        if arguments.dry_run:
+            kinds = [type(s).__name__ for s in parse(text)]
+            print(f"{len(kinds)} statement{'s' * (len(kinds) != 1)} parse: {', '.join(kinds)}")  # noqa: T201
+            return None
+        if arguments.explain:
+            text = "EXPLAIN " + text
+        wb = workbench()
+        if arguments.catalog:
+            wb.run(f"USE CATALOG `{arguments.catalog}`")
+        params = self._values(text, local_ns)
+        limit = min(arguments.limit or self.limit, MAX_ROWS)
+        rows = self._with_progress(lambda: self._loaded(wb, text, params, limit), enabled=not arguments.no_progress)
+        self.shell.user_ns["_paimon"] = rows
+        if arguments.view and rows.result.frame is not None:
+            rows.df.createOrReplaceTempView(arguments.view)
+        if arguments.out:
+            self.shell.user_ns[arguments.out] = rows
+            return None
+        return None if arguments.quiet else rows
+
+    @staticmethod
+    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int) -> Rows:
+        rows = Rows(wb.run(text, **params), limit)
+        rows.load()
+        return rows
+
+    def _values(self, text: str, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Python values of the `:name` markers in the text; markers inside strings and comments are none."""
+        from paimon_nb.sql import tokens
+
+        names = {t.text[1:] for t in tokens(text) if t.kind == "param"}
+        known = {**self.shell.user_ns, **(local_ns or {})}
+        return {n: known[n] for n in names if n in known}
+
+    def _with_progress(self, work: Any, *, enabled: bool) -> Any:
+        wb = current.workbench
+        if wb is None or not wb.session.spark_started:
+            return work()
+        from paimon_nb.notebook.progress import run_watched
+
+        return run_watched(wb.session.spark, work, show=enabled and self.progress)
+
+    # -- the line
+
+    def _line(self, line: str, local_ns: Mapping[str, Any] | None) -> Any:
+        word, _, rest = line.partition(" ")
+        rest = rest.strip()
+        command = getattr(self, f"_do_{word.replace('-', '_')}", None) if word else self._do_status
+        if command is not None:
+            return command(rest)
+        if word in _SYSTEM:
+            return self._do_system(word, rest)
+        near = difflib.get_close_matches(word, [*_SYSTEM, *self._commands()], 1)
+        from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS
+
+        if word.upper() not in STATEMENTS and word.upper() not in SPARK_ONLY and not _ASSIGN.match(line):
+            raise UsageError(
+                f"%paimon {word}: no such command" + (f"; did you mean {near[0]}?" if near else "; %paimon help")
+            )
+        return self._cell("", line, local_ns)
+
+    def _commands(self) -> list[str]:
+        return [
+            n.removeprefix("_do_") for n in dir(self) if n.startswith("_do_") and n not in ("_do_status", "_do_system")
+        ]
+
+    def _do_status(self, rest: str) -> None:
+        wb = workbench()
+        s = wb.session
+        spark = "running" if s.spark_started else "starts with the first query"
+        print(
+            f"warehouse  {s.catalog.warehouse}\ncatalog    {s.current_catalog}\ndatabase   {s.current_database}\nSpark      {spark}"
+        )
+
+    def _do_help(self, rest: str) -> None:
+        print(HELP)  # noqa: T201
+
+    def _do_connect(self, rest: str) -> None:
+        from paimon_nb.workbench import connect
+
+        path = (shlex.split(rest) or ["warehouse"])[0]
+        spark = current.workbench.session._spark if current.workbench is not None else None
+        given = current.workbench.session._given_spark if current.workbench is not None else None
+        current.workbench = connect(path, spark=given)
+        if spark is not None and given is None:
+            current.workbench.session._spark = spark  # one JVM is enough for every warehouse
+        print(f"connected to {path}")  # noqa: T201
+
+    def _do_workbench(self, rest: str) -> Workbench:
+        return workbench()
+
+    def _do_tables(self, rest: str) -> Rows:
+        return self._metadata("SHOW TABLES" + (f" IN {rest}" if rest else ""))
+
+    def _do_describe(self, rest: str) -> Rows:
+        return self._metadata(f"DESCRIBE {rest}")
+
+    def _do_explain(self, rest: str) -> None:
+        table = workbench().run(f"EXPLAIN {rest}").arrow
+        assert table is not None
+        print(table.column(0)[0].as_py())  # noqa: T201
+
+    def _do_lsm(self, rest: str) -> Any:
+        parser = _Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
+        parser.add_argument("table")
+        parser.add_argument("--partition")
+        parser.add_argument("--bucket", type=int)
+        parser.add_argument("--by", choices=("key", "size"), default="key")
+        a = parser.parse_args(shlex.split(rest))
+        from paimon_nb.notebook.views import lsm_view
+
+        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
+
+    def _do_timeline(self, rest: str) -> Any:
+        from paimon_nb.notebook.views import timeline_view
+
+        return timeline_view(workbench().table(rest))
+
+    def _do_doctor(self, rest: str) -> None:
+        from paimon_nb.doctor import main
+
+        main([])
+
+    def _do_traceback(self, rest: str) -> None:
+        print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
+
+    def _do_system(self, word: str, rest: str) -> Rows:
+        from paimon_nb.session.result import Result
+
+        arrow = workbench().table(rest).system(word)
+        rows = Rows(Result("rows", arrow=arrow), self.limit)
+        self.shell.user_ns["_paimon"] = rows
+        return rows
+
+    def _metadata(self, text: str) -> Rows:
+        rows = Rows(workbench().run(text), MAX_ROWS)
+        self.shell.user_ns["_paimon"] = rows
+        return rows

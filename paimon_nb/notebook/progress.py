@@ -1,0 +1,62 @@
+"""Work in a Spark job group with a progress line and an interrupt that ends the job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from paimon_nb.engine.progress import Progress
+
+T = TypeVar("T")
+AFTER_S = 0.5
+
+
+def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
+    """Run `work`; an interrupt cancels its jobs and raises `Cancelled`."""
+    from paimon_nb.engine.cancel import run
+
+    line = _Line() if show and _has_front_end() else None
+    try:
+        return run(spark, work, on_progress=line.update if line else None, progress_after_s=AFTER_S)
+    finally:
+        if line:
+            line.clear()
+
+
+def _has_front_end() -> bool:
+    """Whether somebody looks on: nbconvert and nbval run without one, and want nothing that depends on time."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and getattr(shell, "kernel", None) is not None and "PAIMON_NB_QUIET" not in os.environ
+
+
+class _Line:
+    """One line that is written over, and gone at the end."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def update(self, progress: Progress) -> None:
+        from IPython.display import HTML, display
+
+        bar = f'<progress max="{max(1, progress.total)}" value="{progress.done}" style="width:160px"></progress>'
+        html = HTML(f"{bar} {progress}")
+        if self._handle is None:
+            self._handle = display(html, display_id=True)
+        else:
+            self._handle.update(html)
+
+    def clear(self) -> None:
+        if self._handle is not None:
+            from IPython.display import HTML
+
+            self._handle.update(HTML(""))
+        sys.stdout.flush()

@@ -1,0 +1,194 @@
+"""Pictures as SVG text, by hand: they read in Jupyter, on GitHub, in exported pages and offline, light and dark.
+
+Colours are Okabe and Ito's, safe for colour blindness; every colour has a sign or a label beside it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from html import escape
+
+from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
+from paimon_nb.notebook.timeline_model import SIGN, TimelineModel
+
+LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
+KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}
+WIDTH = 860
+_LEFT, _RIGHT = 74, 190
+_LANE, _GAP = 20, 7
+
+STYLE = """
+.pnb{font:12px/1.35 var(--jp-ui-font-family,system-ui,-apple-system,"Segoe UI",sans-serif);color:var(--jp-ui-font-color1,#1c1e21)}
+.pnb svg{max-width:100%;height:auto;display:block}
+.pnb text{fill:currentColor}
+.pnb .dim{opacity:.62}
+.pnb .file{stroke:var(--jp-layout-color0,#fff);stroke-width:1;cursor:default}
+.pnb .file:hover,.pnb .file:focus{stroke:currentColor;stroke-width:1.6;outline:none}
+.pnb .rail{fill:currentColor;opacity:.055}
+.pnb .overlap{fill:currentColor;fill-opacity:.035;stroke:currentColor;stroke-opacity:.38;stroke-dasharray:3 3}
+.pnb .axis{stroke:currentColor;stroke-opacity:.3}
+@media (prefers-color-scheme: dark){.pnb{color:var(--jp-ui-font-color1,#e4e6ea)}.pnb .file{stroke:var(--jp-layout-color0,#111)}}
+"""
+
+
+def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
+    """The LSM tree: one lane a sorted run, newest at the top.
+
+    Args:
+        by: 'key' puts files where their keys are, 'size' as wide as their bytes.
+    """
+    plot = WIDTH - _LEFT - _RIGHT
+    top = 34
+    height = top + max(1, len(picture.lanes)) * (_LANE + _GAP) + 30
+    largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
+    parts = [_open(height, f"LSM tree of {picture.table}, snapshot {picture.snapshot}")]
+    title = f"{picture.table}"
+    facts = f"snapshot {picture.snapshot}" + (f" · {picture.kind.lower()}" if picture.kind else "")
+    where = (f"{picture.partition} · " if picture.partition else "") + f"bucket {picture.bucket}"
+    parts.append(f'<text x="0" y="14" font-weight="600">{escape(title)}</text>')
+    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{escape(f"{facts} · {where}")}</text>')
+    bottom = height - 26
+    if by == "key":
+        for x0, x1, runs in picture.overlaps:
+            x, w = _LEFT + x0 * plot, max((x1 - x0) * plot, 3)
+            parts.append(
+                f'<rect class="overlap" x="{x - 3:.1f}" y="{top - 7}" width="{w + 6:.1f}" height="{bottom - top + 4}" rx="4">'
+                f"<title>{runs} runs overlap here: reading merges them</title></rect>"
+            )
+    y = top
+    for lane in picture.lanes:
+        parts += _lane(lane, y, plot, by, largest)
+        y += _LANE + _GAP
+    if not picture.lanes:
+        parts.append(f'<text x="{_LEFT}" y="{top + 15}" class="dim">no files yet</text>')
+    if by == "key" and picture.key_low:
+        axis = bottom + 4
+        parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
+        parts.append(
+            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{escape(_clip(picture.key_low, 44))}</text>'
+        )
+        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{escape(_clip(picture.key_high, 44))}</text>')  # fmt: skip
+        parts.append(
+            f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">key →</text>'
+        )
+    total = f"{_count(picture.files, 'file')} · {_count(len(picture.lanes), 'run')} · {_bytes(picture.bytes)}"
+    parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="11">{total}</text>')
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]:
+    colour = LEVEL_COLOURS[min(lane.level, len(LEVEL_COLOURS) - 1)]
+    out = [
+        f'<text x="{_LEFT - 10}" y="{y + 14}" text-anchor="end" font-weight="600">{escape(lane.label)}</text>',
+        f'<rect class="rail" x="{_LEFT}" y="{y}" width="{plot}" height="{_LANE}" rx="3"/>',
+    ]
+    scale = lane.bytes / largest if by == "size" else 1.0
+    for m in lane.marks:
+        a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
+        x, w = _LEFT + a * plot, max((b - a) * plot, 2.5)
+        x = min(x, _LEFT + plot - w)
+        out.append(
+            f'<rect class="file" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
+            f'aria-label="{escape(_facts(m, " , "))}"><title>{escape(_facts(m, chr(10)))}</title></rect>'
+        )
+        if m.deletes:
+            share = min(1.0, m.deletes / max(1, m.rows))
+            out.append(
+                f'<rect x="{x:.1f}" y="{y + _LANE - 3}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
+            )
+    text = f"{_count(lane.rows, 'row')} · {_bytes(lane.bytes)}" + (f" · {lane.files} files" if lane.files > 1 else "")
+    out.append(f'<text x="{_LEFT + plot + 10}" y="{y + 14}" class="dim">{text}</text>')
+    return out
+
+
+def _facts(m: FileMark, join: str) -> str:
+    facts = [m.name, f"level {m.level}", f"{m.rows:,} rows", _bytes(m.bytes)]
+    if m.min_key or m.max_key:
+        facts.append(f"keys {m.min_key} … {m.max_key}")
+    facts.append(f"sequence {m.min_sequence} … {m.max_sequence}")
+    if m.deletes:
+        facts.append(f"{m.deletes:,} deletes")
+    if m.source:
+        facts.append(f"written by {m.source}")
+    return join.join(facts)
+
+
+def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
+    """The history: one mark a commit, a bar for the rows it brought, signs for its kind, flags for tags."""
+    commits = model.commits
+    n = max(1, len(commits))
+    left, right = 20, 20
+    step = min(72.0, (WIDTH - left - right) / n)
+    base, height = 112, 168
+    biggest = max((abs(c.delta_rows) for c in commits), default=1) or 1
+    parts = [_open(height, f"history of {model.table}: {len(commits)} snapshots")]
+    parts.append(f'<text x="0" y="14" font-weight="600">{escape(model.table)}</text>')
+    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{_count(len(commits), "snapshot")}</text>')
+    parts.append(f'<line class="axis" x1="{left}" y1="{base}" x2="{left + step * n}" y2="{base}"/>')
+    every = max(1, -(-n // 28))
+    for i, c in enumerate(commits):
+        x = left + step * (i + 0.5)
+        colour = KIND_COLOURS.get(c.kind, "#888")
+        tall = 6 + 54 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
+        when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        tip = f"snapshot {c.id} · {c.kind}\n{c.delta_rows:+,} stored rows, {c.total_rows:,} in all\n{when}\nby {c.user}"
+        ring = ' stroke="currentColor" stroke-width="2.5"' if c.id == chosen else ""
+        w = max(2.0, min(18.0, step * 0.5))
+        if tall:
+            parts.append(f'<rect x="{x - w / 2:.1f}" y="{base - tall:.1f}" width="{w:.1f}" height="{tall:.1f}" fill="{colour}" opacity=".35" rx="2"/>')  # fmt: skip
+        radius = min(9.0, max(3.0, step * 0.4))
+        parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"{ring} data-snapshot="{c.id}"><title>{escape(tip)}</title></circle>')  # fmt: skip
+        if radius > 6:
+            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
+        if i % every == 0 or c.id == chosen:
+            parts.append(
+                f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11" class="dim">{c.id}</text>'
+            )
+        for j, tag in enumerate(c.tags[:2]):
+            parts.append(
+                f'<text x="{x:.1f}" y="{34 + 13 * j}" text-anchor="middle" font-size="11">⚑ {escape(_clip(tag, 22))}</text>'
+            )
+    legend = left
+    for kind, sign in SIGN.items():
+        if any(c.kind == kind for c in commits):
+            parts.append(f'<circle cx="{legend + 6}" cy="{height - 10}" r="6" fill="{KIND_COLOURS[kind]}"/>')
+            parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
+            parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="11" class="dim">{kind.lower()}</text>')
+            legend += 34 + 7 * len(kind)
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def framed(svg: str) -> str:
+    """The picture with its style, ready for an output cell."""
+    return f'<div class="pnb"><style>{STYLE}</style>{svg}</div>'
+
+
+def standalone(svg: str) -> str:
+    """The picture as a file of its own: GitHub shows it, in the reader's own theme."""
+    inner = svg.replace(".pnb ", "")
+    style = (
+        STYLE.replace(".pnb .", ".").replace(".pnb text", "text").replace(".pnb svg", "svg").replace(".pnb{", "svg{")
+    )
+    return inner.replace(">", f"><style>{style}</style>", 1)
+
+
+def _open(height: float, label: str) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" role="img" aria-label="{escape(label)}" font-size="12">'  # fmt: skip
+
+
+def _clip(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _bytes(n: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 1000 or unit == "GB":
+            return f"{n:.0f} {unit}" if unit == "B" or n >= 100 else f"{n:.1f} {unit}"
+        n /= 1000
+    return ""

@@ -1,0 +1,67 @@
+"""A table's history as a picture sees it: one mark a commit. Pure; reads metadata only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paimon_nb.table.store import TableStore
+
+SIGN = {"APPEND": "+", "COMPACT": "▾", "OVERWRITE": "↻", "ANALYZE": "∑"}
+"""A sign for each kind of commit: colour alone is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One snapshot."""
+
+    id: int
+    kind: str
+    user: str
+    time_ms: int
+    total_rows: int
+    delta_rows: int
+    schema_id: int
+    tags: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineModel:
+    """All commits that are still there, oldest first."""
+
+    table: str
+    commits: tuple[Commit, ...]
+    branches: tuple[str, ...] = ()
+
+
+def timeline(store: TableStore) -> TimelineModel:
+    """Read the history. Tags of expired snapshots stand in it, too: they can be read."""
+    tags: dict[int, list[str]] = {}
+    snapshots = {s.id: s for s in store.snapshots.all()}
+    for tag in store.tags.all():
+        tags.setdefault(tag.snapshot.id, []).append(tag.name)
+        snapshots.setdefault(tag.snapshot.id, tag.snapshot)
+    readers: dict[int, list[str]] = {}
+    for consumer in store.consumers.ids():
+        readers.setdefault(store.consumers.next_snapshot(consumer), []).append(consumer)
+    commits = tuple(
+        Commit(
+            s.id, s.commit_kind, s.commit_user, s.time_ms, s.total_record_count or 0, s.delta_record_count or 0, s.schema_id,
+            tuple(sorted(tags.get(s.id, ()))), tuple(sorted(readers.get(s.id, ()))),
+        )
+        for s in sorted(snapshots.values(), key=lambda s: s.id)
+    )  # fmt: skip
+    return TimelineModel(store.name, commits, tuple(store.branches.names()))
+
+
+def timeline_text(model: TimelineModel) -> str:
+    """The history in characters; no times, so that it is the same every time."""
+    lines = [f"{model.table}: {len(model.commits)} snapshot{'s' * (len(model.commits) != 1)}"]
+    for c in model.commits[-40:]:
+        tags = f"  [{', '.join(c.tags)}]" if c.tags else ""
+        lines.append(
+            f"  {SIGN.get(c.kind, '?')} {c.id:>4} {c.kind:<9} {c.delta_rows:>+10,} rows  = {c.total_rows:,}{tags}"
+        )
+    return "\n".join(lines)

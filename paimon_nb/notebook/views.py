@@ -1,0 +1,26 @@
+"""The pictures that a table handle offers: t.lsm(), t.timeline()."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def lsm_view(table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key") -> Any:
+    """The LSM picture with its live widget."""
+    from paimon_nb.notebook.widgets.lsm import LsmView
+
+    return LsmView(table, partition=partition, bucket=bucket, by=by)
+
+
+def timeline_view(table: Any) -> Any:
+    """The history with a slider that the picture and the rows follow."""
+    from paimon_nb.notebook.widgets.timeline import Timeline
+
+    return Timeline(table)
+
+
+def install_views() -> None:
+    """Give `Table` its pictures; below this room nobody knows of them."""
+    from paimon_nb.table.table import Table
+
+    Table.views.update({"lsm": lsm_view, "timeline": timeline_view})

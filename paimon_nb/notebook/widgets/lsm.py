@@ -1,0 +1,73 @@
+"""The LSM picture as a widget: bucket and position to choose, facts of each file by mouse or keyboard."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
+from paimon_nb.notebook.svg import lsm_svg
+from paimon_nb.notebook.widgets.base import Picture, script
+
+if TYPE_CHECKING:
+    from paimon_nb.table.table import Table
+
+
+class LsmView(Picture):
+    """`t.lsm()`: one bucket of one snapshot.
+
+    Args:
+        table: a handle; its files are read now. partition, bucket: None chooses the busiest. by: 'key' or 'size'.
+    """
+
+    _esm = script("lsm.js")
+    picture = traitlets.Dict().tag(sync=True)
+    by = traitlets.Enum(("key", "size"), "key").tag(sync=True)
+    chosen = traitlets.Int(-1).tag(sync=True)
+
+    def __init__(
+        self,
+        table: Table,
+        partition: str | None = None,
+        bucket: int | None = None,
+        by: str = "key",
+        snapshot: int | None = None,
+    ) -> None:
+        self._table = table
+        self._snapshot = table.store.snapshots.get(snapshot) if snapshot is not None else table.store.latest()
+        self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
+        super().__init__(picture=as_data(self.model), by=by)
+        self.observe(self._choose, "chosen")
+
+    def _choose(self, change: Any) -> None:
+        partition, bucket = self.model.others[change["new"]]
+        self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket)
+        self.picture = as_data(self.model)
+
+    @property
+    def code(self) -> str:
+        """Python that shows this state again."""
+        where = f"partition={self.model.partition!r}, " if self.model.partition else ""
+        return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}")'
+
+    @property
+    def sql(self) -> str:
+        """The files of the picture as a query."""
+        return f"SELECT * FROM {self._table.name.database}.`{self._table.name.table}$files` VERSION AS OF {self.model.snapshot} WHERE bucket = {self.model.bucket}"
+
+    def still_text(self) -> str:
+        return lsm_text(self.model)
+
+    def still_svg(self) -> str:
+        return lsm_svg(self.model, self.by)
+
+
+def as_data(picture: LsmPicture) -> dict[str, Any]:
+    """The picture as JSON-able data for the script."""
+    out = asdict(picture)
+    for lane, plain in zip(picture.lanes, out["lanes"], strict=True):
+        plain.update(rows=lane.rows, bytes=lane.bytes, files=lane.files)
+    out.update(files=picture.files, bytes=picture.bytes, rows=picture.rows)
+    return out

@@ -1,0 +1,147 @@
+// Draws an LSM picture and a history from plain data. Text goes in as textContent only; nothing is fetched.
+const NS = "http://www.w3.org/2000/svg";
+const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
+const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
+const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7;
+
+function el(parent, name, attributes, text) {
+  const node = document.createElementNS(NS, name);
+  for (const [k, v] of Object.entries(attributes || {})) node.setAttribute(k, v);
+  if (text !== undefined) node.textContent = text;
+  parent.appendChild(node);
+  return node;
+}
+
+function html(parent, name, attributes, text) {
+  const node = document.createElement(name);
+  for (const [k, v] of Object.entries(attributes || {})) node.setAttribute(k, v);
+  if (text !== undefined) node.textContent = text;
+  parent.appendChild(node);
+  return node;
+}
+
+const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+
+function bytes(n) {
+  for (const unit of ["B", "kB", "MB", "GB"]) {
+    if (n < 1000 || unit === "GB") return unit === "B" || n >= 100 ? `${Math.round(n)} ${unit}` : `${n.toFixed(1)} ${unit}`;
+    n /= 1000;
+  }
+}
+
+function facts(m) {
+  const out = [m.name, `level ${m.level}`, count(m.rows, "row"), bytes(m.bytes)];
+  if (m.min_key || m.max_key) out.push(`keys ${m.min_key} … ${m.max_key}`);
+  out.push(`sequence ${m.min_sequence} … ${m.max_sequence}`);
+  if (m.deletes) out.push(count(m.deletes, "delete"));
+  if (m.source) out.push(`written by ${m.source}`);
+  return out;
+}
+
+function drawLsm(host, picture, by, onFile) {
+  host.replaceChildren();
+  const plot = W - LEFT - RIGHT, top = 34;
+  const height = top + Math.max(1, picture.lanes.length) * (LANE + GAP) + 30;
+  const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "group", "font-size": 12,
+    "aria-label": `LSM tree of ${picture.table}, snapshot ${picture.snapshot}` });
+  el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, picture.table);
+  const where = (picture.partition ? picture.partition + " · " : "") + `bucket ${picture.bucket}`;
+  el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" },
+    `snapshot ${picture.snapshot}${picture.kind ? " · " + picture.kind.toLowerCase() : ""} · ${where}`);
+  const bottom = height - 26;
+  if (by === "key") {
+    for (const [x0, x1, runs] of picture.overlaps) {
+      const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: top - 7, rx: 4,
+        width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - top + 4 });
+      el(box, "title", {}, `${runs} runs overlap here: reading merges them`);
+    }
+  }
+  const largest = Math.max(1, ...picture.lanes.map((l) => l.bytes));
+  picture.lanes.forEach((lane, i) => {
+    const y = top + i * (LANE + GAP);
+    el(svg, "text", { x: LEFT - 10, y: y + 14, "text-anchor": "end", "font-weight": 600 }, lane.label);
+    el(svg, "rect", { class: "rail", x: LEFT, y, width: plot, height: LANE, rx: 3 });
+    const scale = by === "size" ? lane.bytes / largest : 1;
+    for (const m of lane.marks) {
+      const [a, b] = by === "key" ? [m.x0, m.x1] : [m.s0 * scale, m.s1 * scale];
+      const w = Math.max((b - a) * plot, 2.5), x = Math.min(LEFT + a * plot, LEFT + plot - w);
+      const box = el(svg, "rect", { class: "file", x, y, width: w, height: LANE, rx: 3, fill: LEVELS[Math.min(m.level, 5)],
+        tabindex: 0, role: "img", "aria-label": facts(m).join(", ") });
+      el(box, "title", {}, facts(m).join("\n"));
+      for (const event of ["mouseenter", "focus"]) box.addEventListener(event, () => onFile(facts(m)));
+      if (m.deletes) el(svg, "rect", { x, y: y + LANE - 3, width: w * Math.min(1, m.deletes / Math.max(1, m.rows)), height: 3, opacity: 0.55 });
+    }
+    el(svg, "text", { x: LEFT + plot + 10, y: y + 14, class: "dim" },
+      `${count(lane.rows, "row")} · ${bytes(lane.bytes)}${lane.files > 1 ? ` · ${lane.files} files` : ""}`);
+  });
+  if (!picture.lanes.length) el(svg, "text", { x: LEFT, y: top + 15, class: "dim" }, "no files yet");
+  if (by === "key" && picture.key_low) {
+    const axis = bottom + 4;
+    el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
+    el(svg, "text", { x: LEFT, y: axis + 15, class: "dim", "font-size": 11 }, picture.key_low);
+    el(svg, "text", { x: LEFT + plot, y: axis + 15, "text-anchor": "end", class: "dim", "font-size": 11 }, picture.key_high);
+    el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, "key →");
+  }
+  el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 11 },
+    `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
+}
+
+function drawHistory(host, history, chosen, onPick) {
+  host.replaceChildren();
+  const commits = history.commits, n = Math.max(1, commits.length), left = 20;
+  const step = Math.min(72, (W - 40) / n), base = 112, height = 168;
+  const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "img", "font-size": 12,
+    "aria-label": `history of ${history.table}: ${commits.length} snapshots` });
+  el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, history.table);
+  el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" }, count(commits.length, "snapshot"));
+  el(svg, "line", { class: "axis", x1: left, y1: base, x2: left + step * n, y2: base });
+  const biggest = Math.max(1, ...commits.map((c) => Math.abs(c.delta_rows)));
+  const every = Math.max(1, Math.ceil(n / 28));
+  commits.forEach((c, i) => {
+    const x = left + step * (i + 0.5), [colour, sign] = KINDS[c.kind] || ["#888", "?"];
+    const w = Math.max(2, Math.min(18, step * 0.5)), r = Math.min(9, Math.max(3, step * 0.4));
+    if (c.delta_rows) {
+      const tall = 6 + 54 * Math.pow(Math.abs(c.delta_rows) / biggest, 0.4);
+      el(svg, "rect", { x: x - w / 2, y: base - tall, width: w, height: tall, fill: colour, opacity: 0.35, rx: 2 });
+    }
+    const dot = el(svg, "circle", { cx: x, cy: base, r, fill: colour, class: "dot", "data-snapshot": c.id,
+      ...(c.id === chosen ? { stroke: "currentColor", "stroke-width": 2.5 } : {}) });
+    const sign_of = c.delta_rows > 0 ? "+" : "";
+    el(dot, "title", {}, `snapshot ${c.id} · ${c.kind}\n${sign_of}${c.delta_rows.toLocaleString("en")} stored rows, ${c.total_rows.toLocaleString("en")} in all\n` +
+      `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC\nby ${c.user}`);
+    dot.addEventListener("click", () => onPick(i));
+    if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 11 }, sign);
+    if (i % every === 0 || c.id === chosen) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11, class: "dim" }, c.id);
+    c.tags.slice(0, 2).forEach((tag, j) => el(svg, "text", { x, y: 34 + 13 * j, "text-anchor": "middle", "font-size": 11 }, "⚑ " + tag));
+  });
+  let at = left;
+  for (const [kind, [colour, sign]] of Object.entries(KINDS)) {
+    if (!commits.some((c) => c.kind === kind)) continue;
+    el(svg, "circle", { cx: at + 6, cy: height - 10, r: 6, fill: colour });
+    el(svg, "text", { x: at + 6, y: height - 6, "text-anchor": "middle", class: "sign", "font-size": 9 }, sign);
+    el(svg, "text", { x: at + 17, y: height - 6, "font-size": 11, class: "dim" }, kind.toLowerCase());
+    at += 34 + 7 * kind.length;
+  }
+}
+
+function drawRows(host, preview) {
+  host.replaceChildren();
+  if (!preview || !preview.columns) return;
+  const table = html(html(host, "div", { class: "pnb-t" }), "table");
+  const head = html(html(table, "thead"), "tr");
+  preview.columns.forEach((c) => html(head, "th", { scope: "col" }, c));
+  const body = html(table, "tbody");
+  for (const row of preview.rows) {
+    const line = html(body, "tr");
+    row.forEach((v) => html(line, "td", v === null ? { class: "null" } : {}, v === null ? "NULL" : v));
+  }
+  html(host, "div", { class: "more" }, preview.note);
+}
+
+function choice(host, label, options, value, onChange) {
+  const box = html(host, "label", { class: "control" }, label + " ");
+  const select = html(box, "select", { "aria-label": label });
+  options.forEach(([v, text]) => { const o = html(select, "option", { value: v }, text); o.selected = v === value; });
+  select.addEventListener("change", () => onChange(select.value));
+  return select;
+}

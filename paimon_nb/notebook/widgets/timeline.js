@@ -1,0 +1,39 @@
+export default {
+  render({ model, el: host }) {
+    host.classList.add("pnb");
+    const history = html(host, "div");
+    const bar = html(host, "div", { class: "bar" });
+    const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
+    const slider = html(bar, "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
+    const label = html(bar, "output", { class: "dim" });
+    const drawing = html(host, "div");
+    const line = html(host, "div", { class: "facts", "aria-live": "polite" });
+    const rows = html(host, "div");
+    const go = (i) => { model.set("position", i); model.save_changes(); };
+    const draw = () => {
+      const all = model.get("history"), at = model.get("position");
+      slider.max = Math.max(0, all.commits.length - 1);
+      slider.value = at;
+      const c = all.commits[at];
+      slider.setAttribute("aria-valuetext", c ? `snapshot ${c.id}, ${c.kind.toLowerCase()}` : "no snapshot");
+      label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "";
+      drawHistory(history, all, c ? c.id : null, go);
+    };
+    const picture = () => drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); });
+    slider.addEventListener("input", () => go(Number(slider.value)));
+    let timer = null;
+    const stop = () => { clearInterval(timer); timer = null; play.textContent = "▶"; };
+    play.addEventListener("click", () => {
+      if (timer) return stop();
+      play.textContent = "❚❚";
+      if (model.get("position") >= Number(slider.max)) go(0);
+      timer = setInterval(() => { const next = model.get("position") + 1; next > Number(slider.max) ? stop() : go(next); }, 900);
+    });
+    model.on("change:history", draw);
+    model.on("change:position", draw);
+    model.on("change:picture", picture);
+    model.on("change:preview", () => drawRows(rows, model.get("preview")));
+    draw(); picture(); drawRows(rows, model.get("preview"));
+    return () => clearInterval(timer);
+  },
+};

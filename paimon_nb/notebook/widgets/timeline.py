@@ -1,0 +1,106 @@
+"""The history with a slider: the LSM picture and a few rows follow the chosen snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.display import cells
+from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
+from paimon_nb.notebook.svg import lsm_svg, timeline_svg
+from paimon_nb.notebook.timeline_model import timeline, timeline_text
+from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.lsm import as_data
+
+if TYPE_CHECKING:
+    from paimon_nb.table.table import Table
+
+PREVIEW_ROWS = 8
+PREVIEW_BYTES = 64 << 20
+"""Larger snapshots are not read for a preview."""
+
+
+class Timeline(Picture):
+    """`t.timeline()`: drag, click or use the arrow keys."""
+
+    _esm = script("timeline.js")
+    history = traitlets.Dict().tag(sync=True)
+    position = traitlets.Int(0).tag(sync=True)
+    picture = traitlets.Dict().tag(sync=True)
+    preview = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.model = timeline(table.store)
+        last = max(0, len(self.model.commits) - 1)
+        super().__init__(history=asdict(self.model), position=last)
+        self._follow()
+        self.observe(lambda change: self._follow(), "position")
+
+    @property
+    def snapshot(self) -> int | None:
+        """The chosen snapshot's id."""
+        commits = self.model.commits
+        return commits[min(self.position, len(commits) - 1)].id if commits else None
+
+    @property
+    def code(self) -> str:
+        """Python that reads the chosen snapshot."""
+        return f'wb.table("{self._table.name}").to_arrow(snapshot={self.snapshot})'
+
+    @property
+    def sql(self) -> str:
+        """SQL that reads the chosen snapshot."""
+        return f"SELECT * FROM {self._table.name.quoted()} VERSION AS OF {self.snapshot}"
+
+    def _follow(self) -> None:
+        store = self._table.store
+        snapshot = None
+        if self.snapshot is not None:
+            commit = self.model.commits[min(self.position, len(self.model.commits) - 1)]
+            try:
+                snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
+            except PaimonError as error:  # expired while it was looked at
+                self.preview = {"columns": [], "rows": [], "note": error.message}
+                return
+        self._picture = lsm_picture(store, snapshot)
+        self.picture = as_data(self._picture)
+        self.preview = self._rows()
+
+    def _rows(self) -> dict[str, Any]:
+        if self.snapshot is None:
+            return {"columns": [], "rows": [], "note": "no snapshot yet"}
+        if self._picture.bytes > PREVIEW_BYTES:
+            return {"columns": [], "rows": [], "note": f"too large for a preview: {self.sql}"}
+        try:
+            table = self._table.to_arrow(snapshot=self.snapshot)
+        except PaimonError as error:
+            return {"columns": [], "rows": [], "note": error.message}
+        names, rows = cells(table.slice(0, PREVIEW_ROWS))
+        note = f"{min(PREVIEW_ROWS, table.num_rows)} of {table.num_rows:,} rows · {self.sql}"
+        return {"columns": names, "rows": rows, "note": note}
+
+    def still_text(self) -> str:
+        return timeline_text(self.model) + "\n" + lsm_text(self._picture)
+
+    def still_svg(self) -> str:
+        return stacked(timeline_svg(self.model, self.snapshot), lsm_svg(self._picture))
+
+
+def stacked(*svgs: str) -> str:
+    """Pictures one below the other in one SVG."""
+    import re
+
+    inner, y = [], 0
+    width = 0
+    for svg in svgs:
+        match = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
+        assert match is not None
+        inner.append(svg.replace("<svg ", f'<svg y="{y}" ', 1))
+        y += int(match[2]) + 14
+        width = max(width, int(match[1]))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" width="{width}" height="{y}" role="img" font-size="12">'
+    return head + "".join(inner) + "</svg>"
