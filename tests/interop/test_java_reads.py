@@ -16,8 +16,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "write"))
 from write_kit import compact_all, make_table, put
 
 from paimon_nb.format.data import read_data_file

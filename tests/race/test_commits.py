@@ -9,8 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "commit"))
 from commit_kit import added, compacted, data_file, leftovers, live, make_table
 
 from paimon_nb.base.errors import CommitConflict

@@ -73,6 +73,7 @@ class TableCommit:
         watermark: int | None = None,
         expected_rows: int | None = None,
         ignore_empty: bool = True,
+        tidy: bool = True,
     ) -> list[int]:
         """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
 
@@ -80,6 +81,7 @@ class TableCommit:
             overwrite: what to replace (INSERT OVERWRITE); None appends.
             expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
             ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
+            tidy: afterwards expire snapshots and make automatic tags as the options say (never fails the commit).
 
         Raises:
             CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
@@ -109,6 +111,8 @@ class TableCommit:
             if made:
                 return made  # the rows are in; the compaction was overtaken and is simply left for the next one
             raise
+        if made and tidy:
+            self._tidy(identifier)
         return made
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
@@ -160,6 +164,11 @@ class TableCommit:
                 )
             sleep(pauses.after(tries))
             store.check_identity()
+
+    def _tidy(self, identifier: int) -> None:
+        from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room
+
+        tidy(self.store, batch=identifier == BATCH_IDENTIFIER)
 
     def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
         """A snapshot after `seen` that is this very commit: its success was reported as a failure."""

@@ -102,7 +102,7 @@ def in_order(files: Sequence[DataFile]) -> list[DataFile]:
 
 def _deleted_share(file: DataFile, vectors: BucketVectors | None) -> float:
     vector = vectors.of(file.file_name) if vectors else None
-    return vector.cardinality / file.row_count if vector and file.row_count else 0.0
+    return len(vector) / file.row_count if vector and file.row_count else 0.0
 
 
 def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bool:
@@ -142,7 +142,7 @@ def append_rows(
         for batch in iter_data_file(store.fs, path, schema.fields, list(schema.names)):
             table = pa.Table.from_batches([batch])
             if vector is not None:
-                table = table.filter(pa.array(~vector.mask(position, table.num_rows)))
+                table = table.filter(pa.array(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
                 yield evolve(table, schema.fields, wanted)

@@ -80,7 +80,7 @@ class Above:
             table = ordered(evolve(pa.Table.from_batches([batch]), in_file, present), store)
             hit = np.asarray(pc.is_in(key_ids(store, table), value_set=wanted), dtype=bool)
             if vector is not None:
-                hit &= ~vector.mask(start, table.num_rows)
+                hit &= ~vector.mask(table.num_rows, start)
             if hit.any():
                 out.append((table.filter(pa.array(hit)), np.flatnonzero(hit) + start))
             start += batch.num_rows

@@ -58,7 +58,7 @@ def file_rows(
     for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
         table = pa.Table.from_batches([batch])
         if vector is not None:
-            alive = ~vector.mask(position, table.num_rows)
+            alive = ~vector.mask(table.num_rows, position)
             table = table if alive.all() else table.filter(pa.array(alive))
         position += batch.num_rows
         if table.num_rows:

@@ -14,7 +14,7 @@ from paimon_nb.table.store import TableStore
 log = logging.getLogger(__name__)
 
 
-def tidy(store: TableStore) -> None:
+def tidy(store: TableStore, *, batch: bool = True) -> None:
     """Create due tags, then expire tags, snapshots and changelogs, as the options say. `write-only` tables are left alone.
 
     The rows are committed already, so an error here is logged and not raised: the next commit tries again.
@@ -23,7 +23,8 @@ def tidy(store: TableStore) -> None:
         return
     try:
         create_due_tags(store)
-        create_batch_tag(store)
+        if batch:
+            create_batch_tag(store)
         if store.options.get(opt.TAG_TIME_EXPIRE_ENABLED) and store.tags.names():
             expire_tags(store)
         if _anything_to_expire(store):

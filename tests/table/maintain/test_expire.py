@@ -76,7 +76,8 @@ class TestWhichGo:
             ExpireLimits.of(make_table(), retain_min=5, retain_max=2)
 
     def test_after_a_commit_by_the_options(self, time):
-        store = filled(time, 14, **{"snapshot.num-retained.min": "3", "snapshot.time-retained": "2 h"})
+        store = filled(time, 14)
+        store = store.copy({"snapshot.num-retained.min": "3", "snapshot.time-retained": "2 h"})
         tidy(store)
         assert ids(store) == [12, 13, 14]
 

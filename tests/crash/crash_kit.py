@@ -1,0 +1,115 @@
+"""A file system that dies at its n-th call: before the call, after it, or with a torn file. Calls are counted, not random."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from paimon_nb.fs import FileIO, FileStatus, MemoryFileIO, OutputFile
+from paimon_nb.table.commit import memory
+
+
+class SimulatedCrash(BaseException):
+    """The process is gone; nothing may catch this and go on working."""
+
+
+class Crashing(FileIO):
+    """Wraps a MemoryFileIO. After the crash every further call dies too: clean-up code of a dead process does not run."""
+
+    def __init__(self, inner: MemoryFileIO, crash_at: int | None = None, way: str = "before") -> None:
+        self.inner, self.crash_at, self.way = inner, crash_at, way
+        self.calls = 0
+        self.kinds: Counter[str] = Counter()
+        self.dead = False
+
+    def step(self, kind: str, work: Callable[[], Any], torn: Callable[[], Any] | None = None) -> Any:
+        if self.dead:
+            raise SimulatedCrash
+        self.calls += 1
+        self.kinds[kind] += 1
+        if self.calls != self.crash_at:
+            return work()
+        self.dead = True
+        if self.way == "after":
+            work()
+        elif self.way == "torn" and torn is not None:
+            torn()
+        raise SimulatedCrash
+
+    def read(self, path: str) -> bytes:
+        return self.step("read", lambda: self.inner.read(path))
+
+    def open(self, path: str) -> Any:
+        return self.step("open", lambda: self.inner.open(path))
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self.step("put_if_absent", lambda: self.inner.put_if_absent(path, data))
+
+    def overwrite(self, path: str, data: bytes) -> None:
+        self.step("overwrite", lambda: self.inner.overwrite(path, data))
+
+    def create(self, path: str) -> OutputFile:
+        return self.step("create", lambda: _Output(self, path))
+
+    def list(self, path: str) -> list[FileStatus]:
+        return self.step("list", lambda: self.inner.list(path))
+
+    def exists(self, path: str) -> bool:
+        return self.step("exists", lambda: self.inner.exists(path))
+
+    def size(self, path: str) -> int:
+        return self.step("size", lambda: self.inner.size(path))
+
+    def delete(self, path: str) -> bool:
+        return self.step("delete", lambda: self.inner.delete(path))
+
+    def delete_tree(self, path: str) -> None:
+        self.step("delete_tree", lambda: self.inner.delete_tree(path))
+
+    def delete_empty_dir(self, path: str) -> bool:
+        return self.step("delete_empty_dir", lambda: self.inner.delete_empty_dir(path))
+
+    def make_dirs(self, path: str) -> None:
+        self.step("make_dirs", lambda: self.inner.make_dirs(path))
+
+    def move(self, source: str, target: str) -> None:
+        self.step("move", lambda: self.inner.move(source, target))
+
+    def local_path(self, path: str) -> str | None:
+        return None
+
+
+class _Output(OutputFile):
+    """A file becomes whole when it is closed; a crash at that moment leaves nothing, all, or the first half."""
+
+    def __init__(self, fs: Crashing, path: str) -> None:
+        self.fs, self.path, self.data = fs, path, bytearray()
+
+    def write(self, data: Any) -> int:
+        self.data += bytes(data)
+        return len(bytes(data))
+
+    def tell(self) -> int:
+        return len(self.data)
+
+    def close(self) -> None:
+        if self.path:
+            path, self.path = self.path, ""
+            whole = bytes(self.data)
+            put = self.fs.inner.put_if_absent
+            self.fs.step("close", lambda: put(path, whole), lambda: put(path, whole[: len(whole) // 2]))
+
+    def abort(self) -> None:
+        self.path = ""
+
+
+def copy_of(files: MemoryFileIO) -> MemoryFileIO:
+    out = MemoryFileIO()
+    out._files, out._dirs = dict(files._files), set(files._dirs)
+    return out
+
+
+def new_process() -> None:
+    """Forget what this process remembers of its commits."""
+    memory._last.clear()

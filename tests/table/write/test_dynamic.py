@@ -1,0 +1,84 @@
+"""Dynamic buckets: a key stays where it was first put, buckets fill up to the target, two writers do not collide unseen."""
+
+import pyarrow as pa
+import pytest
+from write_kit import by_key, compact_all, make_table, put, rows_of
+
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.write import TableWrite
+
+KV = {"k": "INT", "v": "STRING"}
+
+
+def rows(numbers, text="x"):
+    return [{"k": i, "v": text} for i in numbers]
+
+
+def counts(store):
+    """Keys per bucket, as the index tells."""
+    return {e.bucket: e.row_count for e in index_entries(store, store.latest())}
+
+
+def dynamic(tmp_path, **options):
+    return make_table(f"{tmp_path}/t", KV, ["k"], bucket="-1", **{"dynamic-bucket.target-row-num": "3", **options})
+
+
+def test_buckets_fill_in_order(tmp_path):
+    store = dynamic(tmp_path)
+    put(store, rows(range(4)))
+    assert counts(store) == {0: 3, 1: 1}
+    put(store, rows([1, 3, 10, 11, 12, 13], "new"))
+    assert counts(store) == {0: 3, 1: 3, 2: 2}
+    assert {e.total_buckets for e in live_entries(store, store.latest())} == {-1}
+    assert by_key(rows_of(store), "k") == by_key(rows([0, 2]) + rows([1, 3, 10, 11, 12, 13], "new"), "k")
+
+
+def test_no_new_key_no_new_index(tmp_path):
+    store = dynamic(tmp_path)
+    put(store, rows(range(3)))
+    before = store.latest().index_manifest
+    put(store, rows(range(3)), ["-D"] * 3)
+    assert (store.latest().index_manifest, rows_of(store)) == (before, [])
+
+
+def test_most_buckets(tmp_path):
+    store = dynamic(tmp_path, **{"dynamic-bucket.max-buckets": "2"})
+    put(store, rows(range(10)))
+    assert (set(counts(store)), sum(counts(store).values())) == ({0, 1}, 10)
+    assert len(rows_of(store)) == 10
+
+
+def test_two_writers_with_new_keys(tmp_path):
+    store = dynamic(tmp_path)
+    put(store, rows([1]))
+    messages = []
+    for text in ("a", "b"):
+        with TableWrite(store) as write:
+            write.write(pa.table({"k": pa.array([5], pa.int32()), "v": [text]}))
+            messages.append(write.prepare())
+    TableCommit(store).commit(messages[0])
+    with pytest.raises(CommitConflict, match="gave keys of this partition their buckets"):
+        TableCommit(store).commit(messages[1])
+    assert by_key(rows_of(store), "k")[(5,)]["v"] == "a"
+
+
+def test_overwrite_begins_anew(tmp_path):
+    store = dynamic(tmp_path)
+    put(store, rows(range(9)))
+    put(store, rows([100, 101]), overwrite=Overwrite())
+    assert (counts(store), len(rows_of(store))) == ({0: 2}, 2)
+    put(store, rows([100, 102, 103], "new"))
+    assert counts(store) == {0: 3, 1: 1}
+
+
+def test_compaction_keeps_the_index(tmp_path):
+    store = dynamic(tmp_path, **{"write-only": "true"})
+    for _ in range(3):
+        put(store, rows(range(7)))
+    before = counts(store)
+    compact_all(store)
+    assert (counts(store), len(rows_of(store))) == (before, 7)
