@@ -6,13 +6,22 @@ import json
 
 import pyarrow as pa
 
-from paimon_nb.format.index import read_deletion_vectors, read_hash_index, write_deletion_vectors
+from paimon_nb.format.data import read_data_file
+from paimon_nb.format.index import (
+    FileIndex,
+    FileIndexWriter,
+    index_specs,
+    read_deletion_vectors,
+    read_hash_index,
+    write_deletion_vectors,
+)
 from paimon_nb.format.manifest import IndexEntry, read_index_manifest
 from paimon_nb.format.row import key_hash
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import arrow_type
 from paimon_nb.fs import LocalFileIO
+from paimon_nb.options import TableOptions
 
 
 def entries(fs, root) -> list[IndexEntry]:
@@ -56,3 +65,32 @@ def test_hash_indexes_of_java_hold_our_hashes(shared):
         theirs.update(hashes)
     assert ours <= theirs
     assert ours
+
+
+def test_file_index_of_java(shared):
+    root = shared / "oracle/fixtures/warehouse/fx.db/file_index"
+    fs, schema = LocalFileIO(), SchemaDirectory(LocalFileIO(), str(root)).latest()
+    (path,) = (root / "bucket-0").glob("*.index")
+    index = FileIndex.parse(path.read_bytes(), str(path))
+    assert {k: set(v) for k, v in index.columns.items()} == {
+        "id": {"bloom-filter"},
+        "s": {"bitmap", "bloom-filter"},
+        "b": {"bsi"},
+    }
+    table = read_data_file(fs, str(path)[: -len(".index")], schema.fields)
+    for f in schema.fields:
+        values = table.column(f.name).to_pylist()
+        for value in {*values, None}:
+            op = "is null" if value is None else "="
+            rows = index.candidates(f.name, op, [] if value is None else [value], f.type)
+            expected = {i for i, v in enumerate(values) if v == value}
+            assert index.may_match(f.name, op, [] if value is None else [value], f.type) >= bool(expected)
+            assert f.name == "id" or set(rows) == expected
+    assert not index.may_match("id", "=", [-123_456], schema.field("id").type)
+    ours = FileIndexWriter(index_specs(TableOptions(schema.options), schema.fields))
+    ours.add(table)
+    data, theirs = ours.finish(), path.read_bytes()
+    mine = FileIndex.parse(data)
+    for column, kind in (("id", "bloom-filter"), ("s", "bloom-filter"), ("b", "bsi")):
+        (a, n), (b, m) = mine._columns[column][kind], index._columns[column][kind]
+        assert data[a : a + n] == theirs[b : b + m]

@@ -1,0 +1,16 @@
+"""File indexes: what they can rule out of a data file, and how they are written."""
+
+from paimon_nb.format.index.file_index.api import OPERATORS, IndexReader
+from paimon_nb.format.index.file_index.container import INDEX_READERS, FileIndex, write_container
+from paimon_nb.format.index.file_index.writer import (
+    INDEX_SUFFIX,
+    INDEX_WRITERS,
+    FileIndexWriter,
+    IndexSpec,
+    index_specs,
+)
+
+__all__ = [
+    "INDEX_READERS", "INDEX_SUFFIX", "INDEX_WRITERS", "OPERATORS", "FileIndex", "FileIndexWriter", "IndexReader",
+    "IndexSpec", "index_specs", "write_container",
+]  # fmt: skip

@@ -1,0 +1,152 @@
+"""File indexes for a new data file: which ones the options ask for, and their bytes. Knows no paths.
+
+Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; format reference, section 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound
+from paimon_nb.base.registry import Registry, did_you_mean
+from paimon_nb.format.index.file_index import bitmap, bloom, bsi, range_bitmap
+from paimon_nb.format.index.file_index.container import write_container
+from paimon_nb.format.index.file_index.keys import has_keys
+from paimon_nb.format.types import DataField, DataType, Map
+from paimon_nb.options import TableOptions
+
+PREFIX = "file-index."
+COLUMNS = ".columns"
+INDEX_SUFFIX = ".index"
+"""What follows the data file's name in the name of its index file."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexKind:
+    """How one kind of index is written."""
+
+    supports: Callable[[DataType], bool]
+    write: Callable[[DataType, Any, Mapping[str, str]], bytes | None]
+    """None: this column's values cannot be indexed; the index is left out."""
+
+
+INDEX_WRITERS: Registry[IndexKind] = Registry(
+    "file index",
+    {
+        "bloom-filter": IndexKind(bloom.supports, bloom.write_bloom),
+        "bitmap": IndexKind(lambda t: has_keys(t) and t.root != "DECIMAL", bitmap.write_bitmap),
+        "bsi": IndexKind(bsi.supports, bsi.write_bsi),
+        "range-bitmap": IndexKind(range_bitmap.supports, range_bitmap.write_range_bitmap),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """One index of one column."""
+
+    column: str
+    key: str | None
+    """A key of a MAP column, whose values are indexed; None for the column itself."""
+    kind: str
+    type: DataType
+    """Type of the indexed values."""
+    options: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The column's name in the container."""
+        return self.column if self.key is None else f"{self.column}[{self.key}]"
+
+
+def index_specs(options: TableOptions, fields: Sequence[DataField]) -> tuple[IndexSpec, ...]:
+    """The indexes that `file-index.<kind>.columns` ask for.
+
+    Raises: UnknownName: no such kind. ColumnNotFound. BadOptionValue: the kind does not take the column's type.
+    """
+    by_name = {f.name: f for f in fields}
+    specs: list[IndexSpec] = []
+    for key, value in options.raw.items():
+        if not key.startswith(PREFIX) or not key.endswith(COLUMNS):
+            continue
+        kind = key[len(PREFIX) : -len(COLUMNS)]
+        INDEX_WRITERS.find(kind)
+        specs += [_spec(text.strip(), kind, by_name, options, key) for text in value.split(",")]
+    return tuple(specs)
+
+
+def _spec(text: str, kind: str, fields: Mapping[str, DataField], options: TableOptions, option: str) -> IndexSpec:
+    column, bracket, rest = text.partition("[")
+    map_key = rest[:-1] if bracket and rest.endswith("]") else None
+    column = text if map_key is None else column
+    if column not in fields:
+        raise ColumnNotFound(
+            f"{option} names {column!r}, which is no column",
+            hint=did_you_mean(column, fields) or f"columns: {', '.join(fields)}",
+            column=column,
+        )
+    t = fields[column].type
+    if map_key is not None:
+        if not isinstance(t, Map) or t.key.root not in ("CHAR", "VARCHAR"):
+            raise BadOptionValue(
+                f"{option} names a key of {column!r}, which is no MAP of texts", hint="name the column"
+            )
+        t = t.value
+    if not INDEX_WRITERS[kind].supports(t):
+        raise BadOptionValue(
+            f"no {kind} index for {text!r} of type {t}", hint=f"take the column out of {option}", column=column
+        )
+    own: dict[str, str] = {}
+    for name in dict.fromkeys((column, text)):  # options of the column, then those of its key
+        prefix = f"{PREFIX}{kind}.{name}."
+        own |= {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
+    return IndexSpec(column, map_key, kind, t, own)
+
+
+class FileIndexWriter:
+    """The file index of one data file in the making. Holds the indexed columns until `finish`."""
+
+    def __init__(self, specs: Sequence[IndexSpec]) -> None:
+        """`specs` as `index_specs` gives them; without any there is nothing to write."""
+        self._specs = tuple(specs)
+        self._parts: dict[str, list[pa.Array]] = {spec.name: [] for spec in specs}
+
+    def __bool__(self) -> bool:
+        return bool(self._specs)
+
+    def add(self, rows: pa.Table | pa.RecordBatch) -> None:
+        """Take the next rows, in file order."""
+        for name, spec in {spec.name: spec for spec in self._specs}.items():
+            column = rows.column(spec.column)
+            if spec.key is not None:
+                column = _values_of_key(column, spec.key)
+            self._parts[name] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+    def finish(self) -> bytes | None:
+        """The container's bytes; None when no index is asked for or none can be made."""
+        out: dict[str, dict[str, bytes | None]] = {}
+        for spec in self._specs:
+            parts = self._parts[spec.name]
+            if not parts:
+                return None
+            column = pa.chunked_array(parts)
+            # Java leaves the index out where a key of a MAP has no value at all.
+            if spec.key is not None and column.null_count == len(column):
+                out.setdefault(spec.name, {})[spec.kind] = None
+                continue
+            index = INDEX_WRITERS[spec.kind].write(spec.type, column, spec.options)
+            if index is not None:
+                out.setdefault(spec.name, {})[spec.kind] = index
+        return write_container(out) if out else None
+
+
+def _values_of_key(column: pa.Array | pa.ChunkedArray, key: str) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
+    return pa.chunked_array([pc.map_lookup(chunk, query_key=pa.scalar(key, chunk.type.key_type), occurrence="last")
+                             for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])],
+                            type=column.type.item_type)  # fmt: skip
