@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.engine.read import Relation, decide
-from paimon_nb.table.scan import Predicate
+from paimon_nb.table.scan.predicate import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +36,7 @@ def describe(chosen: Relation) -> list[str]:
     lines = [
         f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
         f"columns: {', '.join(f.name for f in chosen.fields)}",
-        f"filter for skipping: {chosen.predicate}" if chosen.predicate is not None else "filter for skipping: none",
+        f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
         *_skipped(plan.skipped),
         f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
         f"{sum(f.row_count for f in files)} rows stored, {sum(f.file_size for f in files)} bytes",

@@ -21,7 +21,12 @@ def from_arrow(spark: SparkSession, table: pa.Table, fields: Sequence[DataField]
         table: rows in the types of `format/types/arrow.py`. fields: their logical types; None takes them from Arrow's.
     """
     fields = from_arrow_schema(table.schema) if fields is None else fields
-    return spark.createDataFrame(to_spark_arrow(table, fields), schema=spark_schema(fields))
+    return spark.createDataFrame(without_empty_batches(to_spark_arrow(table, fields)), schema=spark_schema(fields))
+
+
+def without_empty_batches(table: pa.Table) -> pa.Table:
+    """The same rows in long pieces. Spark stops reading an Arrow stream at an empty batch and loses what comes behind."""
+    return table if all(c.num_chunks <= 1 for c in table.columns) else table.combine_chunks()
 
 
 def to_arrow(frame: DataFrame, fields: Sequence[DataField]) -> pa.Table:

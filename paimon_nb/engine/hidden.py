@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, kv_columns, read_data_file
-from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.index import read_deletion_vectors
+from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types import DataField
 from paimon_nb.table.merge import MergeSpec, merge, winners
 from paimon_nb.table.merge.merge import retracts
 from paimon_nb.table.merge.order import group_ends, group_starts, merge_order
-from paimon_nb.table.scan import Split, deleted_rows
+from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
 CACHE_BYTES = 64 << 20
@@ -59,12 +60,23 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
 
 
 def _compute(store: TableStore, split: Split) -> Hidden:
-    rows = {}
-    for file in split.files:
-        deleted = deleted_rows(store, split, file)
-        if deleted is not None and deleted.any():
-            rows[file.file_name] = deleted
+    rows = _deleted(store, split)
     return Hidden(rows) if split.raw else _merged(store, split, rows)
+
+
+def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
+    """Rows that deletion vectors hide."""
+    refs = split.deletion_vectors or {}
+    ranges: dict[str, list[DvRange]] = {}
+    for name, ref in refs.items():
+        ranges.setdefault(ref.path, []).append(DvRange(name, ref.offset, ref.length, ref.cardinality))
+    counts = {f.file_name: f.row_count for f in split.files}
+    return {
+        name: vector.mask(counts[name])
+        for path, wanted in ranges.items()
+        for name, vector in read_deletion_vectors(store.fs, path, wanted).items()
+        if len(vector)
+    }
 
 
 def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> Hidden:
@@ -113,9 +125,8 @@ def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     ends = group_ends(starts, len(order))
     alone = np.zeros(len(order), bool)
     alone[starts[starts == ends]] = True
-    # A retraction goes to the engine even when alone: it may make a row, or refuse.
-    passes = alone & ~retracts(kv)[order]
-    return order[passes], np.sort(order[~passes])
+    # A row alone with its key is never merged: it stands as it is, or is a retraction of nothing.
+    return order[alone & ~retracts(kv)[order]], np.sort(order[~alone])
 
 
 def _without_ignore(spec: MergeSpec) -> MergeSpec:

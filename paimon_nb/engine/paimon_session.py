@@ -16,6 +16,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 
 from paimon_nb.base.errors import TableNotFound
 from paimon_nb.base.name import split_name
+from paimon_nb.engine.frames import without_empty_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +109,12 @@ class PaimonSession(SparkSession):
     @property
     def read(self) -> PaimonReader:
         return PaimonReader(self)
+
+    def createDataFrame(self, data: Any, *args: Any, **kwargs: Any) -> DataFrame:
+        """Like Spark's, without its loss of rows behind an empty chunk of an Arrow table."""
+        if type(data).__module__.startswith("pyarrow"):
+            data = without_empty_batches(data)
+        return super().createDataFrame(data, *args, **kwargs)
 
     def newSession(self) -> SparkSession:
         fresh = self._plain.newSession()

@@ -18,12 +18,15 @@ from paimon_nb.engine.hidden import Hidden, hidden_of
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
-from paimon_nb.engine.types import spark_arrow_schema, spark_schema, to_spark_arrow
+from paimon_nb.engine.types import spark_schema, to_spark_arrow
 from paimon_nb.engine.work import pieces_of, work_frame
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan import Predicate, ScanPlan, Split, read_split
+from paimon_nb.table.scan.plan import ScanPlan, plan_scan
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.read import read_split
+from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -38,12 +41,16 @@ _HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
 class Relation:
     """A scan that is decided on: the splits, the way of each, the columns."""
 
-    store: TableStore
     plan: ScanPlan
     fields: tuple[DataField, ...]
     """Columns to deliver, in the plan's schema."""
-    predicate: Predicate | None
     routes: tuple[Route, ...]
+    """One per split, in order."""
+
+    @property
+    def store(self) -> TableStore:
+        """The table under the schema that the rows come in."""
+        return self.plan.store
 
     def of(self, way: Way) -> list[Split]:
         return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.way is way]
@@ -83,12 +90,11 @@ def decide(
     zone: str = "UTC",
 ) -> Relation:
     """Plan the scan and choose each split's way. Needs no Spark; `zone` is the session's, for timestamps in `filter`."""
-    filter = usable(filter, table.schema.fields, zone)
-    scanned = table.scan(filter, options=options)
-    store, plan = scanned.store, scanned.plan
+    store = table.store.copy(options) if options else table.store
+    plan = plan_scan(store, usable(filter, store.schema.fields, zone))
     fields = _wanted(plan.schema, columns)
-    facts = facts_of(store, fields, limits or Limits())
-    return Relation(store, plan, fields, filter, tuple(routes(plan.splits, facts)))
+    facts = facts_of(plan.store, fields, limits or Limits())
+    return Relation(plan, fields, tuple(routes(plan.splits, facts)))
 
 
 def facts_of(store: TableStore, fields: tuple[DataField, ...], limits: Limits) -> Facts:
@@ -133,7 +139,7 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
     names = [f.name for f in chosen.fields]
 
     def read(split: Split) -> pa.Table:
-        return read_split(chosen.store, split, names, chosen.predicate).select(names)
+        return read_split(chosen.store, split, names, chosen.plan.predicate).select(names)
 
     if len(splits) == 1:
         return read(splits[0])
@@ -173,8 +179,8 @@ def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
 
 
 def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    frame = work_frame(spark, splits, [sum(f.file_size for f in s.files) for s in splits])
-    task = _reading_task(chosen.store, chosen.fields, chosen.predicate)
+    frame = work_frame(spark, splits, [s.size for s in splits])
+    task = _reading_task(chosen.store, chosen.fields, chosen.plan.predicate)
     return [frame.mapInArrow(task, spark_schema(chosen.fields))]
 
 
@@ -185,11 +191,10 @@ def _reading_task(
 
     @crossing_tasks
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # A task that is given no piece must still answer with its columns.
-        yield pa.RecordBatch.from_pylist([], schema=spark_arrow_schema(fields))
         for split in pieces_of(batches):
             rows = read_split(store, split, names, predicate).select(names)
-            yield from to_spark_arrow(rows, fields).to_batches(max_chunksize=1 << 16)
+            # Spark must never see an empty batch: it may take it for the end.
+            yield from (b for b in to_spark_arrow(rows, fields).to_batches(max_chunksize=1 << 16) if b.num_rows)
 
     return read
 

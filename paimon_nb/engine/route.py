@@ -34,7 +34,7 @@ from paimon_nb.format.types import (
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
-    from paimon_nb.table.scan import Split
+    from paimon_nb.table.scan.splits import Split
 
 
 class Way(Enum):
@@ -83,8 +83,7 @@ class Route:
 
 def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
     """One route a split, in order."""
-    size = sum(f.file_size for s in splits for f in s.files)
-    count = sum(f.row_count for s in splits for f in s.files)
+    size, count = sum(s.size for s in splits), sum(s.row_count for s in splits)
     if not facts.executors_read_paths:
         return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
@@ -93,6 +92,8 @@ def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
 
 
 def _route(split: Split, facts: Facts) -> Route:
+    if split.changes or split.diff:
+        return Route(Way.TASKS, "changes are told row by row")
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
     if obstacle is not None:
         return Route(Way.TASKS, obstacle)
@@ -104,7 +105,7 @@ def _route(split: Split, facts: Facts) -> Route:
     if split.raw:
         return Route(Way.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in ("deduplicate", "first-row")
-    if sum(f.row_count for f in split.files) > (facts.limits.masked_rows if picks else facts.limits.made_rows):
+    if split.row_count > (facts.limits.masked_rows if picks else facts.limits.made_rows):
         return Route(Way.TASKS, "too many rows to compare in the driver")
     return Route(
         Way.MASKED, "newer rows hide older ones by position" if picks else "merged rows stand for those they merge"

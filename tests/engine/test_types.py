@@ -128,6 +128,13 @@ def test_an_empty_table_keeps_its_columns(spark):
 
 
 @pytest.mark.spark
+def test_no_row_is_lost_behind_an_empty_chunk(spark):
+    chunks = [pa.array(c, pa.int64()) for c in ([], [1, 2], [], [3], [], [4, 5])]
+    table = pa.table({"k": pa.chunked_array(chunks), "v": pa.chunked_array(chunks)})
+    assert from_arrow(spark, table).count() == 5
+
+
+@pytest.mark.spark
 def test_variant_goes_through_spark(spark):
     f = (DataField(0, "v", parse_type("VARIANT")),)
     source = spark.sql("""SELECT parse_json('{"a": 1}') v UNION ALL SELECT NULL""")
