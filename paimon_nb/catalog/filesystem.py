@@ -23,7 +23,7 @@ from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, RootedFileIO
-from paimon_nb.options.table import validate_table_options
+from paimon_nb.options import validate_table_options
 from paimon_nb.plan.ddl import Change
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table

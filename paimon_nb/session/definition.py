@@ -17,7 +17,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.options.table import validate_table_options
+from paimon_nb.options import validate_table_options
 from paimon_nb.plan import (
     AddPartition,
     AlterDatabase,
