@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat
 
@@ -31,13 +31,13 @@ class JsonObject:
         if value is None:
             if default is _MISSING:
                 raise CorruptFile(self.path, f"field {key!r} is missing")
-            return default  # type: ignore[no-any-return]
+            return cast("T", default)
         good = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
         if not good:
             raise CorruptFile(self.path, f"field {key!r} is {value!r:.60}, not {kind.__name__}")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
             raise CorruptFile(self.path, f"field {key!r} is out of range")
-        return value  # type: ignore[return-value]
+        return cast("T", value)
 
     def natural(self, key: str, default: Any = _MISSING) -> int:
         """A whole number >= 0."""

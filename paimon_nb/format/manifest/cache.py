@@ -1,43 +1,75 @@
-"""Immutable metadata files are read once per process: their names carry a uuid, so the path is identity enough."""
+"""Immutable metadata files, decoded once per process. Their names carry a uuid, so a path says what is in it."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import count
 from typing import TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from paimon_nb.fs import FileIO
 
 T = TypeVar("T")
 MAX_BYTES = 256 << 20
 
 
 class FileCache:
-    """Least recently used, bounded by the files' sizes on disk (a rough measure of what they hold in memory)."""
+    """Least recently used, bounded by an estimate of the bytes held in memory. Safe for threads.
+
+    Local files are looked at (one `stat`) before an answer is given, so a deleted or damaged file is never answered
+    from memory. On other stores the path alone decides.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._max, self._used = max_bytes, 0
-        self._items: OrderedDict[tuple[int, str], tuple[object, int]] = OrderedDict()
+        self.max_bytes = max_bytes
+        self._used = 0
+        self._items: OrderedDict[tuple[int, str], tuple[object, object, int]] = OrderedDict()
+        self._stores: WeakKeyDictionary[FileIO, int] = WeakKeyDictionary()
+        self._numbers = count(1)
         self._lock = threading.Lock()
 
-    def get(self, owner: object, path: str, size: int | None, read: Callable[[], T]) -> T:
-        """The cached value of `path`, else `read()`."""
-        key = (id(owner), path)
+    def get(self, fs: FileIO, path: str, read: Callable[[], T], weigh: Callable[[T], int]) -> T:
+        """The value of `path`: what is kept, else `read()`, kept if it is light enough."""
+        key, stamp = self._key(fs, path)
         with self._lock:
-            if key in self._items:
+            found = self._items.get(key)
+            if found is not None and found[1] == stamp:
                 self._items.move_to_end(key)
-                return cast("T", self._items[key][0])
+                return cast("T", found[0])
         value = read()
-        weight = max(size or 0, 1024)
+        weight = weigh(value)
+        if weight > self.max_bytes // 2:
+            return value
         with self._lock:
-            if key not in self._items:
-                self._items[key] = (value, weight)
-                self._used += weight
-            while self._used > self._max and len(self._items) > 1:
-                _, (_, freed) = self._items.popitem(last=False)
+            _, _, freed = self._items.pop(key, (None, None, 0))
+            self._items[key] = (value, stamp, weight)
+            self._used += weight - freed
+            while self._used > self.max_bytes:
+                _, (_, _, freed) = self._items.popitem(last=False)
                 self._used -= freed
         return value
+
+    def _key(self, fs: FileIO, path: str) -> tuple[tuple[int, str], object]:
+        local = fs.local_path(path)
+        if local is None:
+            with self._lock:
+                if fs not in self._stores:
+                    self._stores[fs] = next(self._numbers)
+                return (self._stores[fs], path), None
+        try:
+            stat = os.stat(local)
+        except OSError:
+            return (0, local), object()  # equals nothing: reading it tells what is wrong
+        return (0, local), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def clear(self) -> None:
         with self._lock:
             self._items.clear()
             self._used = 0
+
+
+CACHE = FileCache()
+"""Manifests and manifest lists of this process."""

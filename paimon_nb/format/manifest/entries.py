@@ -54,6 +54,9 @@ class DataFile:
     external_path: str | None = None
     first_row_id: int | None = None
     write_cols: tuple[str, ...] | None = None
+    """Columns that the file holds, in data evolution tables; None = all."""
+    write_cols_sequences: tuple[int, ...] | None = None
+    """Of newer writers (2.1); only carried along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +120,5 @@ class IndexEntry:
     dv_ranges: tuple[DvRange, ...] | None = None
     external_path: str | None = None
     global_index: tuple[tuple[str, Any], ...] | None = None
-    """Fields of a newer kind, kept as they are."""
+    """(field, value) pairs of a global index (1.4 and newer); only carried along."""
     kind: int = ADD

@@ -78,8 +78,6 @@ class TagDirectory:
         replace: bool = False,
     ) -> None:
         """Write a tag. Raises `AlreadyExists` unless `replace`."""
-        if not name.strip():
-            check_name(name, "tag")
         node = snapshot.to_node()
         if create_time is not None:
             node["tagCreateTime"] = _time_array(create_time)
@@ -129,8 +127,8 @@ def _time(value: Any, path: str) -> dt.datetime | None:
         if isinstance(value, str):
             return dt.datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value)).replace(tzinfo=None)
         parts = [int(v) for v in value]
-        nanos = parts[6] if len(parts) > 6 else 0
-        return dt.datetime(*parts[:6], microsecond=nanos // 1000)  # type: ignore[arg-type]
+        year, month, day, hour, minute, second, nanos = parts + [0] * (7 - len(parts))
+        return dt.datetime(year, month, day, hour, minute, second, nanos // 1000)
     except (ValueError, TypeError, OverflowError):
         raise CorruptFile(path, f"tagCreateTime is no time: {value!r:.60}") from None
 

@@ -1,0 +1,285 @@
+"""The Avro object container: header, blocks, codecs. Unpacks within limits; knows nothing of what the records mean.
+
+The file is untrusted, so sizes are checked before anything is allocated or looped over. Source: Avro 1.11
+specification, "Object Container Files".
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import json
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+
+MAGIC = b"Obj\x01"
+MAX_PLAIN = 1 << 30
+"""Bytes that one metadata file may unpack to. Java rolls manifests at 8 MB packed."""
+BLOCK_BYTES = 64_000
+"""Plain bytes of a block; Java's default."""
+_DEPTH = 32
+_SYNC = 16
+_SMALLEST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1, "enum": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container file, unpacked."""
+
+    schema: dict[str, Any]
+    """The writer's record type without logical types: times stay numbers."""
+    blocks: tuple[tuple[int, bytes], ...]
+    """Number of records and their plain bytes."""
+
+    @property
+    def plain(self) -> bytes:
+        """The same records as a container without compression."""
+        return _join(self.schema, "null", self.blocks)
+
+
+def unpack(data: bytes, path: str) -> Container:
+    """Take a container apart. Raises `CorruptFile`, `UnsupportedFormat` for codecs that Avro does not name."""
+    try:
+        reader = _Reader(data, path, len(MAGIC))
+        header = reader.meta()
+        sync = reader.take(_SYNC)
+        schema, smallest = _plain_schema(json.loads(header.get("avro.schema", b"")), {}, 0)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CorruptFile(path, f"its Avro header is broken ({error!s:.80})") from None
+    schema = next((b for b in schema if b != "null"), None) if isinstance(schema, list) else schema
+    if not isinstance(schema, dict) or schema["type"] != "record" or smallest < 1 or len(schema["fields"]) == 0:
+        raise CorruptFile(path, "its Avro schema is no record")
+    codec = header.get("avro.codec", b"null").decode("ascii", "replace")
+    if codec not in _UNPACK:
+        raise UnsupportedFormat(f"{path}: unknown Avro codec {codec!r:.40}", hint="rewrite it with zstd", feature=codec)
+    return Container(schema, tuple(_blocks(reader, _UNPACK[codec], sync, smallest)))
+
+
+def _blocks(
+    reader: _Reader, plain: Callable[[bytes, int], bytes], sync: bytes, smallest: int
+) -> Iterator[tuple[int, bytes]]:
+    left = MAX_PLAIN
+    while reader.at < len(reader.data):
+        count, size = reader.long(), reader.long()
+        packed = reader.take(size)
+        if reader.take(_SYNC) != sync:
+            raise CorruptFile(reader.path, "a block does not end where it says")
+        try:
+            block = plain(packed, left)
+        except CorruptFile:
+            raise
+        except Exception as error:  # each codec has its own errors for broken bytes
+            raise CorruptFile(reader.path, f"a block does not unpack ({error!s:.80})") from None
+        left -= len(block)
+        if left < 0:
+            raise CorruptFile(reader.path, f"it unpacks to more than {MAX_PLAIN >> 20} MB")
+        if not 0 <= count <= len(block) // smallest:
+            raise CorruptFile(reader.path, f"a block of {len(block)} bytes claims {count} records")
+        yield count, block
+
+
+def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> bytes:
+    """A container without compression, as one with `codec` and exactly this text of the schema."""
+    reader = _Reader(container, path, len(MAGIC))
+    reader.meta()
+    reader.take(_SYNC)
+    blocks = []
+    while reader.at < len(container):
+        count, size = reader.long(), reader.long()
+        blocks.append((count, _PACK[codec](reader.take(size))))
+        reader.take(_SYNC)
+    return _join(schema, codec, blocks)
+
+
+def _join(schema: dict[str, Any], codec: str, blocks: Any) -> bytes:
+    sync = os.urandom(_SYNC)
+    out = io.BytesIO()
+    out.write(MAGIC)
+    header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
+    out.write(_varint(len(header)))
+    for key, value in header.items():
+        out.write(_varint(len(key)) + key + _varint(len(value)) + value)
+    out.write(b"\0" + sync)
+    for count, block in blocks:
+        out.write(_varint(count) + _varint(len(block)))
+        out.write(block)
+        out.write(sync)
+    return out.getvalue()
+
+
+class _Reader:
+    """Bytes with a position; every step checked."""
+
+    def __init__(self, data: bytes, path: str, at: int) -> None:
+        self.data, self.path, self.at = data, path, at
+
+    def take(self, size: int) -> bytes:
+        if not 0 <= size <= len(self.data) - self.at:
+            raise CorruptFile(self.path, "it is cut off, or a length in it is wrong")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def long(self) -> int:
+        number = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return (number >> 1) ^ -(number & 1)
+            if shift > 63:
+                raise CorruptFile(self.path, "a number in it never ends")
+
+    def meta(self) -> dict[str, bytes]:
+        out: dict[str, bytes] = {}
+        while count := self.long():
+            if count < 0:  # then the block's size in bytes follows
+                count = -count
+                self.long()
+            for _ in range(min(count, len(self.data))):
+                key = self.take(self.long()).decode("utf-8")
+                out[key] = self.take(self.long())
+        return out
+
+
+def _varint(number: int) -> bytes:
+    zigzag = (number << 1) ^ (number >> 63)
+    out = bytearray()
+    while zigzag > 0x7F:
+        out.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    out.append(zigzag)
+    return bytes(out)
+
+
+def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, int]:
+    """The type without logical types, and the least bytes of one value. Raises `ValueError` for what could loop.
+
+    Refused: types that contain themselves, and arrays of values without bytes, of which a few bytes claim billions.
+    """
+    if depth > _DEPTH:
+        raise ValueError("types nest too deep")
+    if isinstance(node, list):
+        branches = [_plain_schema(b, known, depth + 1)[0] for b in node]
+        return branches, 1
+    if isinstance(node, str):
+        return node, _SMALLEST[node] if node in _SMALLEST else known[node]
+    kind = node["type"]
+    if kind == "record":
+        fields, total = [], 0
+        for field in node["fields"]:
+            inner, least = _plain_schema(field["type"], known, depth + 1)
+            fields.append({"name": field["name"], "type": inner})
+            total += least
+        out = {k: node[k] for k in ("type", "name", "namespace") if k in node}
+        known[node["name"]] = known[f"{node.get('namespace', '')}.{node['name']}"] = total
+        return out | {"fields": fields}, total
+    if kind in ("array", "map"):
+        part = "items" if kind == "array" else "values"
+        inner, least = _plain_schema(node[part], known, depth + 1)
+        if kind == "array" and least < 1:
+            raise ValueError("an array of nothing")
+        return {"type": kind, part: inner}, 1
+    if kind == "fixed":
+        if not 0 <= node["size"] <= MAX_PLAIN:
+            raise ValueError("a fixed type without a good size")
+        known[node["name"]] = node["size"]
+        return {k: node[k] for k in ("type", "name", "namespace", "size") if k in node}, node["size"]
+    if kind == "enum":
+        known[node["name"]] = 1
+        return {k: node[k] for k in ("type", "name", "namespace", "symbols") if k in node}, 1
+    return _plain_schema(kind, known, depth + 1)
+
+
+# -- codecs: each takes the packed bytes and how much it may make of them
+
+
+def _unpack_null(data: bytes, limit: int) -> bytes:
+    return data
+
+
+def _unpack_deflate(data: bytes, limit: int) -> bytes:
+    return zlib.decompressobj(-15).decompress(data, limit + 1)
+
+
+def _unpack_bzip2(data: bytes, limit: int) -> bytes:
+    return bz2.BZ2Decompressor().decompress(data, limit + 1)
+
+
+def _unpack_xz(data: bytes, limit: int) -> bytes:
+    return lzma.LZMADecompressor(memlimit=1 << 28).decompress(data, limit + 1)
+
+
+def _unpack_snappy(data: bytes, limit: int) -> bytes:
+    import pyarrow as pa
+
+    size = shift = 0
+    for byte in data[:5]:  # the plain length comes first
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    # No snappy tag makes more than 64 bytes of two.
+    if size > min(limit + 1, 64 * len(data)):
+        raise ValueError("a wrong length")
+    plain: bytes = pa.Codec("snappy").decompress(data[:-4], size, asbytes=True)
+    if zlib.crc32(plain).to_bytes(4, "big") != data[-4:]:
+        raise ValueError("a wrong checksum")
+    return plain
+
+
+def _unpack_zstandard(data: bytes, limit: int) -> bytes:
+    import zstandard
+
+    # Java writes frames without a length, so the bytes come in portions until there are too many.
+    source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+    parts: list[bytes] = []
+    taken = 0
+    while taken <= limit and (part := source.read(1 << 18)):
+        parts.append(part)
+        taken += len(part)
+    return b"".join(parts)
+
+
+_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+    "null": _unpack_null,
+    "deflate": _unpack_deflate,
+    "snappy": _unpack_snappy,
+    "bzip2": _unpack_bzip2,
+    "xz": _unpack_xz,
+    "zstandard": _unpack_zstandard,
+}
+
+
+def _pack_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def _pack_snappy(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    packed: bytes = pa.Codec("snappy").compress(data, asbytes=True)
+    return packed + zlib.crc32(data).to_bytes(4, "big")
+
+
+def _pack_zstandard(data: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=1).compress(data)
+
+
+_PACK: dict[str, Callable[[bytes], bytes]] = {
+    "null": bytes,
+    "deflate": _pack_deflate,
+    "snappy": _pack_snappy,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstandard": _pack_zstandard,
+}
