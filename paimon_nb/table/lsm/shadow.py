@@ -1,0 +1,58 @@
+"""Rows of upper levels that a later result already contains. Knows kv tables and levels, no files.
+
+In tables with lookup (changelog-producer=lookup, deletion vectors, first-row, force-lookup) a compaction looks up the
+present result of a key before it writes the new one. So what lies on a level above 0 is complete, and older results
+of the same key on higher levels must not be merged again: a sum would count twice.
+Source: Paimon `LookupMergeFunction`, which Java uses for reads of such tables too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.row import encode_rows
+from paimon_nb.format.types import DataField
+
+
+def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[DataField]) -> list[pa.Table]:
+    """Tables to merge: all of level 0, and of the upper levels only each key's row on the lowest one.
+
+    Args:
+        parts: (level, rows with the key columns); a level may occur several times, its tables then share no key.
+        keys: the trimmed primary key.
+    """
+    kept = [table for level, table in parts if level == 0]
+    seen: pa.Array | None = None
+    for level in sorted({level for level, _ in parts if level > 0}):
+        here: list[pa.Array] = [] if seen is None else [seen]
+        for table in (t for lvl, t in parts if lvl == level):
+            ids = key_ids(table, keys)
+            kept.append(table if seen is None else _drop(table, is_in(ids, seen)))
+            here.append(ids)
+        seen = pa.concat_arrays(here)
+    return [t for t in kept if t.num_rows] or kept[:1]
+
+
+def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
+    """One value per row that is equal exactly for equal keys."""
+    columns = [_whole(rows.column(f.name)) for f in keys]
+    if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
+        return columns[0]
+    return pa.array(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
+
+
+def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which ids occur among others."""
+    return np.asarray(pc.is_in(ids, value_set=among), dtype=bool)
+
+
+def _drop(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
+    return table.filter(pa.array(~mask)) if bool(mask.any()) else table
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

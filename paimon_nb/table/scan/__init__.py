@@ -1,0 +1,53 @@
+"""Reading a table: which files hold the wanted rows of which moment, and how their rows become the result."""
+
+from paimon_nb.table.scan.bind import bind
+from paimon_nb.table.scan.evaluate import evaluate, keep
+from paimon_nb.table.scan.funnel import Funnel, Skip, Stage
+from paimon_nb.table.scan.incremental import (
+    Between,
+    BetweenTimes,
+    Increment,
+    ToAutoTag,
+    parse_incremental,
+    plan_changes,
+    plan_incremental,
+)
+from paimon_nb.table.scan.plan import ScanPlan, every_level, plan_scan, plan_snapshot
+from paimon_nb.table.scan.predicate import (
+    And,
+    Compare,
+    Constant,
+    In,
+    IsNotNull,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    Predicate,
+    StartsWith,
+    all_of,
+    conjuncts,
+)
+from paimon_nb.table.scan.read import iter_plan, load_vector, read_plan, read_split, read_split_kinds
+from paimon_nb.table.scan.splits import DvRef, Split
+from paimon_nb.table.scan.travel import (
+    OWN_SCHEMA,
+    AtSnapshot,
+    AtTag,
+    AtTime,
+    AtVersion,
+    AtWatermark,
+    Latest,
+    Travel,
+    parse_travel,
+    resolve,
+)
+from paimon_nb.table.scan.where import parse_predicate
+
+__all__ = [
+    "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
+    "Constant", "DvRef", "Funnel", "In", "Increment", "IsNotNull", "IsNull", "Latest", "Like", "Not", "Or", "Predicate",
+    "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "Travel", "all_of", "bind", "conjuncts", "evaluate",
+    "every_level", "iter_plan", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel", "plan_changes",
+    "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds", "resolve",
+]  # fmt: skip

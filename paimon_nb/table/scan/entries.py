@@ -1,0 +1,118 @@
+"""The live entries of a snapshot: base and delta manifests added up, manifests that cannot matter left out.
+
+Manifests never change, so each is decoded once per file system object. Source: format reference, section 5.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.manifest import (
+    ADD,
+    DELETE,
+    FileCache,
+    IndexEntry,
+    ManifestEntry,
+    ManifestFile,
+    read_index_manifest,
+    read_manifest,
+    read_manifest_list,
+)
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.fs import FileIO
+from paimon_nb.table.store import TableStore
+
+_ENTRY_BYTES = 3000
+"""What one decoded entry holds in memory, roughly."""
+_CACHE_BYTES = 600 << 20
+_CACHES: WeakKeyDictionary[FileIO, FileCache] = WeakKeyDictionary()
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Entries read, and what was not read."""
+
+    entries: list[ManifestEntry]
+    manifests: int
+    manifests_skipped: int
+    files_skipped: int
+    """Entries of kind ADD in the manifests that were skipped."""
+
+
+KeepManifests = Callable[[Sequence[ManifestFile]], Sequence[bool]]
+
+
+def live(store: TableStore, snapshot: Snapshot, keep: KeepManifests | None = None) -> Read:
+    """Entries of the files that the snapshot holds. Raises `CorruptFile`, `MissingFile`."""
+    names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
+    read = _read(store, [m for name in names for m in manifests(store, name)], keep)
+    return Read(add_up(read.entries), read.manifests, read.manifests_skipped, read.files_skipped)
+
+
+def changes(store: TableStore, list_name: str | None, keep: KeepManifests | None = None) -> Read:
+    """The entries of one delta or changelog manifest list, ADD and DELETE, in order."""
+    return Read([], 0, 0, 0) if list_name is None else _read(store, manifests(store, list_name), keep)
+
+
+def snapshot_manifests(store: TableStore, snapshot: Snapshot) -> list[ManifestFile]:
+    """All manifests that a snapshot names: base, delta, changelog."""
+    lists = (snapshot.base_manifest_list, snapshot.delta_manifest_list, snapshot.changelog_manifest_list)
+    return [m for name in lists if name is not None for m in manifests(store, name)]
+
+
+def manifests(store: TableStore, list_name: str) -> list[ManifestFile]:
+    """The manifests that a list names, in order."""
+    path = store.manifest_path(list_name)
+    return read_manifest_list(store.fs, path)
+
+
+def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEntry]:
+    """The live index files of a snapshot."""
+    if snapshot is None or snapshot.index_manifest is None:
+        return []
+    path = store.manifest_path(snapshot.index_manifest)
+    return read_index_manifest(store.fs, path)
+
+
+def add_up(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
+    """Entries of kind ADD that no DELETE takes back, in order. Raises `CorruptFile` when a file is added twice."""
+    entries = list(entries)
+    gone = {e.identity for e in entries if e.kind == DELETE}
+    alive = [e for e in entries if e.kind == ADD and e.identity not in gone] if gone else entries
+    seen = {(e.file.file_name, e.partition, e.bucket, e.file.level) for e in alive}
+    if len(seen) < len(alive):
+        names = [e.file.file_name for e in alive]
+        twice = next(n for n in names if names.count(n) > 1)
+        raise CorruptFile(twice, "the manifests add it twice")
+    return alive
+
+
+def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
+    kept = list(files) if keep is None else [m for m, wanted in zip(files, keep(files), strict=True) if wanted]
+    if len(kept) > 2:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            parts = list(pool.map(lambda m: _entries(store, m), kept))
+    else:
+        parts = [_entries(store, m) for m in kept]
+    skipped = len(files) - len(kept)
+    files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in kept)
+    return Read([e for part in parts for e in part], len(files), skipped, files_skipped)
+
+
+def _entries(store: TableStore, manifest: ManifestFile) -> list[ManifestEntry]:
+    path = store.manifest_path(manifest.file_name)
+    found = read_manifest(store.fs, path)
+    if len(found) != manifest.num_added + manifest.num_deleted:
+        raise CorruptFile(
+            path, f"its list promises {manifest.num_added + manifest.num_deleted} entries, it holds {len(found)}"
+        )
+    return found
+
+
+def _cache(store: TableStore) -> FileCache:
+    return _CACHES.setdefault(store.fs, FileCache(_CACHE_BYTES))

@@ -1,0 +1,178 @@
+"""Planning a scan: from a moment and a predicate to splits. Reads metadata only, never rows.
+
+Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 (Paimon `SnapshotReaderImpl`,
+`DataTableBatchScan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from paimon_nb.format.manifest import DataFile, ManifestEntry
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.bind import bind
+from paimon_nb.table.scan.entries import index_entries, live
+from paimon_nb.table.scan.funnel import Funnel
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.prune import Pruner
+from paimon_nb.table.scan.splits import DvRef, Split, pack_bucket
+from paimon_nb.table.scan.travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.store import TableStore
+
+_DELETION_VECTORS = "DELETION_VECTORS"
+WantedLevel = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """A scan that is decided on."""
+
+    store: TableStore
+    """The table under the schema that its rows are delivered in; hand it to `read_split`."""
+    snapshot: Snapshot | None
+    """None: the table is empty."""
+    splits: tuple[Split, ...]
+    skipped: Funnel
+    predicate: Predicate | None = None
+    """Bound to the schema."""
+
+    @property
+    def schema(self) -> TableSchema:
+        return self.store.schema
+
+    @property
+    def files(self) -> list[DataFile]:
+        """Files to read, in order."""
+        return [f for s in self.splits for f in s.files]
+
+
+def every_level(_level: int) -> bool:
+    """For system tables: level 0 too, whatever the table's kind."""
+    return True
+
+
+def plan_scan(
+    store: TableStore,
+    predicate: Predicate | None = None,
+    travel: Travel | None = None,
+    *,
+    levels: WantedLevel | None = None,
+) -> ScanPlan:
+    """The splits that hold the wanted rows.
+
+    Args:
+        travel: the moment; None takes it from the store's options, incremental reads included.
+        levels: which levels to read; None follows the table's kind (level 0 is invisible in batch reads of tables with
+            deletion vectors and first-row tables until it is compacted).
+
+    Raises:
+        TimeTravelError, SnapshotExpired, TagNotFound: the moment is not there. BadOptionValue: options contradict each other.
+        ColumnNotFound, SqlAnalysisError: the predicate does not fit the schema. CorruptFile, MissingFile.
+    """
+    if travel is None:
+        from paimon_nb.table.scan.incremental import parse_incremental, plan_incremental
+
+        increment = parse_incremental(store.options)
+        if increment is not None:
+            return plan_incremental(store, increment, predicate)
+        travel = parse_travel(store.options)
+    snapshot = resolve(store, travel)
+    if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
+        store = store.at_schema(store.schemas.get(snapshot.schema_id))
+    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    if snapshot is None:
+        return ScanPlan(store, None, (), Funnel(), bound)
+    if isinstance(travel, LatestDelta):
+        from paimon_nb.table.scan.incremental import plan_changes
+
+        return plan_changes(store, [snapshot], "delta", predicate)
+    return plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
+
+
+def plan_snapshot(
+    store: TableStore,
+    snapshot: Snapshot,
+    predicate: Predicate | None = None,
+    *,
+    levels: WantedLevel | None = None,
+    since_ms: int | None = None,
+) -> ScanPlan:
+    """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
+    independent = is_independent(store)
+    pruner = Pruner(store, predicate, independent=independent)
+    entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
+    vectors = vectors_of(store, snapshot)
+    splits = [
+        Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw)
+        for (partition, bucket, total), members in grouped(entries)
+        for files, raw in pack_bucket(store, members, independent)
+    ]
+    return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def live_pruned(
+    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: WantedLevel | None, since_ms: int | None = None
+) -> list[ManifestEntry]:
+    """The snapshot's files that may hold wanted rows."""
+    read = live(store, snapshot, pruner.keep_manifests)
+    pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
+    entries = pruner.partitions(read.entries)
+    if store.bucket_option == -2:
+        entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
+    entries = pruner.buckets(entries)
+    entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
+    return pruner.statistics(pruner.created_since(entries, since_ms))
+
+
+def above_zero(level: int) -> bool:
+    """For tables whose level 0 is not yet to be seen."""
+    return level > 0
+
+
+def visible_levels(store: TableStore) -> WantedLevel | None:
+    """Which levels a batch read sees; None = all."""
+    options = store.options
+    if not store.has_keys:
+        return None
+    if options.deletion_vectors and not options.get(opt.DELETION_VECTORS_MERGE_ON_READ):
+        return above_zero
+    return above_zero if options.merge_engine == "first-row" else None
+
+
+def is_independent(store: TableStore) -> bool:
+    """Whether no two visible files hold versions of one row."""
+    return not store.has_keys or visible_levels(store) is above_zero
+
+
+def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], list[DataFile]]]:
+    """((partition, bucket, total buckets), files) in the order of first sight."""
+    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
+    for entry in entries:
+        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
+    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+Vectors = Mapping[tuple[bytes, str], DvRef]
+
+
+def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
+    """Where the deletion vector of each data file lies, by (partition, file name)."""
+    if not store.options.deletion_vectors:
+        return {}
+    return {
+        (entry.partition, r.data_file): DvRef(store.index_path(entry), r.offset, r.length, r.cardinality)
+        for entry in index_entries(store, snapshot)
+        if entry.index_type == _DELETION_VECTORS
+        for r in entry.dv_ranges or ()
+    }
+
+
+def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
+    """The vectors of some files; None when they have none."""
+    if not vectors:
+        return None
+    found = {f.file_name: ref for f in files if (ref := vectors.get((partition, f.file_name))) is not None}
+    return found or None

@@ -1,0 +1,257 @@
+"""Leaving files out that cannot hold a wanted row: by partition, bucket, level, key and value statistics, file index.
+
+Key statistics always count. Value statistics count only where no newer version of a row could hide elsewhere in the bucket;
+else a whole bucket is left out or nothing. Source: format reference, section 14.1 (Paimon `KeyValueFileStoreScan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.manifest import DataFile, ManifestEntry, ManifestFile
+from paimon_nb.format.row import bucket_of
+from paimon_nb.format.row.values import to_arrow_value
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.bounds import Bounds, column_bounds, stats_column
+from paimon_nb.table.scan.evaluate import evaluate
+from paimon_nb.table.scan.file_index import has_index, index_may_match
+from paimon_nb.table.scan.funnel import Funnel, Skip, Stage
+from paimon_nb.table.scan.maybe import may_match
+from paimon_nb.table.scan.predicate import Compare, In, Predicate, conjuncts, only_on
+from paimon_nb.table.store import TableStore
+
+_KEY_COMBINATIONS = 1000
+
+
+class Pruner:
+    """Decides about the entries of one scan and keeps account of it."""
+
+    def __init__(self, store: TableStore, predicate: Predicate | None, *, independent: bool) -> None:
+        """
+        Args:
+            predicate: bound to the store's schema. independent: no two files hold versions of one row.
+        """
+        schema = store.schema
+        self.store, self.predicate, self.independent = store, predicate, independent
+        self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
+        self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
+        self._stages: list[Stage] = []
+        self._skips: list[Skip] = []
+        self._verdicts: dict[bytes, bool] = {}
+
+    # -- manifests
+
+    def keep_manifests(self, manifests: Sequence[ManifestFile]) -> list[bool]:
+        """Whether a manifest may hold entries of a wanted partition."""
+        if self.on_partition is None or not manifests:
+            return [True] * len(manifests)
+        fields = self.store.schema.partition_fields
+        types = [f.type for f in fields]
+        counts = pa.array([m.num_added + m.num_deleted for m in manifests], pa.int64())
+
+        def bounds(column: str) -> Bounds:
+            i = [f.name for f in fields].index(column)
+            stats = [m.partition_stats for m in manifests]
+            nulls = [s.null_counts[i] if s.null_counts and i < len(s.null_counts) else None for s in stats]
+            low = stats_column([s.min_values for s in stats], types, i)
+            high = stats_column([s.max_values for s in stats], types, i)
+            return Bounds(low, high, pa.array(nulls, pa.int64()), counts)
+
+        return list(may_match(self.on_partition, len(manifests), bounds, self._type_of).to_pylist())
+
+    # -- entries
+
+    def partitions(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+        """Entries of partitions that the predicate allows."""
+        seen = dict.fromkeys(e.partition for e in entries)
+        if self.on_partition is not None:
+            self._judge([p for p in seen if p not in self._verdicts])
+        kept = [p for p in seen if self._verdicts.get(p, True)]
+        self._stages.append(Stage("partitions", len(seen), len(kept)))
+        if len(kept) == len(seen):
+            return entries
+        return self._sift(entries, lambda e: self._verdicts[e.partition], "partition does not match")
+
+    def _judge(self, partitions: list[bytes]) -> None:
+        assert self.on_partition is not None
+        if not partitions:
+            return
+        fields = self.store.schema.partition_fields
+        types = [f.type for f in fields]
+        columns = [stats_column(partitions, types, i) for i in range(len(fields))]
+        table = pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
+        wanted = evaluate(self.on_partition, table, fields).to_pylist()
+        self._verdicts.update(zip(partitions, (w is True for w in wanted), strict=True))
+
+    def buckets(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+        """Entries of buckets that the wanted bucket keys fall into."""
+        seen = {(e.partition, e.bucket) for e in entries}
+        keys = self._bucket_keys()
+        if keys is not None:
+            wanted = _WantedBuckets(self.store, keys)
+            entries = self._sift(entries, wanted, "bucket does not match the key")
+        kept = {(e.partition, e.bucket) for e in entries} if keys is not None else seen
+        self._stages.append(Stage("buckets", len(seen), len(kept)))
+        return entries
+
+    def _bucket_keys(self) -> pa.Table | None:
+        """The combinations of bucket key values that can match, one a row; None when they are not few and known."""
+        schema = self.store.schema
+        names = schema.bucket_keys
+        values: dict[str, tuple[object, ...]] = {}
+        for part in conjuncts(self.predicate):
+            match part:
+                case Compare(column, "=", literal):
+                    values[column] = (literal,)
+                case In(column, literals) if column not in values:
+                    values[column] = literals
+        if not names or not all(n in values for n in names):
+            return None
+        if np.prod([len(values[n]) for n in names]) > _KEY_COMBINATIONS:
+            return None
+        rows = list(product(*(values[n] for n in names)))
+        columns = [
+            pa.array([to_arrow_value(schema.field(n).type, r[i]) for r in rows], arrow_type(schema.field(n).type))
+            for i, n in enumerate(names)
+        ]
+        return pa.table(columns, names=list(names))
+
+    def levels(
+        self, entries: list[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str
+    ) -> list[ManifestEntry]:
+        """Entries of wanted levels."""
+        return entries if wanted is None else self._sift(entries, lambda e: wanted(e.file.level), reason)
+
+    def created_since(self, entries: list[ManifestEntry], ms: int | None) -> list[ManifestEntry]:
+        """Entries of files created at or after a time."""
+        if ms is None:
+            return entries
+        return self._sift(entries, lambda e: (e.file.creation_time_ms or 0) >= ms, "created before the wanted time")
+
+    def statistics(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+        """Entries whose key statistics allow a match, then those whose value statistics and file index do."""
+        total = len(entries)
+        if self.on_key is not None:
+            entries = self._by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
+        if self.predicate is not None:
+            entries = self._values(entries)
+        self._stages.append(Stage("files", total, len(entries)))
+        return entries
+
+    def _values(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+        assert self.predicate is not None
+        if self.independent:
+            return self._by_bounds(entries, self.predicate, keys=False, reason="values do not match")
+        answers = self._verdict(entries, self.predicate, keys=False)
+        buckets: dict[tuple[bytes, int], list[int]] = {}
+        for i, entry in enumerate(entries):
+            buckets.setdefault((entry.partition, entry.bucket), []).append(i)
+        engine = self.store.options.merge_engine
+        makes_rows = engine in ("partial-update", "aggregation") and not self.store.options.deletion_vectors
+        keep = np.ones(len(entries), dtype=bool)
+        for members in buckets.values():
+            levels = {entries[i].file.level for i in members}
+            if len(members) == 1 or (len(levels) == 1 and 0 not in levels):
+                keep[members] = answers[members]
+            elif not makes_rows:
+                keep[members] = answers[members].any()
+        return self._keep(entries, keep, "values do not match")
+
+    def _by_bounds(
+        self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool, reason: str
+    ) -> list[ManifestEntry]:
+        return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
+
+    def _verdict(self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool) -> np.ndarray:
+        files = [e.file for e in entries]
+        cached: dict[str, Bounds] = {}
+
+        def bounds(column: str) -> Bounds:
+            if column not in cached:
+                field = self.store.schema.field(column)
+                cached[column] = column_bounds(files, field, self._schema_of, keys=keys)
+            return cached[column]
+
+        if not files:
+            return np.zeros(0, dtype=bool)
+        answers: np.ndarray = np.asarray(may_match(predicate, len(files), bounds, self._type_of)).astype(bool)
+        if not keys and self.store.options.get(opt.FILE_INDEX_READ_ENABLED):
+            for i in np.flatnonzero(answers):
+                entry = entries[i]
+                if has_index(entry.file):
+                    answers[i] = index_may_match(self.store, entry.partition, entry.bucket, entry.file, predicate)
+        return answers
+
+    # -- book-keeping
+
+    def funnel(self) -> Funnel:
+        """The account so far."""
+        return Funnel(tuple(self._stages), tuple(self._skips))
+
+    def stage(self, name: str, total: int, kept: int) -> None:
+        self._stages.append(Stage(name, total, kept))
+
+    def _keep(self, entries: list[ManifestEntry], keep: np.ndarray, reason: str) -> list[ManifestEntry]:
+        if bool(keep.all()):
+            return entries
+        flags = dict(zip(map(id, entries), keep.tolist(), strict=True))
+        return self._sift(entries, lambda e: flags[id(e)], reason)
+
+    def _sift(
+        self, entries: list[ManifestEntry], wanted: Callable[[ManifestEntry], bool], reason: str
+    ) -> list[ManifestEntry]:
+        kept: list[ManifestEntry] = []
+        for entry in entries:
+            if wanted(entry):
+                kept.append(entry)
+            else:
+                f = entry.file
+                self._skips.append(Skip(f.file_name, entry.partition, entry.bucket, f.file_size, reason))
+        return kept
+
+    def _type_of(self, column: str) -> DataType:
+        return self.store.schema.field(column).type
+
+    def _schema_of(self, schema_id: int) -> TableSchema:
+        return file_schema(self.store, schema_id)
+
+
+class _WantedBuckets:
+    """Whether an entry's bucket can hold one of the wanted bucket keys, whatever its number of buckets."""
+
+    def __init__(self, store: TableStore, keys: pa.Table) -> None:
+        self.store, self.keys = store, keys
+        self.types = [store.schema.field(n).type for n in store.schema.bucket_keys]
+        self.function = store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
+        self._by_total: dict[int, frozenset[int]] = {}
+        self._same_types: dict[int, bool] = {}
+
+    def __call__(self, entry: ManifestEntry) -> bool:
+        total = entry.total_buckets
+        if total <= 0 or not self._hashes_alike(entry.file):
+            return True
+        if total not in self._by_total:
+            found = bucket_of(self.types, self.keys.columns, total, self.function)
+            self._by_total[total] = frozenset(np.asarray(found).tolist())
+        return entry.bucket in self._by_total[total]
+
+    def _hashes_alike(self, file: DataFile) -> bool:
+        """A bucket column that had another type when the file was written hashed otherwise."""
+        if file.schema_id not in self._same_types:
+            old = {f.id: f.type for f in file_schema(self.store, file.schema_id).fields}
+            fields = [self.store.schema.field(n) for n in self.store.schema.bucket_keys]
+            self._same_types[file.schema_id] = all(
+                f.id in old and old[f.id].with_nullable(True) == f.type.with_nullable(True) for f in fields
+            )
+        return self._same_types[file.schema_id]
+
+
+def file_schema(store: TableStore, schema_id: int) -> TableSchema:
+    """The schema that a file was written with."""
+    return store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)

@@ -1,0 +1,222 @@
+"""Reading splits: rows of files, deletion vectors applied by position, merged where versions meet, evolved to the schema.
+
+Source: format reference, section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, evolve, read_data_file
+from paimon_nb.format.index import DeletionVector, read_deletion_vector
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.sections import sections
+from paimon_nb.table.lsm.shadow import without_older_results
+from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.scan.diff import diff_states
+from paimon_nb.table.scan.evaluate import keep
+from paimon_nb.table.scan.plan import ScanPlan
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.prune import file_schema
+from paimon_nb.table.scan.splits import DvRef, Split
+from paimon_nb.table.store import TableStore
+
+_PROJECTABLE = ("deduplicate", "first-row")
+"""Engines whose result takes each column from one row alone, so columns nobody asks for need not be read."""
+_RETRACTS = pa.array([1, 3], pa.int8())
+
+
+def read_plan(
+    plan: ScanPlan, columns: Sequence[str] | None = None, *, kinds: bool = False, threads: int | None = None
+) -> pa.Table:
+    """All rows of a plan, its predicate applied. Splits are read side by side; their order is kept.
+
+    Args:
+        columns: which, in which order; None = all of the plan's schema.
+        kinds: keep retractions, and tell each row's kind in a last column `_VALUE_KIND` (int8).
+    """
+    read = read_split_kinds if kinds else read_split
+
+    def one(split: Split) -> pa.Table:
+        return read(plan.store, split, columns, plan.predicate)
+
+    if len(plan.splits) <= 1:
+        parts = [one(s) for s in plan.splits]
+    else:
+        with ThreadPoolExecutor(threads or min(len(plan.splits), os.cpu_count() or 1)) as pool:
+            parts = list(pool.map(one, plan.splits))
+    fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
+    empty = arrow_schema([*fields, KIND_FIELD] if kinds else fields, nullable=True).empty_table()
+    return pa.concat_tables([empty, *parts])
+
+
+def iter_plan(plan: ScanPlan, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The rows split by split, for callers that must not hold all."""
+    for split in plan.splits:
+        yield read_split(plan.store, split, columns, plan.predicate)
+
+
+def read_split(
+    store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+) -> pa.Table:
+    """The rows of a split in the store's schema, merged, without retractions.
+
+    Args:
+        store: `ScanPlan.store`. columns: which, in which order; None = all. predicate: rows it is not true for are left out.
+
+    Raises: MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
+    """
+    return _read(store, split, columns, predicate, kinds=False)
+
+
+def read_split_kinds(
+    store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+) -> pa.Table:
+    """The same with retractions, and each row's kind as a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
+    return _read(store, split, columns, predicate, kinds=True)
+
+
+def _read(
+    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
+) -> pa.Table:
+    names = list(store.schema.names if columns is None else columns)
+    asked = set(names) | (predicate.columns() if predicate is not None else set())
+    unknown = asked - set(store.schema.names)
+    if unknown:
+        store.schema.field(min(unknown))  # raises with a did-you-mean
+    fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
+    rows = _rows(_Files(store, split.partition, split.bucket), split, fields, kinds)
+    if not kinds and VALUE_KIND in rows.column_names:
+        rows = _without_retracts(rows)
+    rows = keep(predicate, rows, fields)
+    return rows.select([*names, VALUE_KIND] if kinds else names)
+
+
+def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: bool) -> pa.Table:
+    """The split's rows; with a kind column unless there can be nothing but inserts."""
+    store = files.store
+    if not store.has_keys:
+        rows = files.plain(split.files, fields, split.deletion_vectors)
+        return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
+    if split.raw and not kinds:
+        return files.plain(split.files, fields, split.deletion_vectors)
+    if split.changes:
+        return files.plain(split.files, (*fields, KIND_FIELD), None)
+    if split.diff:
+        spec, wide = _merging(store, None)
+        before = _merged(files, split.before, wide, split.before_vectors, spec)
+        after = _merged(files, split.files, wide, split.deletion_vectors, spec)
+        if not kinds:
+            before, after = _without_retracts(before), _without_retracts(after)
+        return diff_states(before, after, spec, keep_deletes=kinds)
+    spec, wide = _merging(store, fields)
+    return _merged(files, split.files, wide, split.deletion_vectors, spec)
+
+
+def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
+    """The merge rule, and the columns it must see to deliver `fields` (None: all)."""
+    schema, options = store.schema, store.options
+    if fields is None or options.merge_engine not in _PROJECTABLE:
+        return MergeSpec.of(schema, options), schema.fields
+    needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
+    narrow = tuple(f for f in schema.fields if f.name in needed)
+    return replace(MergeSpec.of(schema, options), fields=narrow), narrow
+
+
+def _merged(
+    files: _Files,
+    chosen: Sequence[DataFile],
+    fields: tuple[DataField, ...],
+    vectors: Mapping[str, DvRef] | None,
+    spec: MergeSpec,
+) -> pa.Table:
+    """One row a key, kinds kept. Only sections in which runs overlap are merged."""
+    wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
+    parts = [arrow_schema(wide, nullable=True).empty_table()]
+    key = key_decoder([f.type for f in files.store.schema.key_fields])
+    single: list[DataFile] = []
+    for section in sections(chosen, key):
+        if len(section) == 1:
+            single += section[0].files
+            continue
+        if files.store.options.need_lookup:
+            by_level = [(f.level, files.plain([f], wide, vectors)) for run in section for f in run.files]
+            runs = without_older_results(by_level, files.store.schema.key_fields)
+        else:
+            runs = [files.plain(run.files, wide, vectors) for run in section]
+        runs = [r for r in runs if r.num_rows]
+        if runs:
+            parts.append(merge(runs, spec, drop_delete=False).select([f.name for f in wide]))
+    if single:
+        parts.append(files.plain(single, wide, vectors))
+    return pa.concat_tables(parts)
+
+
+class _Files:
+    """Rows of one bucket's files, file by file."""
+
+    def __init__(self, store: TableStore, partition: bytes, bucket: int) -> None:
+        self.store, self.partition, self.bucket = store, partition, bucket
+
+    def plain(
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
+    ) -> pa.Table:
+        """All rows of the files that no vector deletes, as `fields` of the present schema."""
+        parts = [arrow_schema(fields, nullable=True).empty_table()]
+        parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
+        return pa.concat_tables(parts)
+
+    def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
+        schema = file_schema(self.store, file.schema_id)
+        wanted = {f.id for f in fields}
+        stored = [f for f in (*schema.fields, SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
+        if file.write_cols is not None:
+            stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
+        path = self.store.data_path(self.partition, self.bucket, file)
+        if stored:
+            rows = read_data_file(self.store.fs, path, schema_and_system(schema), [f.name for f in stored])
+        else:
+            rows = _no_columns(file.row_count)
+        if vector is not None:
+            deleted = load_vector(self.store, vector).mask(rows.num_rows)
+            rows = rows.filter(pa.array(~deleted))
+        if not stored:
+            return pa.table(
+                [pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)],
+                schema=arrow_schema(fields, nullable=True),
+            )
+        return evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+
+
+def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
+    """Columns by which a data file can be asked: the table's, sequence number and kind."""
+    return (*schema.fields, SEQUENCE_FIELD, KIND_FIELD)
+
+
+def load_vector(store: TableStore, ref: DvRef) -> DeletionVector:
+    """A data file's deleted positions. Raises `MissingFile`, `CorruptFile`."""
+    return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length)
+
+
+def _no_columns(rows: int) -> pa.Table:
+    return pa.table({"": pa.nulls(rows)})
+
+
+def _inserts(rows: int) -> pa.Array:
+    return pa.array(np.zeros(rows, np.int8))
+
+
+def _without_retracts(rows: pa.Table) -> pa.Table:
+    retracts = pc.is_in(rows.column(VALUE_KIND), value_set=_RETRACTS)
+    return rows.filter(pc.invert(retracts)) if pc.any(retracts).as_py() else rows

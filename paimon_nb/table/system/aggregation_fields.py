@@ -1,0 +1,36 @@
+"""`t$aggregation_fields`: which aggregate each column has, from the `fields.<column>.*` options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed
+
+COLUMNS = {
+    "field_name": "STRING NOT NULL",
+    "field_type": "STRING NOT NULL",
+    "function": "STRING",
+    "function_options": "STRING",
+    "comment": "STRING",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    latest = store.schemas.latest() or store.schema
+    by_field: dict[str, list[tuple[str, str]]] = {}
+    for key, value in latest.options.items():
+        parts = key.split(".")
+        if len(parts) > 2 and parts[0] == "fields":
+            by_field.setdefault(parts[1], []).append((key, value))
+    for f in latest.fields:
+        found = by_field.get(f.name, [])
+        yield f.name, str(f.type), _listed(v for _, v in found), _listed(k for k, _ in found), f.description
+
+
+def _listed(texts: Iterator[str]) -> str:
+    return "[" + ", ".join(texts) + "]"
+
+
+AGGREGATION_FIELDS = fixed(COLUMNS, _rows)

@@ -1,0 +1,32 @@
+"""`t$audit_log`: the table's rows with their kinds, retractions included; with incremental options, its changes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types import DataField, VarChar
+from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import SystemTable
+
+ROWKIND = DataField(2147483643, "rowkind", VarChar())
+KINDS = pa.array(["+I", "-U", "+U", "-D"])
+
+
+def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """0..3 as +I, -U, +U, -D."""
+    return KINDS.take(kinds)
+
+
+def _fields(store: TableStore) -> tuple[DataField, ...]:
+    return (ROWKIND, *store.schema.fields)
+
+
+def _read(store: TableStore) -> pa.Table:
+    rows = read_plan(plan_scan(store), kinds=True)
+    at = rows.schema.get_field_index(VALUE_KIND)
+    return rows.remove_column(at).add_column(0, ROWKIND.name, kind_texts(rows.column(at)))
+
+
+AUDIT_LOG = SystemTable(_fields, _read)

@@ -1,0 +1,59 @@
+"""`t$binlog`: like `t$audit_log`, each column as an array: one value, or [before, after] for an update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
+from paimon_nb.table.scan import plan_scan, read_split_kinds
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
+from paimon_nb.table.system.shape import SystemTable
+
+_UPDATE_BEFORE, _UPDATE_AFTER = 1, 2
+
+
+def _fields(store: TableStore) -> tuple[DataField, ...]:
+    return (ROWKIND, *(_arrayed(f) for f in store.schema.fields))
+
+
+def _arrayed(field: DataField) -> DataField:
+    return DataField(field.id, field.name, Array(field.type.with_nullable(True)), field.description)
+
+
+def _read(store: TableStore) -> pa.Table:
+    plan = plan_scan(store)
+    fields = plan.schema.fields
+    parts = [arrow_schema((ROWKIND, *map(_arrayed, fields)), nullable=True).empty_table()]
+    for split in plan.splits:
+        rows = read_split_kinds(plan.store, split, None, plan.predicate)
+        parts.append(pack_updates(rows, fields, pairs=split.changes))
+    return pa.concat_tables(parts)
+
+
+def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) -> pa.Table:
+    """Rows with `_VALUE_KIND` as binlog rows.
+
+    Args:
+        pairs: join each -U with the +U right behind it into one row of kind +U.
+    """
+    rows = rows.combine_chunks()
+    kinds = rows.column(VALUE_KIND).to_numpy()
+    before = np.zeros(len(kinds), dtype=bool)
+    if pairs and len(kinds) > 1:
+        before[:-1] = (kinds[:-1] == _UPDATE_BEFORE) & (kinds[1:] == _UPDATE_AFTER)
+    last = np.flatnonzero(~before)  # the row whose kind counts; a -U before it belongs to the same array
+    offsets = pa.array(np.concatenate([[0], last + 1]), pa.int32())
+    columns = [kind_texts(pa.array(kinds[last]))]
+    for field in fields:
+        column = rows.column(field.name).combine_chunks()
+        want = arrow_type(_arrayed(field).type)
+        columns.append(pa.ListArray.from_arrays(offsets, column, type=want))
+    return pa.Table.from_arrays(columns, schema=arrow_schema((ROWKIND, *map(_arrayed, fields)), nullable=True))
+
+
+BINLOG = SystemTable(_fields, _read)

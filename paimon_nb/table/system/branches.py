@@ -1,0 +1,18 @@
+"""`t$branches`: the branches of a table, without main."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed, local_wall_ms
+
+COLUMNS = {"branch_name": "STRING NOT NULL", "create_time": "TIMESTAMP(3) NOT NULL"}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[str, int]]:
+    for name, created in store.branches.created_ms().items():
+        yield name, local_wall_ms(created)
+
+
+BRANCHES = fixed(COLUMNS, _rows)

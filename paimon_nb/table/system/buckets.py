@@ -1,0 +1,29 @@
+"""`t$buckets`: rows, bytes and files of each bucket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.groups import live_entries, totals
+from paimon_nb.table.system.shape import fixed, partition_texts
+
+COLUMNS = {
+    "partition": "STRING",
+    "bucket": "INT NOT NULL",
+    "record_count": "BIGINT NOT NULL",
+    "file_size_in_bytes": "BIGINT NOT NULL",
+    "file_count": "BIGINT NOT NULL",
+    "last_update_time": "TIMESTAMP(3)",
+}
+
+
+def _rows(store: TableStore) -> list[tuple[Any, ...]]:
+    _, entries = live_entries(store)
+    text = partition_texts(store)
+    found = totals(entries, lambda e: (e.partition, e.bucket))
+    rows = [(text(p), b, t.rows, t.size, t.files, t.newest_ms) for (p, b), t in found.items()]
+    return sorted(rows, key=lambda row: row[:2])
+
+
+BUCKETS = fixed(COLUMNS, _rows)

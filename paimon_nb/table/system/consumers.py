@@ -1,0 +1,18 @@
+"""`t$consumers`: how far each named reader has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed
+
+COLUMNS = {"consumer_id": "STRING NOT NULL", "next_snapshot_id": "BIGINT NOT NULL"}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[str, int]]:
+    for name in store.consumers.ids():
+        yield name, store.consumers.next_snapshot(name)
+
+
+CONSUMERS = fixed(COLUMNS, _rows)

@@ -1,0 +1,33 @@
+"""`t$file_key_ranges`: the keys that each data file spans; `t$files` without its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.scan import every_level, plan_scan
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.file_stats import StatsTexts
+from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
+from paimon_nb.table.system.files import format_name
+from paimon_nb.table.system.shape import fixed, partition_texts
+
+_KEPT = (
+    "partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count", "file_size_in_bytes",
+    "min_key", "max_key",
+)  # fmt: skip
+COLUMNS = {**{name: FILE_COLUMNS[name] for name in _KEPT}, "first_row_id": "BIGINT"}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    plan = plan_scan(store, levels=every_level)
+    texts, partition = StatsTexts(plan.store), partition_texts(plan.store)
+    for split in plan.splits:
+        for f in split.files:
+            yield (
+                partition(split.partition), split.bucket, plan.store.data_path(split.partition, split.bucket, f),
+                format_name(f.file_name), f.schema_id, f.level, f.row_count, f.file_size, *texts.keys(f), f.first_row_id,
+            )  # fmt: skip
+
+
+FILE_KEY_RANGES = fixed(COLUMNS, _rows)

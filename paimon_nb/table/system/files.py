@@ -1,0 +1,61 @@
+"""`t$files`: one row a data file of the snapshot that is read, level 0 included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.data import format_of
+from paimon_nb.table.scan import every_level, plan_scan
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.file_stats import StatsTexts
+from paimon_nb.table.system.shape import fixed, partition_texts
+
+COLUMNS = {
+    "partition": "STRING",
+    "bucket": "INT NOT NULL",
+    "file_path": "STRING NOT NULL",
+    "file_format": "STRING NOT NULL",
+    "schema_id": "BIGINT NOT NULL",
+    "level": "INT NOT NULL",
+    "record_count": "BIGINT NOT NULL",
+    "file_size_in_bytes": "BIGINT NOT NULL",
+    "min_key": "STRING",
+    "max_key": "STRING",
+    "null_value_counts": "STRING NOT NULL",
+    "min_value_stats": "STRING NOT NULL",
+    "max_value_stats": "STRING NOT NULL",
+    "min_sequence_number": "BIGINT",
+    "max_sequence_number": "BIGINT",
+    "creation_time": "TIMESTAMP(3)",
+    "deleteRowCount": "BIGINT",
+    "file_source": "STRING",
+}
+SOURCES = {0: "APPEND", 1: "COMPACT"}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    plan = plan_scan(store, levels=every_level)
+    store = plan.store
+    texts, partition = StatsTexts(store), partition_texts(store)
+    for split in plan.splits:
+        folder = store.bucket_dir(split.partition, split.bucket) if split.files else ""
+        for f in split.files:
+            path = f.external_path or f"{folder}/{f.file_name}"
+            yield (
+                partition(split.partition), split.bucket, path, format_name(f.file_name), f.schema_id, f.level,
+                f.row_count, f.file_size, *texts.keys(f), *texts.values(f), f.min_sequence, f.max_sequence,
+                f.creation_time_ms, f.delete_row_count, SOURCES.get(f.file_source) if f.file_source is not None else None,
+            )  # fmt: skip
+
+
+def format_name(file_name: str) -> str:
+    """The file's format by its name, also where it cannot be read here."""
+    try:
+        return format_of(file_name)
+    except UnsupportedFormat:
+        return file_name.rsplit(".", 1)[-1]
+
+
+FILES = fixed(COLUMNS, _rows)

@@ -1,0 +1,50 @@
+"""Sums over the live files of a snapshot, by any part of their address; shared by the partition and bucket tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paimon_nb.format.manifest import ManifestEntry
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.scan.entries import live
+from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.store import TableStore
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over some files."""
+
+    rows: int = 0
+    size: int = 0
+    files: int = 0
+    newest_ms: int | None = None
+    """The latest creation time, on the writers' wall clocks."""
+    total_buckets: int = -1
+
+    def add(self, entry: ManifestEntry) -> None:
+        f = entry.file
+        self.rows += f.row_count
+        self.size += f.file_size
+        self.files += 1
+        if f.creation_time_ms is not None:
+            self.newest_ms = max(self.newest_ms or f.creation_time_ms, f.creation_time_ms)
+        self.total_buckets = entry.total_buckets
+
+
+def live_entries(store: TableStore) -> tuple[Snapshot | None, list[ManifestEntry]]:
+    """The snapshot that the store's options name, and its files, level 0 included."""
+    snapshot = resolve(store, parse_travel(store.options))
+    return snapshot, live(store, snapshot).entries if snapshot is not None else []
+
+
+def totals(entries: list[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
+    """Sums by key, keys in the order of first sight."""
+    out: dict[K, Totals] = {}
+    for entry in entries:
+        out.setdefault(key(entry), Totals()).add(entry)
+    return out

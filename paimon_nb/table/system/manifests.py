@@ -1,0 +1,38 @@
+"""`t$manifests`: the manifests of the snapshot that is read: base, delta and changelog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from paimon_nb.format.row import arity_of
+from paimon_nb.table.scan.entries import snapshot_manifests
+from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed, partition_texts
+
+COLUMNS = {
+    "file_name": "STRING NOT NULL",
+    "file_size": "BIGINT NOT NULL",
+    "num_added_files": "BIGINT NOT NULL",
+    "num_deleted_files": "BIGINT NOT NULL",
+    "schema_id": "BIGINT NOT NULL",
+    "min_partition_stats": "STRING",
+    "max_partition_stats": "STRING",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    snapshot = resolve(store, parse_travel(store.options))
+    text = _stats_text(store)
+    for m in snapshot_manifests(store, snapshot) if snapshot is not None else []:
+        low, high = text(m.partition_stats.min_values), text(m.partition_stats.max_values)
+        yield (m.file_name, m.file_size, m.num_added, m.num_deleted, m.schema_id, low, high)
+
+
+def _stats_text(store: TableStore) -> Callable[[bytes], str | None]:
+    partition, width = partition_texts(store), len(store.schema.partition_keys)
+    return lambda row: partition(row) if arity_of(row) == width else None
+
+
+MANIFESTS = fixed(COLUMNS, _rows)

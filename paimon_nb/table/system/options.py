@@ -1,0 +1,19 @@
+"""`t$options`: the stored options of the latest schema; secrets are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimon_nb.base.redact import redact_options
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed
+
+COLUMNS = {"key": "STRING NOT NULL", "value": "STRING NOT NULL"}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[str, str]]:
+    latest = store.schemas.latest() or store.schema
+    yield from redact_options(latest.options).items()
+
+
+OPTIONS = fixed(COLUMNS, _rows)

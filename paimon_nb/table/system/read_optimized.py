@@ -1,0 +1,22 @@
+"""`t$ro`: only what is fully compacted, read without merging; append tables as they are."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.format.types import DataField
+from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import SystemTable
+
+
+def _fields(store: TableStore) -> tuple[DataField, ...]:
+    return store.schema.fields
+
+
+def _read(store: TableStore) -> pa.Table:
+    top = store.options.num_levels - 1
+    return read_plan(plan_scan(store, levels=(lambda level: level == top) if store.has_keys else None))
+
+
+READ_OPTIMIZED = SystemTable(_fields, _read)

@@ -1,0 +1,35 @@
+"""`t$schemas`: one row a version of the table's definition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed, local_wall_ms
+
+COLUMNS = {
+    "schema_id": "BIGINT NOT NULL",
+    "fields": "STRING NOT NULL",
+    "partition_keys": "STRING NOT NULL",
+    "primary_keys": "STRING NOT NULL",
+    "options": "STRING NOT NULL",
+    "comment": "STRING",
+    "update_time": "TIMESTAMP(3) NOT NULL",
+}
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    for s in store.schemas.all():
+        yield (
+            s.id, _flat([f.to_json() for f in s.fields]), _flat(list(s.partition_keys)), _flat(list(s.primary_keys)),
+            _flat(dict(s.options)), s.comment, local_wall_ms(s.time_ms),
+        )  # fmt: skip
+
+
+SCHEMAS = fixed(COLUMNS, _rows)

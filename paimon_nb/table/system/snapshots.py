@@ -1,0 +1,38 @@
+"""`t$snapshots`: one row a snapshot of this branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed, local_wall_ms
+
+COLUMNS = {
+    "snapshot_id": "BIGINT NOT NULL",
+    "schema_id": "BIGINT NOT NULL",
+    "commit_user": "STRING NOT NULL",
+    "commit_identifier": "BIGINT NOT NULL",
+    "commit_kind": "STRING NOT NULL",
+    "commit_time": "TIMESTAMP(3) NOT NULL",
+    "base_manifest_list": "STRING NOT NULL",
+    "delta_manifest_list": "STRING NOT NULL",
+    "changelog_manifest_list": "STRING",
+    "total_record_count": "BIGINT",
+    "delta_record_count": "BIGINT",
+    "changelog_record_count": "BIGINT",
+    "watermark": "BIGINT",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    store.snapshots.forget()
+    for s in store.snapshots.all():
+        yield (
+            s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind, local_wall_ms(s.time_ms),
+            s.base_manifest_list, s.delta_manifest_list, s.changelog_manifest_list, s.total_record_count,
+            s.delta_record_count, s.changelog_record_count, s.watermark,
+        )  # fmt: skip
+
+
+SNAPSHOTS = fixed(COLUMNS, _rows)

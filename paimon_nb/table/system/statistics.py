@@ -1,0 +1,33 @@
+"""`t$statistics`: what ANALYZE found about the snapshot that is read; no row when it was not analyzed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.format.json_file import java_json
+from paimon_nb.format.snapshot.statistics import Statistics
+from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed
+
+COLUMNS = {
+    "snapshot_id": "BIGINT NOT NULL",
+    "schema_id": "BIGINT NOT NULL",
+    "mergedRecordCount": "BIGINT",
+    "mergedRecordSize": "BIGINT",
+    "colstat": "STRING",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    snapshot = resolve(store, parse_travel(store.options))
+    if snapshot is None or snapshot.statistics is None:
+        return
+    path = store.statistics_path(snapshot.statistics)
+    found = Statistics.from_json(store.fs.read(path), path)
+    columns = java_json(found.columns_node()).decode()
+    yield found.snapshot_id, found.schema_id, found.merged_record_count, found.merged_record_size, columns
+
+
+STATISTICS = fixed(COLUMNS, _rows)

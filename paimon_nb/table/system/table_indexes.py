@@ -1,0 +1,33 @@
+"""`t$table_indexes`: the live index files of the snapshot that is read: hash indexes, deletion vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.scan.entries import index_entries
+from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import fixed, partition_texts
+
+COLUMNS = {
+    "partition": "STRING",
+    "bucket": "INT NOT NULL",
+    "index_type": "STRING NOT NULL",
+    "file_name": "STRING NOT NULL",
+    "file_size": "BIGINT NOT NULL",
+    "row_count": "BIGINT NOT NULL",
+    "dv_ranges": "ARRAY<ROW<f0 STRING NOT NULL, f1 INT NOT NULL, f2 INT NOT NULL, _CARDINALITY BIGINT>>",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    text = partition_texts(store)
+    for e in index_entries(store, resolve(store, parse_travel(store.options))):
+        ranges = None if e.dv_ranges is None else [
+            {"f0": r.data_file, "f1": r.offset, "f2": r.length, "_CARDINALITY": r.cardinality} for r in e.dv_ranges
+        ]  # fmt: skip
+        yield text(e.partition), e.bucket, e.index_type, e.file_name, e.file_size, e.row_count, ranges
+
+
+TABLE_INDEXES = fixed(COLUMNS, _rows)

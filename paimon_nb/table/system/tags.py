@@ -1,0 +1,31 @@
+"""`t$tags`: named snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.shape import duration_text, fixed, local_wall_ms, wall_ms
+
+COLUMNS = {
+    "tag_name": "STRING NOT NULL",
+    "snapshot_id": "BIGINT NOT NULL",
+    "schema_id": "BIGINT NOT NULL",
+    "commit_time": "TIMESTAMP(3) NOT NULL",
+    "record_count": "BIGINT",
+    "create_time": "TIMESTAMP(3)",
+    "time_retained": "STRING",
+}
+
+
+def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
+    for tag in store.tags.all():
+        s = tag.snapshot
+        yield (
+            tag.name, s.id, s.schema_id, local_wall_ms(s.time_ms), s.total_record_count, wall_ms(tag.create_time),
+            duration_text(tag.retained_ms),
+        )  # fmt: skip
+
+
+TAGS = fixed(COLUMNS, _rows)

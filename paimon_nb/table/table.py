@@ -1,0 +1,463 @@
+"""The one door to a table for the rooms above: metadata, small reads and writes without Spark. Knows no catalog.
+
+Everything here is a thin call of a rule; the rules themselves lie in the rooms beside this file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
+from paimon_nb.base.name import Name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import TableOptions
+from paimon_nb.table.partition_spec import in_row_spec
+from paimon_nb.table.scan import (
+    OWN_SCHEMA,
+    Compare,
+    Predicate,
+    ScanPlan,
+    all_of,
+    parse_predicate,
+    plan_scan,
+    read_plan,
+)
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.table.commit import CommitMessage, TableCommit
+    from paimon_nb.table.write import TableWrite
+
+_TRAVEL = ("snapshot", "tag", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A planned read: `plan.store` has the schema that the rows come in."""
+
+    store: TableStore
+    plan: ScanPlan
+
+
+class Table:
+    """A table, or one branch of it. Cheap to make; reads metadata when asked, and only then.
+
+    `store` holds the schema and options as they were when the handle was made; snapshots are looked up anew each time.
+    """
+
+    views: ClassVar[dict[str, Callable[..., Any]]] = {}
+    """`lsm`, `timeline`, `explore`: put here by the notebook room."""
+
+    def __init__(self, store: TableStore, name: Name | None = None) -> None:
+        self.store = store
+        self.name = name or _name_of(store)
+
+    # -- what it is
+
+    @property
+    def path(self) -> str:
+        """The table's directory."""
+        return self.store.root
+
+    @property
+    def schema(self) -> TableSchema:
+        return self.store.schema
+
+    @property
+    def options(self) -> TableOptions:
+        """Typed options, the dynamic ones of this handle included; `.raw` has the texts."""
+        return self.store.options
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        return self.schema.partition_keys
+
+    @property
+    def primary_keys(self) -> tuple[str, ...]:
+        return self.schema.primary_keys
+
+    @property
+    def branch(self) -> str:
+        return self.store.branch
+
+    def copy(self, options: Mapping[str, Any]) -> Table:
+        """The same table with options for this use only."""
+        return Table(self.store.copy(_texts(options)), self.name)
+
+    def refresh(self) -> Table:
+        """A handle with the schema that is latest now. Raises TableReplaced when the table was made anew."""
+        return Table(self.store.refreshed(), self.name)
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """The newest snapshot; None for a table without one."""
+        return self.store.latest()
+
+    def __repr__(self) -> str:
+        keys = f", primary key ({', '.join(self.primary_keys)})" if self.primary_keys else ""
+        return f"<Table {self.name}: {len(self.schema.fields)} columns{keys}>"
+
+    # -- metadata as tables
+
+    def system(self, name: str, *, options: Mapping[str, Any] | None = None, **travel: Any) -> pa.Table:
+        """A system table: 'files', 'snapshots', 'audit_log' ... (see `SYSTEM_TABLES`).
+
+        Args:
+            options: dynamic options, as in an OPTIONS hint. travel: snapshot=, tag= or timestamp=.
+
+        Raises: TableNotFound: no such system table; with the nearest name.
+        """
+        from paimon_nb.table.system import SYSTEM_TABLES
+
+        found = SYSTEM_TABLES.get(name)
+        if found is None:
+            raise TableNotFound(
+                f"no system table {self.name}${name}",
+                hint=did_you_mean(name, SYSTEM_TABLES) or f"known: {', '.join(sorted(SYSTEM_TABLES))}",
+                name=name,
+            )
+        return found.read(self._store_at(options, **travel))
+
+    def snapshots(self) -> pa.Table:
+        return self.system("snapshots")
+
+    def files(self, snapshot: int | None = None) -> pa.Table:
+        return self.system("files", snapshot=snapshot)
+
+    def manifests(self, snapshot: int | None = None) -> pa.Table:
+        return self.system("manifests", snapshot=snapshot)
+
+    def tags(self) -> pa.Table:
+        return self.system("tags")
+
+    def branches(self) -> pa.Table:
+        return self.system("branches")
+
+    def schemas(self) -> pa.Table:
+        return self.system("schemas")
+
+    def partitions(self) -> pa.Table:
+        return self.system("partitions")
+
+    def buckets(self) -> pa.Table:
+        return self.system("buckets")
+
+    def consumers(self) -> pa.Table:
+        return self.system("consumers")
+
+    def partition_specs(self) -> list[dict[str, str]]:
+        """The partitions that have rows: column -> text as in directory names."""
+        from paimon_nb.format.row import partition_names
+        from paimon_nb.options import table as opt
+        from paimon_nb.table.system.groups import live_entries
+
+        _, entries = live_entries(self.store)
+        fields, options = self.schema.partition_fields, self.options
+        return [
+            dict(
+                partition_names(
+                    fields,
+                    self.store.partition_values(p),
+                    legacy=options.get(opt.PARTITION_LEGACY_NAME),
+                    default_name=options.get(opt.PARTITION_DEFAULT_NAME),
+                )
+            )
+            for p in dict.fromkeys(e.partition for e in entries)
+            if fields
+        ]
+
+    # -- reading
+
+    def scan(
+        self,
+        where: str | Predicate | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        **travel: Any,
+    ) -> Scan:
+        """Plan a read: which files, in which splits, and what was left out and why. Reads metadata only.
+
+        Args:
+            where: SQL text or a predicate; None = all rows. options: dynamic options. travel: see `to_arrow`.
+        """
+        store = self._store_at(options, **travel)
+        if isinstance(where, str):
+            # The text may name columns of the snapshot's own schema.
+            plan = plan_scan(store)
+            plan = plan_scan(store, parse_predicate(where, plan.schema))
+        else:
+            plan = plan_scan(store, where)
+        return Scan(plan.store, plan)
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        *,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: int | str | dt.datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> pa.Table:
+        """The table's rows, read in this process.
+
+        Args:
+            columns: which, in which order; None = all. where: `"id = 7 AND dt >= '2024-01-01'"` or a predicate.
+            snapshot, tag, timestamp: a past moment, read under its own schema (one of them). timestamp: epoch
+                milliseconds, a datetime, or text on this process's wall clock.
+            options: dynamic options such as `{"incremental-between": "1,5"}`; these keep the latest schema.
+
+        Raises: TimeTravelError, SnapshotExpired, TagNotFound; ColumnNotFound, SqlSyntaxError; FormatError.
+        """
+        plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
+        return read_plan(plan, None if columns is None else [_column(plan.schema, c) for c in columns])
+
+    def lookup(self, **key: Any) -> pa.Table:
+        """The rows with these key values: `t.lookup(id=7)`. No row or one, unless partition columns are left out.
+
+        Raises: UnsupportedOperation: no primary key, or a key column is missing.
+        """
+        if not self.primary_keys:
+            raise UnsupportedOperation(f"{self.name} has no primary key", hint="to_arrow(where=...) filters any table")
+        for column in key:
+            self.schema.field(column)
+        missing = [k for k in self.schema.trimmed_primary_keys if k not in key]
+        if missing:
+            raise UnsupportedOperation(
+                f"lookup needs the whole key; {', '.join(missing)} is missing",
+                hint=f"lookup({', '.join(k + '=...' for k in self.primary_keys)})",
+                missing=missing,
+            )
+        return self.to_arrow(where=all_of([Compare(k, "=", v) for k, v in key.items()]))
+
+    def diff(self, start: int | str, end: int | str) -> pa.Table:
+        """How the rows changed from one snapshot (or tag) to another: audit rows with `rowkind` first."""
+        between = {"incremental-between": f"{start},{end}", "incremental-between-scan-mode": "diff"}
+        return self.system("audit_log", options=between)
+
+    # -- writing
+
+    def write(self) -> TableWrite:
+        """A writer; its messages go to `commit()`."""
+        from paimon_nb.table.write import TableWrite
+
+        return TableWrite(self.store)
+
+    def commit(self, commit_user: str | None = None) -> TableCommit:
+        from paimon_nb.table.commit import TableCommit
+
+        return TableCommit(self.store, commit_user)
+
+    def append(self, rows: pa.Table) -> list[int]:
+        """Add rows, in one commit. Returns the ids of the snapshots made. On a primary-key table it is an upsert."""
+        return self._write(rows, None)
+
+    def upsert(self, rows: pa.Table) -> list[int]:
+        """Add or replace rows by primary key, in one commit. Raises UnsupportedOperation without a primary key."""
+        self._need_keys("upsert")
+        return self._write(rows, None)
+
+    def delete(self, keys: pa.Table | str | Predicate) -> list[int]:
+        """Delete rows by primary key (a table with the key columns), or those for which a condition is true.
+
+        Raises: UnsupportedOperation: no primary key, or the merge engine takes no deletes.
+        """
+        import pyarrow as pa
+
+        self._need_keys("delete")
+        if isinstance(keys, str | Predicate):
+            found = self.to_arrow(where=keys)
+        else:
+            found = self._with_all_columns(keys)
+        if not found.num_rows:
+            return []
+        return self._write(found, pa.array([3] * found.num_rows, pa.int8()))
+
+    def overwrite(self, rows: pa.Table, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
+        """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
+        from paimon_nb.table.commit.overwrite import Overwrite
+        from paimon_nb.table.write import TableWrite
+
+        with TableWrite(self.store, overwrite=True) as writing:
+            if rows.num_rows:
+                writing.write(rows)
+            messages = writing.prepare()
+        scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
+        return self.commit().commit(messages, overwrite=scope, expected_rows=rows.num_rows)
+
+    def _write(self, rows: pa.Table, kinds: pa.Array | None) -> list[int]:
+        from paimon_nb.table.write import TableWrite
+
+        if not rows.num_rows:
+            return []
+        with TableWrite(self.store) as writing:
+            writing.write(rows, kinds)
+            messages: list[CommitMessage] = writing.prepare()
+        return self.commit().commit(messages, expected_rows=rows.num_rows)
+
+    def _with_all_columns(self, keys: pa.Table) -> pa.Table:
+        """Rows to delete, completed with NULLs: the present rows where NOT NULL columns need values."""
+        import pyarrow as pa
+
+        missing = [k for k in self.primary_keys if k not in keys.column_names]
+        if missing:
+            raise ColumnNotFound(f"delete needs the key column {missing[0]!r}", hint=f"keys: {', '.join(self.primary_keys)}", column=missing[0])  # fmt: skip
+        from paimon_nb.format.types import arrow_type
+
+        columns = []
+        for field in self.schema.fields:
+            if field.name in keys.column_names:
+                columns.append(keys.column(field.name))
+            elif field.type.nullable:
+                columns.append(pa.nulls(keys.num_rows, arrow_type(field.type)))
+            else:
+                return self._present_rows(keys)
+        return pa.table(columns, names=list(self.schema.names))
+
+    def _present_rows(self, keys: pa.Table) -> pa.Table:
+        import pyarrow as pa
+
+        wanted = pa.table([keys.column(k).cast(self.schema.arrow.field(k).type) for k in self.primary_keys], names=list(self.primary_keys))  # fmt: skip
+        return self.to_arrow().join(wanted, list(self.primary_keys), join_type="left semi").select(list(self.schema.names))
+
+    def _need_keys(self, what: str) -> None:
+        if not self.primary_keys:
+            raise UnsupportedOperation(
+                f"{self.name} has no primary key, so it takes no {what}", hint="append() adds rows; overwrite() replaces them"
+            )
+
+    # -- upkeep
+
+    def compact(self, partitions: Sequence[Mapping[str, Any]] | None = None, *, full: bool = True) -> list[int]:
+        """Compact in this process and commit. Returns the ids of the snapshots made."""
+        from paimon_nb.table.commit.overwrite import partition_matcher
+        from paimon_nb.table.compact import compact
+
+        chosen = None
+        if partitions is not None:
+            matchers = [partition_matcher(self.store, in_row_spec(self.schema, p)) for p in partitions]
+            chosen = lambda p: any(m(p) for m in matchers)  # noqa: E731
+        return self.commit().commit(compact(self.store, chosen, full=full))
+
+    def create_tag(self, name: str, snapshot: int | None = None, *, retained: str | int | None = None) -> None:
+        """Keep a snapshot (the latest) under a name. retained: '1 d', or milliseconds; None = as the options say."""
+        from paimon_nb.table.maintain import create_tag
+
+        create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+
+    def replace_tag(
+        self, name: str, snapshot: int | None = None, *, retained: str | int | None = None, create: bool = False
+    ) -> None:
+        """Let a tag name another snapshot; `create` makes it where there is none."""
+        from paimon_nb.table.maintain import create_tag, replace_tag
+
+        if create and name not in self.store.tags.names():
+            create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+        else:
+            replace_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
+
+    def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
+        from paimon_nb.table.maintain import delete_tag
+
+        delete_tag(self.store, name, if_exists=if_exists)
+
+    def rename_tag(self, name: str, new_name: str) -> None:
+        from paimon_nb.table.maintain import rename_tag
+
+        rename_tag(self.store, name, new_name)
+
+    def drop_partitions(self, specs: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Remove the partitions that match any spec; values may be texts. Returns the snapshot ids."""
+        from paimon_nb.table.maintain import drop_partitions
+
+        made = drop_partitions(self.store, [in_row_spec(self.schema, s) for s in specs])
+        return [] if made is None else [made]
+
+    def truncate(self, partition: Mapping[str, Any] | None = None) -> list[int]:
+        """Remove all rows, or those of one partition. Returns the snapshot ids."""
+        from paimon_nb.table.maintain import truncate
+
+        if partition:
+            return self.drop_partitions([partition])
+        made = truncate(self.store)
+        return [] if made is None else [made]
+
+    # -- pictures
+
+    def lsm(self, **kwargs: Any) -> Any:
+        """The levels and sorted runs of each bucket, as a widget."""
+        return self._view("lsm", **kwargs)
+
+    def timeline(self, **kwargs: Any) -> Any:
+        """The history of snapshots, tags and branches, as a widget."""
+        return self._view("timeline", **kwargs)
+
+    def explore(self, **kwargs: Any) -> Any:
+        """Everything about the table, as a widget."""
+        return self._view("explore", **kwargs)
+
+    def _view(self, name: str, **kwargs: Any) -> Any:
+        view = self.views.get(name)
+        if view is None:
+            raise UnsupportedOperation(f"{name}() needs the notebook room", hint="import paimon_nb.notebook, or run %load_ext paimon_nb")  # fmt: skip
+        return view(self, **kwargs)
+
+    # -- moments
+
+    def _store_at(self, options: Mapping[str, Any] | None, **travel: Any) -> TableStore:
+        """The store with options for one read. Named moments are read under their own schema."""
+        given = {k: v for k, v in travel.items() if v is not None}
+        for key in given:
+            if key not in _TRAVEL:
+                raise BadOptionValue(f"{key!r} names no moment", hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp")
+        dynamic = _texts(options or {})
+        match given:
+            case {"snapshot": int(number)}:
+                dynamic |= {"scan.snapshot-id": str(number), OWN_SCHEMA: "true"}
+            case {"snapshot": version}:
+                dynamic |= {"scan.version": str(version)}
+        if "tag" in given:
+            dynamic |= {"scan.tag-name": str(given["tag"]), OWN_SCHEMA: "true"}
+        if "timestamp" in given:
+            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(given["timestamp"])), OWN_SCHEMA: "true"}
+        return self.store.copy(dynamic) if dynamic else self.store
+
+
+def _texts(options: Mapping[str, Any]) -> dict[str, str]:
+    return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
+
+
+def _column(schema: TableSchema, name: str) -> str:
+    """A column by exact name, else by name in any case."""
+    if name in schema.names:
+        return name
+    folded = {n.lower(): n for n in schema.names}
+    return folded.get(name.lower()) or schema.field(name).name
+
+
+def _epoch_ms(moment: int | str | dt.datetime) -> int:
+    if isinstance(moment, int):
+        return moment
+    if isinstance(moment, dt.datetime):
+        return int(moment.timestamp() * 1000)
+    from paimon_nb.table.scan.travel import local_ms
+
+    return int(moment) if moment.isdecimal() else local_ms(moment, "timestamp")
+
+
+def _duration_ms(value: str | int | None) -> int | None:
+    from paimon_nb.options import parse_duration_ms
+
+    return parse_duration_ms(value) if isinstance(value, str) else value
+
+
+def _name_of(store: TableStore) -> Name:
+    parts = store.root.rstrip("/").split("/")
+    database = parts[-2].removesuffix(".db") if len(parts) > 1 and parts[-2] else "default"
+    return Name(database, parts[-1], store.branch)
