@@ -6,6 +6,7 @@ The expected rows never come from reading the table: they are the rows that were
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from write_kit import compact_all, make_table, put
+from write_kit import arrow, compact_all, make_table, put, rows_of
 
 from paimon_nb.format.data import read_data_file
 from paimon_nb.format.schema import SchemaDirectory
@@ -236,6 +237,46 @@ def every_type(w: Warehouse, fixtures: Path) -> None:
         Path(f"{root}.jsonl").write_text(expected)
 
 
+KEYED_BY_JAVA = """
+    pk_dedup pk_dedup_b4 compacted many_commits dv_pk dv_lookup dyn_bucket cl_lookup cl_full_compaction cl_input thin_mode
+    at_pk_orc fmt_per_level part_pk cmp_avro_deflate cmp_orc_zlib cmp_parquet_zstd
+"""
+APPENDED_BY_JAVA = "app_unaware app_b4 app_compact at_parquet at_avro part_str part_date part_comp"
+
+
+def mixed_histories(w: Warehouse, fixtures: Path) -> None:
+    """Tables that Java began: we delete a key or append all rows again, compact, and Java reads on."""
+    for name in [*KEYED_BY_JAVA.split(), *APPENDED_BY_JAVA.split()]:
+        root = Path(f"{w.root}/w.db/java_{name}")
+        shutil.copytree(fixtures / "warehouse" / "fx.db" / name, root)
+        store = TableStore.open(LocalFileIO(), str(root))
+        lines = (fixtures / "expected" / f"{name}.all.jsonl").read_text().splitlines()
+        rows = rows_of(store)
+        assert len(rows) == len(lines), name
+        if not store.has_keys:
+            put(store, arrow(store, rows))
+            lines *= 2
+        else:
+            gone = json.loads(lines[0])
+            same_key = [r for r in rows if all(text(r[k]) == gone[k] for k in store.schema.primary_keys)]
+            put(store, arrow(store, same_key), ["-D"])
+            lines = lines[1:]
+            assert len(same_key) == 1, name
+        if len(lines) % 2:
+            compact_all(store)
+        root.with_suffix(".jsonl").write_text("".join(line + "\n" for line in lines))
+
+
+def sums_with_lookup(w: Warehouse) -> None:
+    for producer in ("lookup", "none"):
+        options = {"merge-engine": "aggregation", "fields.n.aggregate-function": "sum", "changelog-producer": producer}
+        store = w.table(f"sums_{producer}", {"id": "INT", "n": "BIGINT"}, ["id"], bucket="1", **options)
+        put(store, [{"id": i, "n": 0} for i in range(50)])
+        for _ in range(3):
+            put(store, [{"id": 1, "n": 1}, {"id": 2, "n": 10}])
+        w.expect(store, [{"id": i, "n": {1: 3, 2: 30}.get(i, 0)} for i in range(50)])
+
+
 def test_java_reads_everything(shared, tmp_path):
     w = Warehouse(tmp_path / "warehouse")
     append_tables(w)
@@ -243,6 +284,8 @@ def test_java_reads_everything(shared, tmp_path):
     partitioned_tables(w)
     histories(w)
     every_type(w, shared / "oracle" / "fixtures")
+    mixed_histories(w, shared / "oracle" / "fixtures")
+    sums_with_lookup(w)
     report = tmp_path / "report.json"
     checker = shared / "oracle" / "read_check.py"
     done = subprocess.run(

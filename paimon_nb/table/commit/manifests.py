@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.manifest import (
     ADD,
     DELETE,
@@ -84,6 +85,17 @@ class ManifestWriter:
         name, path = self._name("manifest")
         size = write_manifest(self.store.fs, path, list(entries), self._compression)
         return describe(self.store, name, size, entries)
+
+
+def check_manifest_format(store: TableStore) -> None:
+    """Raise UnsupportedFormat for tables whose manifests are not Avro: readers go by the option, not by the file."""
+    wanted = store.schema.options.get("manifest.format", "avro").lower()
+    if wanted != "avro":
+        raise UnsupportedFormat(
+            f"{store.name}: manifests in {wanted} can be read here but not written",
+            hint="write to this table with its own engine, or copy it: CREATE TABLE ... AS SELECT",
+            feature=f"manifest.format={wanted}",
+        )
 
 
 def describe(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:

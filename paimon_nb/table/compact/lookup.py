@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.data import VALUE_KIND, evolve, iter_data_file, kv_columns
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.row import encode_rows, from_scalar
+from paimon_nb.format.row import from_scalar
 from paimon_nb.table.compact.runs import ordered
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.keys import key_decoder, key_order
+from paimon_nb.table.lsm.shadow import key_ids
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.assign import one_chunk
 
 
 class Above:
@@ -41,7 +41,7 @@ class Above:
         """
         if not self.files or not asked.num_rows:
             return None
-        wanted = key_ids(self.store, asked)
+        wanted = key_ids(asked, self.store.schema.key_fields)
         low, high = self._span(asked)
         found: list[pa.Table] = []
         for file in self.files:
@@ -49,7 +49,7 @@ class Above:
                 continue
             for table, positions in self._matches(file, wanted):
                 found.append(table)
-                ids = key_ids(self.store, table)
+                ids = key_ids(table, self.store.schema.key_fields)
                 wanted = wanted.filter(pc.invert(pc.is_in(wanted, value_set=ids)))
                 if self.vectors is not None:
                     self.vectors.mark(file.file_name, positions)
@@ -78,22 +78,13 @@ class Above:
         out, start = [], 0
         for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
             table = ordered(evolve(pa.Table.from_batches([batch]), in_file, present), store)
-            hit = np.asarray(pc.is_in(key_ids(store, table), value_set=wanted), dtype=bool)
+            hit = np.asarray(pc.is_in(key_ids(table, store.schema.key_fields), value_set=wanted), dtype=bool)
             if vector is not None:
                 hit &= ~vector.mask(table.num_rows, start)
             if hit.any():
                 out.append((table.filter(pa.array(hit)), np.flatnonzero(hit) + start))
             start += batch.num_rows
         return out
-
-
-def key_ids(store: TableStore, rows: pa.Table) -> pa.Array:
-    """One value per row that is equal exactly for equal keys."""
-    fields = store.schema.key_fields
-    columns = [one_chunk(rows.column(f.name)) for f in fields]
-    if len(fields) == 1 and not pa.types.is_floating(columns[0].type):
-        return columns[0]
-    return pa.array(encode_rows([f.type for f in fields], columns).to_list(), pa.binary())
 
 
 def _extremes(rows: pa.Table, names: Sequence[str]) -> list[int]:

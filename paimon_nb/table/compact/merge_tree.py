@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimon_nb.format.data import VALUE_KIND, file_extension
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
 from paimon_nb.table.compact.expire_rows import RowExpiry
-from paimon_nb.table.compact.lookup import Above, key_ids
+from paimon_nb.table.compact.lookup import Above
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.runs import LevelFiles, chunks, runs_of, stream
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.pick import Unit
+from paimon_nb.table.lsm.shadow import is_in, key_ids, without_older_results
 from paimon_nb.table.lsm.steps import Rewrite, compaction_steps
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.store import TableStore
@@ -50,6 +50,7 @@ class BucketCompaction:
     def run(self) -> CompactResult:
         """Do it. Files are written, nothing is published."""
         self.spec = MergeSpec.of(self.store.schema, self.store.options)
+        self.keys = self.store.schema.key_fields
         self.producer = str(self.store.options.get(opt.CHANGELOG_PRODUCER))
         self.lookup = self.store.options.need_lookup
         self.expiry = RowExpiry.of(self.store)
@@ -163,26 +164,27 @@ class BucketCompaction:
     def _with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
         """Lookup tables: what lies on a level above 0 is already a complete result, so only the lowest of them counts."""
         fresh = [t for level, t in parts if level == 0]
-        high = _lowest_per_key(self.store, [t for level, t in sorted(parts, key=lambda p: p[0]) if level > 0])
+        upper = [(level, t) for level, t in parts if level > 0]
+        high = pa.concat_tables(without_older_results(upper, self.keys)) if upper else None
         if not fresh:
             assert high is not None
             return merge([high], self.spec, drop_delete=False), None
         asked = pa.concat_tables(fresh)
-        new_ids = key_ids(self.store, asked)
+        new_ids = key_ids(asked, self.keys)
         if high is not None:
-            asked = asked.filter(pa.array(~is_in(new_ids, key_ids(self.store, high))))
+            asked = asked.filter(pa.array(~is_in(new_ids, key_ids(high, self.keys))))
         found = self.above.find(asked)
         before = [t for t in (high, found) if t is not None and t.num_rows]
         if self.spec.engine == "first-row":
             merged = merge([*([high] if high is not None else []), *fresh], self.spec, drop_delete=False)
             if found is not None and found.num_rows:
-                merged = merged.filter(pa.array(~is_in(key_ids(self.store, merged), key_ids(self.store, found))))
+                merged = merged.filter(pa.array(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
         else:
             merged = merge([*before, *fresh], self.spec, drop_delete=False)
         changes = None
         if self.producer == "lookup":
             old = pa.concat_tables(before) if before else merged.slice(0, 0)
-            touched = is_in(key_ids(self.store, merged), new_ids)
+            touched = is_in(key_ids(merged, self.keys), new_ids)
             changes = lookup_changelog(old, merged.filter(pa.array(touched)), self.spec)
         return merged, changes
 
@@ -191,19 +193,3 @@ def _adds(kv: pa.Table) -> pa.Table:
     kinds = np.asarray(kv.column(VALUE_KIND))
     keep = (kinds == 0) | (kinds == 2)
     return kv if bool(keep.all()) else kv.filter(pa.array(keep))
-
-
-def _lowest_per_key(store: TableStore, tables: Sequence[pa.Table]) -> pa.Table | None:
-    """Rows of the first table that has their key."""
-    if not tables:
-        return None
-    kept, seen = [tables[0]], key_ids(store, tables[0])
-    for table in tables[1:]:
-        ids = key_ids(store, table)
-        kept.append(table.filter(pa.array(~is_in(ids, seen))))
-        seen = pa.concat_arrays([seen, ids])
-    return pa.concat_tables(kept) if len(kept) > 1 else kept[0]
-
-
-def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray:
-    return np.asarray(pc.is_in(ids, value_set=among), dtype=bool)

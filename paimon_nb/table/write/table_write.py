@@ -19,6 +19,7 @@ from paimon_nb.format.manifest import DataFile, ManifestEntry
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.manifests import check_manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.store import TableStore
@@ -68,6 +69,7 @@ class TableWrite:
     """
 
     def __init__(self, store: TableStore, *, overwrite: bool = False, compact: bool = True) -> None:
+        check_manifest_format(store)
         self.store = store
         self.overwrite = overwrite
         self.row_count = 0

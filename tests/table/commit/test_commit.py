@@ -5,7 +5,7 @@ import json
 import pytest
 from commit_kit import added, compacted, data_file, leftovers, live, make_table, partition_of
 
-from paimon_nb.base.errors import CommitConflict, CommitError, CommitOverwritten, TableReplaced
+from paimon_nb.base.errors import CommitConflict, CommitError, CommitOverwritten, TableReplaced, UnsupportedFormat
 from paimon_nb.format.manifest import read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.table.commit import BATCH_IDENTIFIER, CommitMessage, TableCommit
@@ -223,3 +223,10 @@ class TestReplaced:
         with pytest.raises(TableReplaced):
             commit(store, added(data_file("b")))
         assert store.latest() is None
+
+
+def test_manifests_that_other_readers_could_not_read_are_refused():
+    store = make_table(**{"manifest.format": "orc"})
+    with pytest.raises(UnsupportedFormat, match="manifests in orc"):
+        commit(store, added(data_file("a")))
+    assert (store.latest(), store.fs.list(f"{store.root}/manifest")) == (None, [])

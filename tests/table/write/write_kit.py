@@ -20,6 +20,7 @@ from paimon_nb.table.compact.append import append_rows, in_order
 from paimon_nb.table.compact.runs import file_rows, ordered
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.levels import newest_first
+from paimon_nb.table.lsm.shadow import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -82,9 +83,12 @@ def rows_of(store: TableStore) -> list[Row]:
         if store.options.deletion_vectors or store.options.merge_engine == "first-row":
             files = [f for f in files if f.level > 0]
         files.sort(key=lambda f: (-f.level, *(-n if isinstance(n, int) else n for n in newest_first(f)[:2])))
-        tables = [t for f in files for t in [_whole(store, partition, bucket, f, vectors)] if t.num_rows]
+        leveled = [(f.level, t) for f in files for t in [_whole(store, partition, bucket, f, vectors)] if t.num_rows]
+        tables = [t for _, t in leveled]
         if not tables:
             continue
+        if store.options.need_lookup:
+            tables = without_older_results(leveled, store.schema.key_fields)
         merged = merge(tables, MergeSpec.of(store.schema, store.options), drop_delete=True)
         out += merged.drop_columns([SEQUENCE_NUMBER, VALUE_KIND]).to_pylist()
     return out
