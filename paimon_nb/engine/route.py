@@ -97,6 +97,8 @@ def _route(split: Split, facts: Facts) -> Route:
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
     if obstacle is not None:
         return Route(Way.TASKS, obstacle)
+    if split.changes or split.diff:
+        return Route(Way.TASKS, "changes are told row by row")
     formats = {file_format(f.file_name) for f in split.files}
     if split.raw and not split.deletion_vectors:
         return Route(Way.NATIVE, "no rows need merging")

@@ -22,7 +22,8 @@ def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
         if name not in schema.partition_keys:
             raise ColumnNotFound(
                 f"{name!r} is no partition column",
-                hint=did_you_mean(name, schema.partition_keys) or f"partitioned by: {', '.join(schema.partition_keys) or 'nothing'}",
+                hint=did_you_mean(name, schema.partition_keys)
+                or f"partitioned by: {', '.join(schema.partition_keys) or 'nothing'}",
                 column=name,
             )
         t = schema.field(name).type

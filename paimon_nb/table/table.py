@@ -279,7 +279,9 @@ class Table:
             return []
         return self._write(found, pa.array([3] * found.num_rows, pa.int8()))
 
-    def overwrite(self, rows: pa.Table, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
+    def overwrite(
+        self, rows: pa.Table, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False
+    ) -> list[int]:
         """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
         from paimon_nb.table.commit.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
@@ -324,12 +326,15 @@ class Table:
         import pyarrow as pa
 
         wanted = pa.table([keys.column(k).cast(self.schema.arrow.field(k).type) for k in self.primary_keys], names=list(self.primary_keys))  # fmt: skip
-        return self.to_arrow().join(wanted, list(self.primary_keys), join_type="left semi").select(list(self.schema.names))
+        return (
+            self.to_arrow().join(wanted, list(self.primary_keys), join_type="left semi").select(list(self.schema.names))
+        )
 
     def _need_keys(self, what: str) -> None:
         if not self.primary_keys:
             raise UnsupportedOperation(
-                f"{self.name} has no primary key, so it takes no {what}", hint="append() adds rows; overwrite() replaces them"
+                f"{self.name} has no primary key, so it takes no {what}",
+                hint="append() adds rows; overwrite() replaces them",
             )
 
     # -- upkeep
@@ -415,7 +420,9 @@ class Table:
         given = {k: v for k, v in travel.items() if v is not None}
         for key in given:
             if key not in _TRAVEL:
-                raise BadOptionValue(f"{key!r} names no moment", hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp")
+                raise BadOptionValue(
+                    f"{key!r} names no moment", hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp"
+                )
         dynamic = _texts(options or {})
         match given:
             case {"snapshot": int(number)}:

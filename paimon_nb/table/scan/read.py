@@ -70,7 +70,7 @@ def iter_plan(plan: ScanPlan, columns: Sequence[str] | None = None) -> Iterator[
 def read_split(
     store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
-    """The rows of a split in the store's schema, merged, without retractions.
+    """The rows of a split in the store's schema, merged, without retractions (but see `Split.changes`).
 
     Args:
         store: `ScanPlan.store`. columns: which, in which order; None = all. predicate: rows it is not true for are left out.
@@ -97,8 +97,8 @@ def _read(
         store.schema.field(min(unknown))  # raises with a did-you-mean
     fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
     rows = _rows(_Files(store, split.partition, split.bucket), split, fields, kinds)
-    if not kinds and VALUE_KIND in rows.column_names:
-        rows = _without_retracts(rows)
+    if not kinds and not split.changes and VALUE_KIND in rows.column_names:
+        rows = _without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
     rows = keep(predicate, rows, fields)
     return rows.select([*names, VALUE_KIND] if kinds else names)
 

@@ -62,7 +62,9 @@ class StatsTexts:
         for column in form.columns:
             i = column.index
             counts = stats.null_counts
-            count = file.row_count if column.absent else counts[i] if i is not None and counts and i < len(counts) else None
+            count = (
+                file.row_count if column.absent else counts[i] if i is not None and counts and i < len(counts) else None
+            )
             nulls.append(f"{column.name}={'null' if count is None else count}")
             lows.append(f"{column.name}={_text(column, None if i is None or low is None else low[i])}")
             highs.append(f"{column.name}={_text(column, None if i is None or high is None else high[i])}")
@@ -108,7 +110,8 @@ def _text(column: _Column, value: Any) -> str:
         return java_text(column.type, value)
     old = pa.array([to_arrow_value(column.old_type, value)], arrow_type(column.old_type))
     try:
-        return java_text(column.type, from_scalar(column.type, cast_column(old, column.old_type, column.type)[0]))
+        new: Any = cast_column(old, column.old_type, column.type)
+        return java_text(column.type, from_scalar(column.type, new[0]))
     except PaimonError:
         return "null"  # a text that is no number, where the column became one
 
