@@ -1,0 +1,58 @@
+"""Tables that real Java Paimon wrote come into Spark by every way as our own reader gives them."""
+
+import shutil
+
+import pytest
+from engine_tables import as_rows
+
+from paimon_nb.base.name import Name
+from paimon_nb.engine.frames import to_arrow
+from paimon_nb.engine.read import decide, frame_of, with_routes
+from paimon_nb.engine.route import Limits, Way
+from paimon_nb.fs import RootedFileIO, open_fs
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+pytestmark = [pytest.mark.spark, pytest.mark.java]
+
+
+@pytest.fixture(scope="module")
+def tables(shared, tmp_path_factory):
+    home = tmp_path_factory.mktemp("java") / "fx.db"
+    shutil.copytree(shared / "oracle/fixtures/warehouse/fx.db", home)
+    out = []
+    for folder in sorted(home.iterdir()):
+        fs = RootedFileIO(open_fs(str(folder), {}), str(folder))
+        out.append(Table(TableStore.open(fs, fs.root), name=Name("fx", folder.name)))
+    return out
+
+
+def test_every_way_gives_what_our_reader_gives(spark, tables):
+    wrong, ways = [], set()
+    for table in tables:
+        try:
+            expected = as_rows(table.to_arrow())
+        except Exception as error:
+            wrong.append((str(table.name), f"{type(error).__name__}: {error}"[:300]))
+            continue
+        best = decide(table, limits=Limits(inline_bytes=-1))
+        ways |= {r.way for r in best.routes}
+        for chosen in (best, with_routes(best, Way.TASKS))[: 1 + any(r.way is not Way.TASKS for r in best.routes)]:
+            try:
+                got = as_rows(to_arrow(frame_of(spark, chosen), chosen.fields))
+            except Exception as error:  # all tables are told at once
+                got = [f"{type(error).__name__}: {error}"[:200]]
+            if got != expected:
+                new, gone = [g for g in got if g not in expected][:1], [e for e in expected if e not in got][:1]
+                wrong.append(
+                    (
+                        str(table.name),
+                        [f"{r.way.value}: {r.why}" for r in chosen.routes][:2],
+                        len(got),
+                        len(expected),
+                        new,
+                        gone,
+                    )
+                )
+    assert wrong == []
+    assert ways == {Way.NATIVE, Way.MASKED, Way.TASKS}
