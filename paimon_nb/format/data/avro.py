@@ -1,22 +1,25 @@
-"""Avro data files. Types: format reference, section 9; TIMESTAMP and LTZ have each other's logical types there."""
+"""Avro data files: records to columns and back, block by block; times and decimals travel as numbers and bytes."""
 
 from __future__ import annotations
 
-import datetime as dt
 import decimal
 import io
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.data.parquet import BROKEN
+from paimon_nb.format.data.avro_blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
+from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
+from paimon_nb.format.data.memory import map_parts, split_lists, without_columns
 from paimon_nb.format.types import (
     Array,
     DataField,
     DataType,
     Decimal,
+    LocalZonedTimestamp,
     Map,
     Multiset,
     Row,
@@ -25,212 +28,222 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.types import LocalZonedTimestamp
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
-_CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "lz4": "lz4", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
-_EPOCH = dt.datetime(1970, 1, 1)
-_EPOCH_UTC = _EPOCH.replace(tzinfo=dt.UTC)
-_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
-_ROOT = "org.apache.paimon.avro.generated.record"
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+_CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
+_ROWS = 1 << 16
+_EXACT = decimal.Context(prec=60)
+_Convert = Callable[[Any], Any]
 
 
 class AvroReader:
-    """One open file; columns are found by name."""
+    """One open file; columns are found by name. Its pieces are runs of blocks."""
 
     def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField]) -> None:
+        import fastavro
+
         self.path, self.fields = path, tuple(fields)
-        self._data = fs.read(path)
+        self._source = fs.open(path)
+        try:
+            self._blocks = Blocks(self._source)
+            schema = self._blocks.schema
+            self._schema = fastavro.parse_schema(plain_schema(schema))
+            record = next(b for b in schema if b != "null") if isinstance(schema, list) else schema
+            names = {f["name"] for f in record["fields"]}
+        except LookupError as error:
+            self.close()
+            raise UnsupportedFormat(
+                f"{path}: unknown Avro codec {error}", hint="rewrite it with zstd", path=path
+            ) from None
+        except Exception as error:  # a broken header leads the parser anywhere
+            self.close()
+            raise self._broken(error) from None
+        for f in fields:
+            if f.name not in names:
+                self.close()
+                raise CorruptFile(path, f"it has no column {f.name!r}")
+        self._counts: list[int] | None = None
 
     @property
     def num_rows(self) -> int:
-        return self.read().num_rows
+        return sum(self.row_groups)
 
-    def read(self) -> pa.Table:
-        """All rows in file order."""
-        import fastavro
+    @property
+    def row_groups(self) -> list[int]:
+        """Rows of each block."""
+        if self._counts is None:
+            try:
+                self._counts = self._blocks.counts()
+            except ValueError as error:
+                raise self._broken(error) from None
+        return self._counts
 
-        try:
-            rows = list(fastavro.reader(io.BytesIO(self._data)))
-        except Exception as error:  # the decoder raises whatever broken bytes lead it to
-            raise CorruptFile(self.path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        return list(range(len(self.row_groups)))
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table:
+        """All rows, or those of some blocks, in file order."""
+        batches = list(self._read(groups))
+        if not batches:
+            return arrow_schema(self.fields, nullable=True).empty_table()
+        return pa.concat_tables(batches)
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        """In pieces of at most `rows` rows; memory stays near one piece."""
+        for table in self._read(groups, rows):
+            yield from table.to_batches(rows)
+
+    def close(self) -> None:
+        self._source.close()
+
+    def _read(self, groups: Sequence[int] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
+        from fastavro import schemaless_reader
+
+        chosen = None if groups is None else set(groups)
+        records: list[Any] = []
+        blocks = iter(self._blocks)
+        for i in range(1 << 62):
+            try:
+                block = next(blocks, None)
+                if block is not None and (chosen is None or i in chosen):
+                    source = io.BytesIO(block[1])
+                    records.extend(schemaless_reader(source, self._schema, None) for _ in range(block[0]))
+                    if source.tell() != len(block[1]):
+                        raise ValueError("a block holds more bytes than records")
+            except Exception as error:  # the decoder raises whatever broken bytes lead it to
+                raise self._broken(error) from None
+            if records and (block is None or len(records) >= rows):
+                yield self._table(records)
+                records = []
+            if block is None:
+                return
+
+    def _table(self, records: list[Any]) -> pa.Table:
+        if not self.fields:
+            return without_columns(len(records))
         try:
             columns = []
             for f in self.fields:
                 convert = _reader(f.type)
-                values = [row[f.name] for row in rows]  # type: ignore[index,call-overload]
-                columns.append(pa.array([None if v is None else convert(v) for v in values], arrow_type(f.type)))
+                values = [record[f.name] for record in records]
+                if convert is not None:
+                    values = [None if v is None else convert(v) for v in values]
+                columns.append(pa.array(values, arrow_type(f.type)))
             return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
-        except KeyError as error:
-            raise CorruptFile(self.path, f"it has no column {error}") from None
-        except (*BROKEN, AttributeError) as error:
+        except (pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
 
-    def batches(self, rows: int) -> Iterator[pa.RecordBatch]:
-        yield from self.read().to_batches(rows)
+    def _broken(self, error: Exception) -> CorruptFile:
+        return CorruptFile(self.path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})")
 
 
-def _reader(t: DataType) -> Callable[[Any], Any]:
-    """A function from fastavro's value to what Arrow takes for `t`."""
+def _reader(t: DataType) -> _Convert | None:
+    """A function from the decoder's value to what Arrow takes for `t`; None when they are the same."""
     match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return lambda v: _units(v, arrow_type(t).unit)
-        case Time():
-            return lambda v: (
-                v if isinstance(v, int) else (v.hour * 3600 + v.minute * 60 + v.second) * 1000 + v.microsecond // 1000
-            )
         case Decimal():
-            return lambda v: (
-                v
-                if isinstance(v, decimal.Decimal)
-                else decimal.Decimal(int.from_bytes(v, "big", signed=True)).scaleb(-t.scale)
-            )
+            scale = t.scale
+            return lambda v: decimal.Decimal(int.from_bytes(v, "big", signed=True)).scaleb(-scale, _EXACT)
         case Array():
-            element = _reader(t.element)
+            element = _or_same(_reader(t.element))
             return lambda v: [None if x is None else element(x) for x in v]
-        case Map():
-            return _map_reader(_reader(t.key), _reader(t.value))
-        case Multiset():
-            return _map_reader(_reader(t.element), lambda v: v)
+        case Map() | Multiset():
+            to_key, to_value = (_or_same(_reader(x)) for x in entry_types(t))
+            if has_text_keys(t):
+                return lambda v: [(k, None if x is None else to_value(x)) for k, x in v.items()]
+            return lambda v: [(to_key(x["key"]), None if x["value"] is None else to_value(x["value"])) for x in v]
         case Row():
-            fields = [(f.name, _reader(f.type)) for f in t.fields]
+            fields = [(f.name, _or_same(_reader(f.type))) for f in t.fields]
             return lambda v: {n: None if v[n] is None else read(v[n]) for n, read in fields}
-    if t.root == "DATE":
-        return lambda v: v if isinstance(v, int) else v.toordinal() - _EPOCH_DAY
-    return lambda v: v
+    return None
 
 
-def _map_reader(key: Callable[[Any], Any], value: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def read(v: Any) -> list[tuple[Any, Any]]:
-        pairs = v.items() if isinstance(v, dict) else ((x["key"], x["value"]) for x in v)
-        return [(key(k), None if x is None else value(x)) for k, x in pairs]
-
-    return read
-
-
-def _units(v: Any, unit: str) -> int:
-    if isinstance(v, int):
-        return v
-    delta = v - (_EPOCH_UTC if v.tzinfo else _EPOCH)
-    micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
-    return int(micros // 1000 if unit == "ms" else micros if unit == "us" else micros * 1000)
+def _or_same(convert: _Convert | None) -> _Convert:
+    return convert or (lambda v: v)
 
 
 class AvroWriter:
-    """One new file; rows are kept until `close`."""
+    """One new file."""
 
     def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
         import fastavro
 
         name = options.raw.get("avro.codec", compression).lower()
         codec = _CODECS.get(name)
-        if codec is None:
+        if codec is None or codec not in PACK:
             raise UnsupportedFormat(
-                f"file.compression {name!r} is not known for Avro", hint=f"use one of {', '.join(sorted(_CODECS))}"
-            )
+                f"file.compression {name!r} is not known for Avro",
+                hint=f"use one of {', '.join(sorted(_CODECS))}", feature=name,
+            )  # fmt: skip
         self._fields = tuple(fields)
-        schema = fastavro.parse_schema(_record(self._fields, _ROOT))
+        schema = avro_schema(self._fields)
+        self._schema = fastavro.parse_schema(plain_schema(schema[1]))
         level = options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstandard" else None
-        self._writer = fastavro.write.Writer(sink, schema, codec=codec, compression_level=level)
-        self._convert = [(f.name, _writer(f.type)) for f in self._fields]
+        self._sink = BlockSink(sink, schema, codec, level)
+        self._block = io.BytesIO()
+        self._count = 0
+
+    @property
+    def pending_bytes(self) -> int:
+        return self._block.tell()
 
     def write(self, table: pa.Table) -> None:
-        for batch in table.to_batches(max_chunksize=65536):
-            columns = [_python(batch.column(i), f.type) for i, f in enumerate(self._fields)]
+        from fastavro import schemaless_writer
+
+        names = [f.name for f in self._fields]
+        for batch in table.to_batches(max_chunksize=_ROWS):
+            columns = [_to_avro(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             for values in zip(*columns, strict=True):
-                self._writer.write(
-                    {n: None if v is None else to(v) for (n, to), v in zip(self._convert, values, strict=True)}
-                )
+                self._block.write(b"\x02")  # the record's branch of ["null", record]
+                schemaless_writer(self._block, self._schema, dict(zip(names, values, strict=True)))
+                self._count += 1
+                if self._block.tell() >= BLOCK_BYTES:
+                    self._flush()
 
     def close(self) -> None:
-        self._writer.flush()
+        if self._count:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sink.write(self._count, self._block.getvalue())
+        self._block, self._count = io.BytesIO(), 0
 
 
-def _python(column: pa.Array, t: DataType) -> list[Any]:
-    """Python values; times and dates as numbers, so that no year is out of reach."""
-    if pa.types.is_timestamp(column.type):
-        return column.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
-    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+def _to_avro(column: pa.Array, t: DataType) -> list[Any]:
+    """Values as the encoder takes them: times and dates as numbers, so that no year is out of reach, decimals as bytes."""
+    match t:
+        case Timestamp() | LocalZonedTimestamp():
+            return column.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+        case Time():
+            return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
+        case Decimal():
+            return [None if v is None else _unscaled(v, t.scale) for v in column.to_pylist()]
+        case Array():
+            return split_lists(column, column.value_lengths().to_pylist(), _to_avro(column.flatten(), t.element))
+        case Map() | Multiset():
+            offsets, keys, items = map_parts(column)
+            key, value = entry_types(t)
+            pairs = list(zip(_to_avro(keys, key), _to_avro(items, value), strict=True))
+            entries = split_lists(column, np.diff(offsets.to_numpy()).tolist(), pairs)
+            if has_text_keys(t):
+                return [None if v is None else dict(v) for v in entries]
+            return [None if v is None else [{"key": k, "value": x} for k, x in v] for v in entries]
+        case Row():
+            children = [_to_avro(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            names = [f.name for f in t.fields]
+            rows = zip(*children, strict=True) if children else [()] * len(column)
+            valid = column.is_valid().to_pylist()
+            return [dict(zip(names, row, strict=True)) if ok else None for row, ok in zip(rows, valid, strict=True)]
+    if t.root == "DATE":
         return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _record(fields: Sequence[DataField], name: str) -> dict[str, Any]:
-    return {"type": "record", "name": name, "fields": [_field(f.name, f.type, f"{name}_{f.name}") for f in fields]}
-
-
-def _field(name: str, t: DataType, path: str) -> dict[str, Any]:
-    out: dict[str, Any] = {"name": name, "type": _avro(t, path)}
-    if t.nullable:
-        out["default"] = None
-    return out
-
-
-def _avro(t: DataType, path: str) -> Any:
-    bare = _avro_bare(t, path)
-    return ["null", bare] if t.nullable else bare
-
-
-_ATOMIC = {
-    "BOOLEAN": "boolean", "TINYINT": "int", "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float",
-    "DOUBLE": "double", "CHAR": "string", "VARCHAR": "string", "BINARY": "bytes", "VARBINARY": "bytes", "BLOB": "bytes",
-}  # fmt: skip
-
-
-def _avro_bare(t: DataType, path: str) -> Any:
-    if t.root in _ATOMIC:
-        return _ATOMIC[t.root]
-    match t:
-        case Decimal():
-            return {"type": "bytes", "logicalType": "decimal", "precision": t.precision, "scale": t.scale}
-        case Time() if t.precision <= 3:
-            return {"type": "int", "logicalType": "time-millis"}
-        case Timestamp() | LocalZonedTimestamp() if t.precision <= 6:
-            # Reversed against the Avro specification, as Java writes it.
-            local = "local-" if isinstance(t, LocalZonedTimestamp) else ""
-            return {"type": "long", "logicalType": f"{local}timestamp-{'millis' if t.precision <= 3 else 'micros'}"}
-        case Array():
-            return {"type": "array", "items": _avro(t.element, path)}
-        case Map() | Multiset():
-            from paimon_nb.format.types import Atomic
-
-            key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, Atomic("INT", False))
-            if key.root in ("CHAR", "VARCHAR"):
-                return {"type": "map", "values": _avro(value, path)}
-            pair = [_field("key", key.with_nullable(False), path + "_key"), _field("value", value, path + "_value")]
-            return {"type": "array", "items": {"type": "record", "name": path, "fields": pair}, "logicalType": "map"}
-        case Row():
-            return _record(t.fields, path)
-    if t.root == "DATE":
-        return {"type": "int", "logicalType": "date"}
-    raise UnsupportedFormat(
-        f"{t.bare()} cannot be stored in Avro", hint="use 'file.format' = 'parquet'", feature=str(t)
-    )
-
-
-def _writer(t: DataType) -> Callable[[Any], Any]:
-    """A function from Arrow's Python value to what fastavro takes for `t`."""
-    match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return lambda v: v if isinstance(v, int) else _units(v, arrow_type(t).unit)
-        case Time():
-            return lambda v: (
-                v if isinstance(v, int) else (v.hour * 3600 + v.minute * 60 + v.second) * 1000 + v.microsecond // 1000
-            )
-        case Array():
-            element = _writer(t.element)
-            return lambda v: [None if x is None else element(x) for x in v]
-        case Map() | Multiset():
-            key = t.key if isinstance(t, Map) else t.element
-            to_key, to_value = _writer(key), _writer(t.value) if isinstance(t, Map) else (lambda v: v)
-            if key.root in ("CHAR", "VARCHAR"):
-                return lambda v: {k: None if x is None else to_value(x) for k, x in v}
-            return lambda v: [{"key": to_key(k), "value": None if x is None else to_value(x)} for k, x in v]
-        case Row():
-            fields = [(f.name, _writer(f.type)) for f in t.fields]
-            return lambda v: {n: None if v[n] is None else to(v[n]) for n, to in fields}
-    if t.root == "DATE":
-        return lambda v: v if isinstance(v, int) else v.toordinal() - _EPOCH_DAY
-    return lambda v: v
+def _unscaled(value: decimal.Decimal, scale: int) -> bytes:
+    """Java's BigInteger.toByteArray of the unscaled value: as few bytes as its sign allows."""
+    number = int(value.scaleb(scale, _EXACT))
+    return number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)

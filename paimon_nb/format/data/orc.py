@@ -1,35 +1,42 @@
-"""ORC data files. Arrow reads and writes them; times that 64-bit nanoseconds cannot say are read by pyorc."""
+"""Reading ORC data files. Arrow reads them; times that 64-bit nanoseconds cannot say are read by pyorc.
+
+Times: Java stores both TIMESTAMP and (in its legacy form) TIMESTAMP_LTZ as wall-clock time of the writer's zone. Both readers
+undo the zone, so that a column comes out as the wall clock that Java was given.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import orc
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.data.memory import to_memory
-from paimon_nb.format.data.parquet import BROKEN
+from paimon_nb.format.data.memory import BROKEN, map_parts, mask_of, running, to_memory, without_columns
+from paimon_nb.format.data.parquet import has_time
 from paimon_nb.format.types import (
     Array,
+    Atomic,
     Char,
     DataField,
     DataType,
+    LocalZonedTimestamp,
     Map,
     Multiset,
     Row,
+    Time,
     Timestamp,
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.types import LocalZonedTimestamp
 from paimon_nb.fs import FileIO
-from paimon_nb.options import TableOptions
 
-_CODECS = {"none": "uncompressed", "uncompressed": "uncompressed", "zlib": "zlib", "gzip": "zlib", "snappy": "snappy", "lz4": "lz4", "zstd": "zstd", "zstandard": "zstd"}  # fmt: skip
-_UNIT_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+UNITS_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 class OrcReader:
@@ -37,97 +44,152 @@ class OrcReader:
 
     def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField]) -> None:
         self.path, self.fields, self._fs = path, tuple(fields), fs
+        self._source = fs.open(path)
         try:
-            self.file = orc.ORCFile(fs.open(path))
+            self.file = orc.ORCFile(self._source)
             names = set(self.file.schema.names)
         except BROKEN as error:
-            raise CorruptFile(path, f"not readable as ORC ({error!s:.100})") from None
+            self.close()
+            raise self._broken(error) from None
         for f in fields:
             if f.name not in names:
+                self.close()
                 raise CorruptFile(path, f"it has no column {f.name!r}")
+        self._groups: list[int] | None = None
 
     @property
     def num_rows(self) -> int:
         return int(self.file.nrows)
 
-    def read(self) -> pa.Table:
-        """All rows in file order."""
+    @property
+    def row_groups(self) -> list[int]:
+        """Rows of each stripe."""
+        if self._groups is None:
+            if self.file.nstripes <= 1:
+                self._groups = [self.num_rows] * self.file.nstripes
+            else:
+                narrow = [self._narrowest()]
+                self._groups = [self.file.read_stripe(i, narrow).num_rows for i in range(self.file.nstripes)]
+        return self._groups
+
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        return list(range(self.file.nstripes))
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table:
+        """All rows, or those of some stripes, in file order."""
+        stripes = range(self.file.nstripes) if groups is None else groups
+        tables = [self._stripe(i) for i in stripes]
+        if tables:
+            return pa.concat_tables(tables)
+        return arrow_schema(self.fields, nullable=True).empty_table()
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        """In pieces of at most `rows` rows; memory stays near one stripe."""
+        for i in range(self.file.nstripes) if groups is None else groups:
+            yield from self._stripe(i).to_batches(rows)
+
+    def close(self) -> None:
+        self._source.close()
+
+    def _stripe(self, i: int) -> pa.Table:
         try:
             if not self.fields:
-                return pa.table({"_": pa.nulls(self.num_rows)}).select([])
-            timed = [f for f in self.fields if _has_time(f.type)]
-            plain = (
-                self.file.read(columns=[f.name for f in self.fields if f not in timed] or None)
-                if len(timed) < len(self.fields)
-                else pa.table({})
-            )
+                return without_columns(self.row_groups[i])
+            timed = [f for f in self.fields if has_time(f.type)]
+            plain = [f.name for f in self.fields if f not in timed]
+            batch = self.file.read_stripe(i, plain) if plain else None
             columns = [
-                self._column(f) if f in timed else to_memory(plain.column(f.name), _stored(f.type)) for f in self.fields
+                self._times(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
+                for f in self.fields
             ]
-            columns = [_finished(c, f.type) for c, f in zip(columns, self.fields, strict=True)]
             return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
         except BROKEN as error:
-            raise CorruptFile(self.path, f"not readable as ORC ({error!s:.100})") from None
+            raise self._broken(error) from None
 
-    def batches(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """In pieces of at most `rows` rows."""
-        yield from self.read().to_batches(rows)
-
-    def _column(self, field: DataField) -> Any:
-        """One column; Arrow refuses times beyond the years 1677..2262, pyorc reads them."""
+    def _times(self, stripe: int, field: DataField) -> pa.Array:
+        """One column of times; Arrow refuses those beyond the years 1677..2262, pyorc reads them."""
         try:
-            return to_memory(self.file.read(columns=[field.name]).column(field.name), _stored(field.type))
+            return from_orc(self.file.read_stripe(stripe, [field.name]).column(field.name), field.type)
         except BROKEN as error:
-            if "out of range" in str(error) and _has_time(field.type):
-                return _read_slowly(self._fs, self.path, field)
-            raise
+            if "out of range" not in str(error):
+                raise
+        return self._slowly(stripe, field)
+
+    def _slowly(self, stripe: int, field: DataField) -> pa.Array:
+        """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
+        import pyorc
+
+        with self._fs.open(self.path) as source:
+            reader = pyorc.Reader(
+                source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=moments()
+            )
+            rows = list(reader.read_stripe(stripe))
+        try:
+            return pa.array([_value(row[field.name], field.type) for row in rows], arrow_type(field.type))
+        except (pa.ArrowInvalid, OverflowError):
+            raise UnsupportedFormat(
+                f"{self.path}: column {field.name!r} holds a time outside the years 1678 to 2261, with nanoseconds",
+                hint="leave the column out, or store it as TIMESTAMP(6)", feature="ORC times beyond nanoseconds",
+                path=self.path, column=field.name,
+            ) from None  # fmt: skip
+
+    def _narrowest(self) -> str:
+        schema = self.file.schema
+        return next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0])
+
+    def _broken(self, error: Exception) -> CorruptFile:
+        return CorruptFile(self.path, f"not readable as ORC ({error!s:.100})")
 
 
-def _stored(t: DataType) -> DataType:
-    """TIME is an int in ORC files."""
-    from paimon_nb.format.types import Atomic, Time
-
-    return Atomic("INT", t.nullable) if isinstance(t, Time) else t
-
-
-def _finished(column: Any, t: DataType) -> Any:
-    if isinstance(t, Char):
-        return pc.utf8_rtrim(column, " ")  # ORC pads CHAR in the file, and its Java reader takes the padding off again
+def from_orc(column: pa.Array, t: DataType) -> pa.Array:
+    """A column as Arrow reads it in the memory form: TIME was an int, CHAR was padded."""
     wanted = arrow_type(t)
-    return column if column.type == wanted else column.cast(wanted)
-
-
-def _has_time(t: DataType) -> bool:
     match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return True
-        case Row():
-            return any(_has_time(f.type) for f in t.fields)
-        case Array() | Multiset():
-            return _has_time(t.element)
-        case Map():
-            return _has_time(t.key) or _has_time(t.value)
-    return False
+        case Time():
+            return column.cast(pa.int32()).cast(wanted)
+        case Char():
+            # ORC pads CHAR in the file, and its Java reader takes the padding off again.
+            return pc.utf8_rtrim(to_memory(column, t), " ")
+        case Array() if pa.types.is_list(column.type):
+            lengths = column.value_lengths().fill_null(0)
+            values = from_orc(column.flatten(), t.element)
+            return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
+        case Map() | Multiset() if pa.types.is_map(column.type):
+            offsets, keys, items = map_parts(column)
+            keys = from_orc(keys, t.key if isinstance(t, Map) else t.element)
+            items = from_orc(items, t.value if isinstance(t, Map) else Atomic("INT", False))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+        case Row() if pa.types.is_struct(column.type) and t.fields:
+            by_name = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
+            children = [from_orc(by_name[f.name], f.type) for f in t.fields]
+            return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(column))
+    return to_memory(column, t)
 
 
-def _read_slowly(fs: FileIO, path: str, field: DataField) -> pa.Array:
-    """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
+def moments() -> dict[Any, Any]:
+    """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
     import pyorc
 
-    class Exact(pyorc.converters.ORCConverter):  # type: ignore[misc]
+    class Moment(pyorc.converters.ORCConverter):  # type: ignore[misc]
         @staticmethod
         def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> tuple[int, int]:
             return seconds, nanoseconds
 
         @staticmethod
-        def to_orc(obj: Any, timezone: Any) -> tuple[int, int]:
-            return obj  # type: ignore[no-any-return]
+        def to_orc(obj: tuple[int, int], timezone: Any) -> tuple[int, int]:
+            return obj
 
-    kinds = {pyorc.TypeKind.TIMESTAMP: Exact, pyorc.TypeKind.TIMESTAMP_INSTANT: Exact}
-    with fs.open(path) as source:
-        reader = pyorc.Reader(source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=kinds)
-        values = [_value(row[field.name], field.type) for row in reader]
-    return pa.array(values, arrow_type(field.type))
+    class Days(pyorc.converters.ORCConverter):  # type: ignore[misc]
+        @staticmethod
+        def from_orc(days: int) -> int:
+            return days
+
+        @staticmethod
+        def to_orc(obj: int) -> int:
+            return obj
+
+    kinds = pyorc.TypeKind
+    return {kinds.TIMESTAMP: Moment, kinds.TIMESTAMP_INSTANT: Moment, kinds.DATE: Days}
 
 
 def _value(value: Any, t: DataType) -> Any:
@@ -135,52 +197,16 @@ def _value(value: Any, t: DataType) -> Any:
         return None
     match t:
         case Timestamp() | LocalZonedTimestamp():
-            unit = arrow_type(t).unit
-            per_second = _UNIT_PER_SECOND[unit]
+            per_second = UNITS_PER_SECOND[arrow_type(t).unit]
             return value[0] * per_second + value[1] // (1_000_000_000 // per_second)
         case Row():
-            return {f.name: _value(value.get(f.name), f.type) for f in t.fields}
+            return {f.name: _value(value[f.name], f.type) for f in t.fields}
         case Array():
             return [_value(v, t.element) for v in value]
         case Map():
             return [(_value(k, t.key), _value(v, t.value)) for k, v in value.items()]
         case Multiset():
             return [(_value(k, t.element), v) for k, v in value.items()]
+        case Char():
+            return value.rstrip(" ")
     return value
-
-
-class OrcWriter:
-    """One new file."""
-
-    def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
-        name = options.raw.get("orc.compress", compression).lower()
-        codec = _CODECS.get(name)
-        if codec is None:
-            raise UnsupportedFormat(
-                f"file.compression {name!r} is not known for ORC", hint=f"use one of {', '.join(sorted(_CODECS))}"
-            )
-        for f in fields:
-            if f.type.root == "VARIANT":
-                raise UnsupportedFormat("VARIANT cannot be stored in ORC", hint="use 'file.format' = 'parquet'")
-        self._fields = tuple(fields)
-        self._writer = orc.ORCWriter(sink, compression=codec)
-
-    def write(self, table: pa.Table) -> None:
-        columns = [c.cast(pa.int32()) if pa.types.is_time(c.type) else c for c in table.columns]
-        columns = [_nanos(c) for c in columns]
-        self._writer.write(pa.table(columns, names=[f.name for f in self._fields]))
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-def _nanos(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Arrow's ORC writer wants nanoseconds; what does not fit is refused by the cast, never wrapped."""
-    if pa.types.is_timestamp(column.type) and column.type.unit != "ns":
-        try:
-            return column.cast(pa.timestamp("ns", column.type.tz))
-        except pa.ArrowInvalid:
-            raise UnsupportedFormat(
-                "ORC files written here hold times of the years 1678 to 2261 only", hint="use 'file.format' = 'parquet'"
-            ) from None
-    return column

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.registry import Registry
@@ -15,18 +16,34 @@ from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.types import DataField
 from paimon_nb.fs import FileIO
 
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
 BATCH_ROWS = 1 << 16
+ROW_POSITION = "_ROW_POSITION"
+"""int64: a row's place in its file from 0, as deletion vectors count it."""
 
 
 class Reader(Protocol):
-    """One open data file."""
+    """One open data file. Pieces are what a format can skip or hold in memory alone: row groups, stripes, blocks."""
 
     @property
     def num_rows(self) -> int: ...
 
-    def read(self) -> pa.Table: ...
+    @property
+    def row_groups(self) -> list[int]:
+        """Rows of each piece."""
+        ...
 
-    def batches(self, rows: int) -> Iterator[pa.RecordBatch]: ...
+    def groups_for(self, condition: ds.Expression) -> list[int]:
+        """Pieces that may hold rows for which `condition` is true."""
+        ...
+
+    def read(self, groups: Sequence[int] | None = None) -> pa.Table: ...
+
+    def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]: ...
+
+    def close(self) -> None: ...
 
 
 READERS: Registry[Callable[[FileIO, str, Sequence[DataField]], Reader]] = Registry(
@@ -35,29 +52,71 @@ READERS: Registry[Callable[[FileIO, str, Sequence[DataField]], Reader]] = Regist
 
 
 def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField]) -> Reader:
-    """A reader of the given columns. Raises `MissingFile`, `CorruptFile`, `UnsupportedFormat`."""
+    """A reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`, `UnsupportedFormat`."""
     return READERS.find(format_of(path))(fs, path, fields)
 
 
 def read_data_file(
-    fs: FileIO, path: str, fields: Sequence[DataField], columns: Sequence[str] | None = None
+    fs: FileIO,
+    path: str,
+    fields: Sequence[DataField],
+    columns: Sequence[str] | None = None,
+    filter: ds.Expression | None = None,
+    row_positions: bool = False,
 ) -> pa.Table:
-    """All rows of a file in file order.
+    """The rows of a file in file order.
 
     Args:
         fields: the file's own columns, under the schema that it was written with. columns: which of them, in which order.
+        filter: a condition on the file's columns, in the memory types. Whole pieces of the file that cannot hold such rows
+            are left out; all other rows come, so the caller still filters.
+        row_positions: adds `ROW_POSITION` as the last column.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    return open_data_file(fs, path, _selected(fields, columns)).read()
+    reader = open_data_file(fs, path, _selected(fields, columns))
+    try:
+        groups = None if filter is None else reader.groups_for(filter)
+        table = reader.read(groups)
+        if not row_positions:
+            return table
+        return table.append_column(ROW_POSITION, pa.array(_positions(reader.row_groups, groups)))
+    finally:
+        reader.close()
 
 
 def iter_data_file(
-    fs: FileIO, path: str, fields: Sequence[DataField], columns: Sequence[str] | None = None, rows: int = BATCH_ROWS
+    fs: FileIO,
+    path: str,
+    fields: Sequence[DataField],
+    columns: Sequence[str] | None = None,
+    rows: int = BATCH_ROWS,
+    filter: ds.Expression | None = None,
+    row_positions: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The same in pieces of at most `rows` rows."""
-    return open_data_file(fs, path, _selected(fields, columns)).batches(rows)
+    """The same in pieces of at most `rows` rows, with no more of the file in memory than one piece."""
+    reader = open_data_file(fs, path, _selected(fields, columns))
+    try:
+        groups = None if filter is None else reader.groups_for(filter)
+        places = _positions(reader.row_groups, groups) if row_positions else None
+        done = 0
+        for batch in reader.batches(rows, groups):
+            if places is None:
+                yield batch
+            else:
+                yield batch.append_column(ROW_POSITION, pa.array(places[done : done + batch.num_rows]))
+            done += batch.num_rows
+    finally:
+        reader.close()
+
+
+def _positions(sizes: Sequence[int], groups: Sequence[int] | None) -> np.ndarray:
+    if groups is None:
+        return np.arange(sum(sizes), dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    parts = [np.arange(starts[g], starts[g + 1], dtype=np.int64) for g in groups]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _selected(fields: Sequence[DataField], columns: Sequence[str] | None) -> Sequence[DataField]:

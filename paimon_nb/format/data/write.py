@@ -11,14 +11,17 @@ import pyarrow as pa
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroWriter
 from paimon_nb.format.data.fields import file_compression, format_of
-from paimon_nb.format.data.orc import OrcWriter
-from paimon_nb.format.data.parquet import ParquetWriter
+from paimon_nb.format.data.orc_writer import OrcWriter
+from paimon_nb.format.data.parquet_writer import ParquetWriter
 from paimon_nb.format.types import DataField
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 
 
 class _FormatWriter(Protocol):
+    @property
+    def pending_bytes(self) -> int: ...
+
     def write(self, table: pa.Table) -> None: ...
 
     def close(self) -> None: ...
@@ -60,8 +63,8 @@ class DataWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Bytes that have reached the file; encoders may hold back some."""
-        return self._out.tell()
+        """Bytes in the file, and about those that its encoder holds back: what to compare with a target size."""
+        return self._out.tell() + self._writer.pending_bytes
 
     def close(self) -> WrittenFile:
         """Finish the file and make it durable."""

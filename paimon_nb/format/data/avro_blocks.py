@@ -1,0 +1,188 @@
+"""The Avro object container, block by block: framing and codecs; knows nothing of what the records mean.
+
+Source: Avro 1.11 specification, "Object Container Files". Snappy is Arrow's, so that no further library is needed.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+MAGIC = b"Obj\x01"
+BLOCK_BYTES = 64_000
+"""Plain bytes of a block; Java's default."""
+_SYNC = 16
+_MOST = 1 << 31
+"""Plain bytes that a block may have."""
+
+
+class Blocks:
+    """A container open for reading.
+
+    Raises:
+        ValueError: the bytes are no container, or one that is cut off. LookupError: a codec that is not known.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        if source.read(4) != MAGIC:
+            raise ValueError("it does not begin as an Avro file")
+        header = self._header()
+        self.schema: Any = json.loads(header[b"avro.schema"])
+        codec = header.get(b"avro.codec", b"null").decode()
+        if codec not in UNPACK:
+            raise LookupError(codec)
+        self._unpack = UNPACK[codec]
+        self._sync = self._take(_SYNC)
+        self._start: int = source.tell()
+
+    def counts(self) -> list[int]:
+        """Records of each block, without unpacking any."""
+        return [count for count, _ in self._framed()]
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Number of records and their plain bytes, from the first block on."""
+        for count, packed in self._framed():
+            yield count, self._unpack(packed)
+
+    def _framed(self) -> Iterator[tuple[int, bytes]]:
+        self._source.seek(self._start)
+        while first := self._source.read(1):
+            count = self._long(first)
+            packed = self._take(self._long())
+            if self._take(_SYNC) != self._sync:
+                raise ValueError("a block does not end where it says")
+            if count < 0:
+                raise ValueError("a block has a negative number of records")
+            yield count, packed
+
+    def _header(self) -> dict[bytes, bytes]:
+        out: dict[bytes, bytes] = {}
+        while count := self._long():
+            if count < 0:  # then the block's size in bytes follows
+                count = -count
+                self._long()
+            for _ in range(count):
+                key = self._take(self._long())
+                out[key] = self._take(self._long())
+        return out
+
+    def _take(self, size: int) -> bytes:
+        data: bytes = self._source.read(size) if 0 <= size <= _MOST else b""
+        if len(data) != size:
+            raise ValueError("it is cut off, or a length in it is wrong")
+        return data
+
+    def _long(self, first: bytes = b"") -> int:
+        number = shift = 0
+        while shift < 70:
+            byte = (first or self._take(1))[0]
+            first = b""
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return (number >> 1) ^ -(number & 1)
+        raise ValueError("a number in it never ends")
+
+
+class BlockSink:
+    """A container open for writing: takes encoded records, writes a block whenever enough have come."""
+
+    def __init__(self, sink: Any, schema: Any, codec: str, level: int | None) -> None:
+        self._sink, self._pack, self._level = sink, PACK[codec], level
+        self._sync = os.urandom(_SYNC)
+        header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
+        out = bytearray(MAGIC + long_bytes(len(header)))
+        for key, value in header.items():
+            out += long_bytes(len(key)) + key + long_bytes(len(value)) + value
+        sink.write(bytes(out) + b"\0" + self._sync)
+
+    def write(self, count: int, plain: bytes) -> None:
+        """One block."""
+        packed = self._pack(plain, self._level)
+        self._sink.write(long_bytes(count) + long_bytes(len(packed)) + packed + self._sync)
+
+
+def long_bytes(number: int) -> bytes:
+    """A zigzag variable-length long."""
+    zigzag = (number << 1) ^ (number >> 63)
+    out = bytearray()
+    while zigzag > 0x7F:
+        out.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    out.append(zigzag)
+    return bytes(out)
+
+
+def _unpack_deflate(data: bytes) -> bytes:
+    return zlib.decompressobj(-15).decompress(data, _MOST)
+
+
+def _unpack_snappy(data: bytes) -> bytes:
+    size = shift = 0
+    for byte in data[:5]:  # the plain length comes first
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    if size > 64 * len(data):  # no snappy tag makes more than 64 bytes of two
+        raise ValueError("a wrong length")
+    plain: bytes = pa.Codec("snappy").decompress(data[:-4], size, asbytes=True)
+    if zlib.crc32(plain).to_bytes(4, "big") != data[-4:]:
+        raise ValueError("a wrong checksum")
+    return plain
+
+
+def _unpack_zstandard(data: bytes) -> bytes:
+    import zstandard
+
+    # Java writes frames without a length, so the bytes come in portions.
+    source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+    parts: list[bytes] = []
+    while part := source.read(1 << 18):
+        parts.append(part)
+    return b"".join(parts)
+
+
+UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    "null": lambda data: data,
+    "deflate": _unpack_deflate,
+    "snappy": _unpack_snappy,
+    "bzip2": bz2.decompress,
+    "xz": lzma.decompress,
+    "zstandard": _unpack_zstandard,
+}
+
+
+def _pack_deflate(data: bytes, level: int | None) -> bytes:
+    packer = zlib.compressobj(6 if level is None else level, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def _pack_snappy(data: bytes, level: int | None) -> bytes:
+    packed: bytes = pa.Codec("snappy").compress(data, asbytes=True)
+    return packed + zlib.crc32(data).to_bytes(4, "big")
+
+
+def _pack_zstandard(data: bytes, level: int | None) -> bytes:
+    import zstandard
+
+    packed: bytes = zstandard.ZstdCompressor(level=1 if level is None else level).compress(data)
+    return packed
+
+
+PACK: dict[str, Callable[[bytes, int | None], bytes]] = {
+    "null": lambda data, level: data,
+    "deflate": _pack_deflate,
+    "snappy": _pack_snappy,
+    "bzip2": lambda data, level: bz2.compress(data),
+    "xz": lambda data, level: lzma.compress(data),
+    "zstandard": _pack_zstandard,
+}

@@ -1,0 +1,155 @@
+"""INT96 timestamps, as Java stores TIMESTAMP(7..9). Arrow writes either all timestamps of a file so or none, and wraps when reading.
+
+So Arrow handles such a column as 12 raw bytes, and the footer's word for its type is changed for it: the pages of both types
+hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `ParquetRowDataWriter.java` (timestampToInt96).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet as pq
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.data.thrift import T_I32, Struct, decode, encode
+
+INT96_ARROW = pa.binary(12)
+"""How a column that becomes INT96 is handed to Arrow's writer."""
+_JULIAN_EPOCH = 2_440_588
+_DAY_NANOS = 86_400 * 10**9
+_LAYOUT = np.dtype([("nanos", "<i8"), ("day", "<i4")])
+_INT96, _FIXED = 3, 7
+# Field ids of parquet.thrift: FileMetaData, RowGroup and ColumnChunk, SchemaElement and ColumnMetaData.
+_SCHEMA, _GROUPS = 2, 4
+_CHUNKS, _CHUNK_METADATA = 1, 3
+_TYPE, _LENGTH, _CHILDREN, _CONVERTED, _STATISTICS = 1, 2, 5, 6, 12
+
+
+def to_int96(array: pa.Array) -> pa.Array:
+    """timestamp[ns] as 12 bytes each: nanoseconds of the day, then the Julian day, little endian."""
+    nanos = pc.fill_null(array.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    out = np.empty(len(array), _LAYOUT)
+    days = np.floor_divide(nanos, _DAY_NANOS)
+    out["nanos"] = nanos - days * _DAY_NANOS
+    out["day"] = days + _JULIAN_EPOCH
+    validity = None
+    if array.null_count:
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        validity = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(INT96_ARROW, len(array), [validity, pa.py_buffer(out)])
+
+
+def from_int96(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """12 bytes each as timestamps, towards the past where `wanted` is coarser than nanoseconds.
+
+    Raises:
+        UnsupportedFormat: a moment that 64 bits of `wanted`'s unit cannot hold.
+    """
+    raw = np.frombuffer(array.buffers()[1] or b"", _LAYOUT)[array.offset : array.offset + len(array)]
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    days = np.where(valid, raw["day"].astype(np.int64) - _JULIAN_EPOCH, 0)
+    nanos = np.where(valid, raw["nanos"], 0)
+    per_day, divisor = {"ns": (_DAY_NANOS, 1), "us": (86_400 * 10**6, 1000), "ms": (86_400 * 10**3, 10**6)}[wanted.unit]
+    if (np.abs(days) > (1 << 63) // per_day - 1).any():
+        raise UnsupportedFormat(
+            "a time lies outside the years 1678 to 2261, and has nanoseconds",
+            hint="leave the column out, or store it as TIMESTAMP(6)", feature="INT96 beyond nanoseconds",
+        )  # fmt: skip
+    units = days * per_day + np.floor_divide(nanos, divisor)
+    return pa.array(units, pa.int64(), mask=~valid).cast(wanted)
+
+
+def raw_metadata(source: Any) -> pq.FileMetaData:
+    """A file's metadata with its INT96 columns called 12 bytes: Arrow wraps moments beyond 64-bit nanoseconds silently."""
+    size = source.size()
+    source.seek(size - 8)
+    length = int.from_bytes(source.read(8)[:4], "little")
+    source.seek(size - 8 - length)
+    metadata = decode(source.read(length))
+    leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
+    chosen = [leaf.get(_TYPE) == _INT96 for leaf in leaves]
+    for leaf in _where(leaves, chosen):
+        leaf.put(_TYPE, T_I32, _FIXED)
+        leaf.put(_LENGTH, T_I32, 12)
+    footer = _with_type(metadata, chosen, _FIXED)
+    return pq.read_metadata(pa.BufferReader(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
+
+
+class FooterPatch:
+    """A sink that lets bytes through and, once `hold` was called, keeps the tail until `release` has put it right."""
+
+    def __init__(self, sink: Any) -> None:
+        self._sink = sink
+        self._tail: bytearray | None = None
+        self.closed = False
+
+    def write(self, data: Any) -> int:
+        if self._tail is None:
+            return int(self._sink.write(data))
+        self._tail += bytes(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return int(self._sink.tell()) + (0 if self._tail is None else len(self._tail))
+
+    def flush(self) -> None:
+        """Arrow calls this; the sink's owner makes the file durable."""
+
+    def close(self) -> None:
+        """Arrow calls this; the sink's owner closes it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def hold(self) -> None:
+        """Keep what comes from now on."""
+        self._tail = bytearray()
+
+    def release(self) -> None:
+        """Write the tail, its footer changed."""
+        tail = bytes(self._tail or b"")
+        size = int.from_bytes(tail[-8:-4], "little")
+        start = len(tail) - 8 - size
+        footer = _patched(tail[start:-8])
+        self._sink.write(tail[:start] + footer + len(footer).to_bytes(4, "little") + tail[-4:])
+        self._tail = None
+
+
+def _patched(footer: bytes) -> bytes:
+    """Thrift FileMetaData with our 12-byte columns called INT96."""
+    metadata = decode(footer)
+    leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
+    chosen = [_is_ours(leaf) for leaf in leaves]
+    for leaf in _where(leaves, chosen):
+        leaf.put(_TYPE, T_I32, _INT96)
+        leaf.drop(_LENGTH)
+    return _with_type(metadata, chosen, _INT96)
+
+
+def _with_type(metadata: Struct, chosen: Sequence[bool], physical: int) -> bytes:
+    """The footer with another type, and no statistics, for the chosen columns of every row group."""
+    for group in metadata.list(_GROUPS):
+        for chunk in _where(group.list(_CHUNKS), chosen):
+            column = chunk.struct(_CHUNK_METADATA)
+            column.put(_TYPE, T_I32, physical)
+            column.drop(_STATISTICS)
+    return encode(metadata)
+
+
+def _where(structs: Sequence[Struct], chosen: Sequence[bool]) -> list[Struct]:
+    return [s for s, wanted in zip(structs, chosen, strict=True) if wanted]
+
+
+def _is_ours(leaf: Struct) -> bool:
+    # DECIMAL(27..28) also takes 12 bytes, and says that it is a decimal.
+    return leaf.get(_TYPE) == _FIXED and leaf.get(_LENGTH) == 12 and leaf.get(_CONVERTED) is None

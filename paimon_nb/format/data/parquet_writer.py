@@ -1,0 +1,198 @@
+"""Writing Parquet data files with Java's physical types, names and field ids. Format reference, section 9."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
+from paimon_nb.format.data.memory import map_parts, mask_of, running
+from paimon_nb.format.types import (
+    Array,
+    DataField,
+    DataType,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+    arrow_type,
+)
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.options.values import parse_memory
+
+_CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
+_GROUP_ROWS = 1 << 20
+_GROUP_BYTES = 64 << 20
+"""Bytes in memory that become a row group, unless file.block-size is smaller."""
+_NESTED_BASE, _NESTED_STEP = 536870911, 1024
+
+
+class ParquetWriter:
+    """One new file. `write` takes tables with the columns of `fields` in the memory form."""
+
+    def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
+        codec = _CODECS.get(compression)
+        if codec is None:
+            raise UnsupportedFormat(
+                f"file.compression {compression!r} is not known for Parquet",
+                hint=f"use one of {', '.join(sorted(_CODECS))}", feature=compression,
+            )  # fmt: skip
+        self._fields = tuple(fields)
+        self.schema = file_schema(fields)
+        block = options.get(opt.FILE_BLOCK_SIZE)
+        self._group_bytes = max(1, min(_GROUP_BYTES, block or _GROUP_BYTES))
+        self._pending: list[pa.Table] = []
+        self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
+        self._patch = FooterPatch(sink) if any(_has_int96(f.type) for f in fields) else None
+        self._sink = self._patch or sink
+        raw = options.raw
+        page = raw.get("parquet.page.size")
+        self._writer = pq.ParquetWriter(
+            self._sink, self.schema, compression=codec,
+            compression_level=options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
+            use_dictionary=raw.get("parquet.enable.dictionary", "true").lower() != "false",
+            write_statistics=[path for path, t in _leaves(self.schema) if t != INT96_ARROW] if self._patch else True,
+            data_page_size=parse_memory(page) if page else None, write_page_checksum=True,
+            store_decimal_as_integer=True, write_time_adjusted_to_utc=True,
+            store_schema=False, version="2.6", use_compliant_nested_type=True, data_page_version="1.0",
+        )  # fmt: skip
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows; row groups end where they are large enough, not with each call."""
+        step = max(1, min(_GROUP_ROWS, int(self._group_bytes / max(1.0, table.nbytes / max(1, table.num_rows)))))
+        for start in range(0, table.num_rows, step):
+            part = table.slice(start, step)
+            self._pending.append(part)
+            self._pending_bytes += part.nbytes
+            self._pending_rows += part.num_rows
+            if self._pending_bytes >= self._group_bytes or self._pending_rows >= _GROUP_ROWS:
+                self._flush()
+
+    @property
+    def pending_bytes(self) -> int:
+        """About how many bytes the rows that wait for their row group will take in the file."""
+        ratio = self._sink.tell() / self._flushed_bytes if self._flushed_bytes else 0.5
+        return int(self._pending_bytes * ratio)
+
+    def close(self) -> None:
+        self._flush()
+        if self._patch is not None:
+            self._patch.hold()
+        self._writer.close()
+        if self._patch is not None:
+            self._patch.release()
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        rows = pa.concat_tables(self._pending)
+        columns = [
+            pa.chunked_array([stored(c, f.type, target.type) for c in column.chunks], type=target.type)
+            for column, f, target in zip(rows.columns, self._fields, self.schema, strict=True)
+        ]
+        self._writer.write_table(pa.Table.from_arrays(columns, schema=self.schema), row_group_size=_GROUP_ROWS)
+        self._flushed_bytes += self._pending_bytes
+        self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
+
+
+def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
+    """A column in the memory form as the file's Arrow type: other labels, and INT96 as bytes."""
+    if array.type == target and array.type.equals(target, check_metadata=True):
+        return array
+    match t:
+        case Row():
+            children = [stored(c, f.type, g.type) for c, f, g in zip(array.flatten(), t.fields, target, strict=True)]
+            return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
+        case Array():
+            lengths = array.value_lengths().fill_null(0)
+            values = stored(array.flatten(), t.element, target.value_type)
+            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
+        case Map() | Multiset():
+            offsets, keys, items = map_parts(array)
+            keys = stored(keys, t.key if isinstance(t, Map) else t.element, target.key_type)
+            if isinstance(t, Map):
+                items = stored(items, t.value, target.item_type)
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(array))
+        case Timestamp() | LocalZonedTimestamp() if target == INT96_ARROW:
+            return to_int96(array)
+    return array.cast(target)
+
+
+def file_schema(fields: Sequence[DataField]) -> pa.Schema:
+    """The Arrow schema of a new file, with Paimon's field ids and required or optional columns."""
+    return pa.schema([_with_id(f.name, f.type, f.id) for f in fields])
+
+
+def _with_id(name: str, t: DataType, field_id: int) -> pa.Field:
+    return pa.field(name, _typed(t, field_id, 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+
+
+def _typed(t: DataType, owner: int, depth: int) -> pa.DataType:
+    """The Arrow type with ids on nested nodes; synthetic ids as Java makes them (format reference, section 9)."""
+    up, down = nested_ids(owner, depth)
+    match t:
+        case Row():
+            return pa.struct([_with_id(f.name, f.type, f.id) for f in t.fields])
+        case Array():
+            return pa.list_(_nested("element", t.element, owner, depth, up))
+        case Map():
+            key = _nested("key", t.key.with_nullable(False), owner, depth, down)
+            return pa.map_(key, _nested("value", t.value, owner, depth, up))
+        case Multiset():
+            key = _nested("key", t.element.with_nullable(False), owner, depth, down)
+            return pa.map_(key, pa.field("value", pa.int32(), False, {"PARQUET:field_id": str(up)}))
+        case Timestamp() | LocalZonedTimestamp() if t.precision > 6:
+            return INT96_ARROW
+    return arrow_type(t)
+
+
+def nested_ids(owner: int, depth: int) -> tuple[int, int]:
+    """Ids of what is nested in a column: of an ARRAY's elements and a MAP's values, and of a MAP's keys."""
+    up = _int32(_NESTED_BASE + owner * _NESTED_STEP + depth)
+    return up, _int32(_NESTED_BASE - owner * _NESTED_STEP - depth)
+
+
+def _nested(name: str, t: DataType, owner: int, depth: int, field_id: int) -> pa.Field:
+    return pa.field(name, _typed(t, owner, depth + 1), t.nullable, metadata={"PARQUET:field_id": str(field_id)})
+
+
+def _int32(value: int) -> int:
+    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _has_int96(t: DataType) -> bool:
+    match t:
+        case Timestamp() | LocalZonedTimestamp():
+            return t.precision > 6
+        case Row():
+            return any(_has_int96(f.type) for f in t.fields)
+        case Array() | Multiset():
+            return _has_int96(t.element)
+        case Map():
+            return _has_int96(t.key) or _has_int96(t.value)
+    return False
+
+
+def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
+    for f in schema:
+        yield from _below(f.name, f.type)
+
+
+def _below(path: str, t: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """Parquet's own paths of the primitive columns in a type."""
+    if pa.types.is_struct(t):
+        for f in t:
+            yield from _below(f"{path}.{f.name}", f.type)
+    elif pa.types.is_map(t):
+        yield from _below(f"{path}.key_value.key", t.key_type)
+        yield from _below(f"{path}.key_value.value", t.item_type)
+    elif pa.types.is_list(t):
+        yield from _below(f"{path}.list.element", t.value_type)
+    else:
+        yield path, t

@@ -1,0 +1,167 @@
+"""Thrift's compact protocol, read into a tree and written back; knows no message of any format.
+
+Source: Apache Thrift `thrift-compact-protocol.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+T_TRUE, T_FALSE, T_BYTE, T_I16, T_I32, T_I64, T_DOUBLE, T_BINARY, T_LIST, T_SET, T_MAP, T_STRUCT = range(1, 13)
+
+
+@dataclass(slots=True)
+class Struct:
+    """Fields as [id, type, value] in file order."""
+
+    fields: list[list[Any]]
+
+    def get(self, field_id: int) -> Any:
+        """A field's value; None when it is not there."""
+        return next((value for fid, _, value in self.fields if fid == field_id), None)
+
+    def list(self, field_id: int) -> list[Struct]:
+        """The structs of a list field."""
+        value: Many | None = self.get(field_id)
+        return [] if value is None else value.items
+
+    def struct(self, field_id: int) -> Struct:
+        value: Struct = self.get(field_id)
+        return value
+
+    def put(self, field_id: int, kind: int, value: Any) -> None:
+        """Set a field."""
+        self.drop(field_id)
+        self.fields.append([field_id, kind, value])
+        self.fields.sort(key=lambda f: int(f[0]))
+
+    def drop(self, field_id: int) -> None:
+        self.fields = [f for f in self.fields if f[0] != field_id]
+
+
+@dataclass(slots=True)
+class Many:
+    """A list or set."""
+
+    kind: int
+    items: Any
+
+
+def decode(data: bytes) -> Struct:
+    """The struct that `data` holds. Raises `ValueError`, `IndexError` for bytes that are no compact struct."""
+    return _Decoder(data).struct()
+
+
+def encode(struct: Struct) -> bytes:
+    out = bytearray()
+    _put_struct(out, struct)
+    return bytes(out)
+
+
+class _Decoder:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self) -> int:
+        number = shift = 0
+        while True:
+            byte = self.byte()
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    def zigzag(self) -> int:
+        number = self.varint()
+        return (number >> 1) ^ -(number & 1)
+
+    def take(self, size: int) -> bytes:
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def struct(self) -> Struct:
+        fields: list[list[Any]] = []
+        last = 0
+        while head := self.byte():
+            kind, step = head & 0x0F, head >> 4
+            last = last + step if step else self.zigzag()
+            fields.append([last, kind, self.value(kind)])
+        return Struct(fields)
+
+    def value(self, kind: int) -> Any:
+        match kind:
+            case 1 | 2:  # a field's boolean is its type
+                return kind == T_TRUE
+            case 3:
+                return self.byte()
+            case 4 | 5 | 6:
+                return self.zigzag()
+            case 7:
+                return self.take(8)
+            case 8:
+                return self.take(self.varint())
+            case 9 | 10:
+                head = self.byte()
+                size = head >> 4 if head >> 4 != 15 else self.varint()
+                inner = head & 0x0F
+                read = self.byte if inner in (T_TRUE, T_FALSE) else lambda: self.value(inner)
+                return Many(inner, [read() for _ in range(size)])
+            case 12:
+                return self.struct()
+        raise ValueError(f"Thrift type {kind} is not expected here")
+
+
+def _put_struct(out: bytearray, struct: Struct) -> None:
+    last = 0
+    for field_id, kind, value in struct.fields:
+        if 0 < field_id - last <= 15:
+            out.append((field_id - last) << 4 | kind)
+        else:
+            out.append(kind)
+            _put_zigzag(out, field_id)
+        last = field_id
+        _put_value(out, kind, value)
+    out.append(0)
+
+
+def _put_value(out: bytearray, kind: int, value: Any) -> None:
+    match kind:
+        case 1 | 2:
+            return
+        case 3:
+            out.append(value)
+        case 4 | 5 | 6:
+            _put_zigzag(out, value)
+        case 7:
+            out += value
+        case 8:
+            _put_varint(out, len(value))
+            out += value
+        case 9 | 10:
+            size = len(value.items)
+            out.append(min(size, 15) << 4 | value.kind)
+            if size >= 15:
+                _put_varint(out, size)
+            for item in value.items:
+                if value.kind in (T_TRUE, T_FALSE):
+                    out.append(item)
+                else:
+                    _put_value(out, value.kind, item)
+        case 12:
+            _put_struct(out, value)
+
+
+def _put_zigzag(out: bytearray, number: int) -> None:
+    _put_varint(out, (number << 1) ^ (number >> 63))
+
+
+def _put_varint(out: bytearray, number: int) -> None:
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
