@@ -21,9 +21,20 @@ class JsonObject:
             node = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise CorruptFile(path, f"not JSON: {error}") from None
+        self.node = self._object(node)
+
+    @classmethod
+    def of(cls, node: Any, path: str) -> JsonObject:
+        """A nested object of a file."""
+        out = cls.__new__(cls)
+        out.path = path
+        out.node = out._object(node)
+        return out
+
+    def _object(self, node: Any) -> Mapping[str, Any]:
         if not isinstance(node, dict):
-            raise CorruptFile(path, "not a JSON object")
-        self.node: Mapping[str, Any] = node
+            raise CorruptFile(self.path, f"{node!r:.60} is not a JSON object")
+        return node
 
     def get(self, key: str, kind: type[T], default: Any = _MISSING) -> T:
         """The value of `key`, which must be of `kind`; null and absence give `default`, without one they are errors."""

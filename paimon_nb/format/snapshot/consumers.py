@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import posixpath
+import time
+from contextlib import suppress
 
-from paimon_nb.base.errors import ConsumerNotFound, MissingFile
+from paimon_nb.base.errors import ConsumerNotFound, CorruptFile, MissingFile
 from paimon_nb.base.name import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.json_file import JsonObject, java_json
 from paimon_nb.fs import FileIO
 
 _PREFIX = "consumer-"
+_PAUSE_S = 0.01
 
 
 class ConsumerDirectory:
@@ -32,12 +35,19 @@ class ConsumerDirectory:
     def next_snapshot(self, consumer_id: str) -> int:
         """Raises `ConsumerNotFound`, `CorruptFile`."""
         path = self.path(consumer_id)
-        try:
-            return JsonObject(self.fs.read(path), path).natural("nextSnapshot")
-        except MissingFile:
-            raise ConsumerNotFound(
-                f"no consumer {consumer_id!r}", hint=did_you_mean(consumer_id, self.ids()), name=consumer_id
-            ) from None
+        for again in (True, True, False):
+            try:
+                return JsonObject(self.fs.read(path), path).natural("nextSnapshot")
+            except MissingFile:
+                raise ConsumerNotFound(
+                    f"no consumer {consumer_id!r}", hint=did_you_mean(consumer_id, self.ids()), name=consumer_id
+                ) from None
+            except CorruptFile:
+                # Other engines rewrite the file in place, so that it may be half there for a moment.
+                if not again:
+                    raise
+                time.sleep(_PAUSE_S)
+        raise AssertionError("the last try returns or raises")
 
     def set(self, consumer_id: str, next_snapshot: int) -> None:
         self.fs.overwrite(self.path(consumer_id), java_json({"nextSnapshot": next_snapshot}))
@@ -46,5 +56,9 @@ class ConsumerDirectory:
         return self.fs.delete(self.path(consumer_id))
 
     def min_next_snapshot(self) -> int | None:
-        """The oldest snapshot that some consumer still needs; a half-written file stops expiry by its `CorruptFile`."""
-        return min((self.next_snapshot(i) for i in self.ids()), default=None)
+        """The oldest snapshot that some consumer still needs; a broken file stops expiry by its `CorruptFile`."""
+        needed = []
+        for consumer_id in self.ids():
+            with suppress(ConsumerNotFound):  # deleted while we look
+                needed.append(self.next_snapshot(consumer_id))
+        return min(needed, default=None)

@@ -6,7 +6,7 @@ import posixpath
 import re
 from enum import Enum
 
-from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound
+from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound, StoreError
 from paimon_nb.format.snapshot.hints import EARLIEST, LATEST, read_hint, write_hint
 from paimon_nb.format.snapshot.snapshot import Snapshot
 from paimon_nb.fs import FileIO
@@ -108,7 +108,7 @@ class SnapshotDirectory:
         try:
             if self.fs.put_if_absent(path, snapshot.to_json()):
                 return Published.WON
-        except OSError:
+        except (OSError, StoreError):
             # The store did not say how it ended: only the file itself knows.
             if self.fs.exists(path) and self.same_commit(snapshot):
                 return Published.OURS

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.json_file import JsonObject, java_json
 
 
@@ -23,9 +22,9 @@ class ColumnStatistics:
     max_length: int | None = None
 
 
-_KEYS = (
-    ("distinct_count", "distinctCount"), ("minimum", "min"), ("maximum", "max"), ("null_count", "nullCount"),
-    ("avg_length", "avgLen"), ("max_length", "maxLen"),
+_KEYS: tuple[tuple[str, str, type[Any]], ...] = (
+    ("distinct_count", "distinctCount", int), ("minimum", "min", str), ("maximum", "max", str),
+    ("null_count", "nullCount", int), ("avg_length", "avgLen", int), ("max_length", "maxLen", int),
 )  # fmt: skip
 
 
@@ -45,9 +44,9 @@ class Statistics:
         node = JsonObject(data, path)
         columns = {}
         for name, one in node.get("colStats", dict, {}).items():
-            if not isinstance(one, dict) or not isinstance(one.get("colId"), int):
-                raise CorruptFile(path, f"column statistics of {name!r} are broken")
-            columns[name] = ColumnStatistics(one["colId"], **{ours: one.get(theirs) for ours, theirs in _KEYS})
+            column = JsonObject.of(one, path)
+            values = {ours: column.get(theirs, kind, None) for ours, theirs, kind in _KEYS}
+            columns[name] = ColumnStatistics(column.natural("colId"), **values)
         return Statistics(
             node.natural("snapshotId"),
             node.natural("schemaId"),
@@ -61,7 +60,7 @@ class Statistics:
         out: dict[str, Any] = {}
         for name, one in self.columns.items():
             node: dict[str, Any] = {"colId": one.column_id}
-            node.update({theirs: getattr(one, ours) for ours, theirs in _KEYS if getattr(one, ours) is not None})
+            node.update({theirs: getattr(one, ours) for ours, theirs, _ in _KEYS if getattr(one, ours) is not None})
             out[name] = node
         return out
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import posixpath
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +67,11 @@ class TagDirectory:
 
     def all(self) -> list[Tag]:
         """Every tag, by name."""
-        return [self.get(n) for n in self.names()]
+        out = []
+        for name in self.names():
+            with suppress(TagNotFound):  # deleted while we look
+                out.append(self.get(name))
+        return out
 
     def create(
         self,
