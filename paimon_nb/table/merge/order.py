@@ -43,7 +43,7 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     columns.append(kv.column(SEQUENCE_NUMBER))
     sort_keys.append(("n", "ascending", "at_start"))
     table = pa.table(columns, names=[k for k, _, _ in sort_keys])
-    order = pc.sort_indices(table, sort_keys=[(k, o) for k, o, _ in sort_keys], null_placement="at_start")
+    order = pc.sort_indices(table, sort_keys=sort_keys)
     return np.asarray(order, dtype=np.int64)
 
 

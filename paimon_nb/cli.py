@@ -1,0 +1,195 @@
+"""The `paimon-nb` command: demo, lab, sql, doctor, and the table actions as `paimon-nb compact --path ...`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.redact import redact_text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; errors are two lines and exit code 1."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if given and given[0] in _COMMANDS:
+            return _COMMANDS[given[0]](given[1:])
+        if given and given[0] not in ("-h", "--help"):
+            return _action(given[0], given[1:])
+    except PaimonError as error:
+        print(f"{type(error).__name__}: {redact_text(str(error))}", file=sys.stderr)
+        return 1
+    _help()
+    return 0
+
+
+def _help() -> None:
+    from paimon_nb.procedures import PROCEDURES
+
+    print(
+        "paimon-nb demo            run the quickstart on real data; ends with a table and an HTML page\n"
+        "paimon-nb lab             open JupyterLab on the notebooks\n"
+        "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR]\n"
+        "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
+        "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n\n"
+        "actions: " + ", ".join(sorted(PROCEDURES))
+    )
+
+
+# -- notebooks
+
+
+def notebooks() -> Path:
+    """The tutorials: in a checkout beside the package, else under the current folder."""
+    beside = Path(__file__).resolve().parent.parent / "notebooks"
+    return beside if beside.is_dir() else Path.cwd() / "notebooks"
+
+
+def _demo(arguments: list[str]) -> int:
+    """Execute the quickstart in a folder of its own, print its last table, write an HTML page that works offline."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from nbconvert import HTMLExporter
+
+    source = notebooks() / "01-quickstart.ipynb"
+    target = Path.cwd() / "demo"
+    target.mkdir(exist_ok=True)
+    shutil.rmtree(target / "warehouse", ignore_errors=True)
+    started = time.monotonic()
+    print(f"running {source.name}: 336,776 flights into a Paimon table ...", flush=True)
+    notebook = nbformat.read(source, as_version=4)
+    environment = {**os.environ, "PAIMON_NB_QUIET": "1"}
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(target)}})
+    try:
+        client.execute(env=environment)
+    except CellExecutionError as error:
+        print(str(error)[-3000:], file=sys.stderr)
+        return 1
+    page = target / "quickstart.html"
+    exporter = HTMLExporter(embed_images=True)
+    body, _ = exporter.from_notebook_node(without_widgets(notebook))
+    page.write_text(body)
+    print(last_text(notebook))
+    print(f"\n{time.monotonic() - started:.0f} s; the whole story with its pictures: {page}")
+    return 0
+
+
+def without_widgets(notebook: object) -> object:
+    """A copy whose pictures are the still ones: a page without a kernel must fetch nothing and hide nothing."""
+    import copy
+
+    plain = copy.deepcopy(notebook)
+    for cell in plain.cells:  # type: ignore[attr-defined]
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            data.pop("application/vnd.jupyter.widget-view+json", None)
+    plain.metadata.pop("widgets", None)  # type: ignore[attr-defined]
+    return plain
+
+
+def last_text(notebook: object) -> str:
+    """The text of the last table that the notebook shows."""
+    found = ""
+    for cell in notebook.cells:  # type: ignore[attr-defined]
+        for output in cell.get("outputs", ()):
+            text = output.get("data", {}).get("text/plain")
+            if text and "---" in text:
+                found = text
+    return found
+
+
+def _lab(arguments: list[str]) -> int:
+    folder = notebooks()
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--LabApp.news_url=None",
+        f"--ServerApp.root_dir={folder}",
+        *arguments,
+    ]
+    return subprocess.call(command)
+
+
+# -- SQL
+
+
+def _sql(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="paimon-nb sql")
+    parser.add_argument("text")
+    parser.add_argument("--warehouse", default="warehouse")
+    parser.add_argument("--limit", type=int, default=100)
+    given = parser.parse_args(arguments)
+    import paimon_nb
+    from paimon_nb.notebook.display import Rows
+
+    with paimon_nb.connect(given.warehouse) as wb:
+        print(Rows(wb.run(given.text), given.limit))
+    return 0
+
+
+def _doctor(arguments: list[str]) -> int:
+    from paimon_nb.doctor import main as doctor
+
+    return doctor(arguments)
+
+
+# -- actions
+
+
+def _action(name: str, arguments: list[str]) -> int:
+    """A procedure by its action name: `--path P` or `--warehouse W --database d --table t`, then its arguments."""
+    from paimon_nb.base.errors import ProcedureNotFound
+    from paimon_nb.base.registry import did_you_mean
+    from paimon_nb.plan import Call, Span
+    from paimon_nb.procedures import PROCEDURES, call_procedure
+    from paimon_nb.session.context import ProcedureContext
+    from paimon_nb.workbench import connect
+
+    procedure = PROCEDURES.get(name.replace("-", "_"))
+    if procedure is None:
+        raise ProcedureNotFound(
+            f"no command {name!r}", hint=did_you_mean(name, [*PROCEDURES, *_COMMANDS]) or "paimon-nb --help"
+        )
+    parser = argparse.ArgumentParser(prog=f"paimon-nb {name}", description=procedure.doc)
+    for place in ("path", "warehouse", "database", "table"):
+        parser.add_argument(f"--{place}")
+    parser.add_argument("--partition", action="append", help="a=1,b=2; may be given several times")
+    taken = {"table", "partition"}
+    for argument in procedure.arguments:
+        if argument.name not in taken:
+            parser.add_argument(f"--{argument.name}", help=argument.doc)
+    given = vars(parser.parse_args(arguments))
+    warehouse, database, table = given.pop("warehouse"), given.pop("database"), given.pop("table")
+    path, partition = given.pop("path"), given.pop("partition")
+    if path:
+        folder = Path(path)
+        warehouse, database, table = str(folder.parent.parent), folder.parent.name.removesuffix(".db"), folder.name
+    named = {k: v for k, v in given.items() if v is not None}
+    names = {a.name for a in procedure.arguments}
+    if "table" in names and table:
+        named["table"] = f"{database or 'default'}.{table}"
+    if partition:
+        named["partitions" if "partitions" in names else "partition"] = ";".join(partition)
+    wb = connect(warehouse or "warehouse")
+    context = ProcedureContext(wb.session)
+    result = call_procedure(context, Call(name, Span(0, 0), procedure.name, None, (), named))
+    for row in result.to_pylist():
+        print(", ".join(f"{k}: {v}" for k, v in row.items()))
+    for note in context.notes:
+        print(f"note: {note}")
+    return 0
+
+
+_COMMANDS = {"demo": _demo, "lab": _lab, "sql": _sql, "doctor": _doctor}
+
+if __name__ == "__main__":
+    sys.exit(main())

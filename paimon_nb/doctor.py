@@ -1,0 +1,114 @@
+"""What must fit together for everything to run, and the one line that mends each gap."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. `fix` is None when all is well."""
+
+    what: str
+    found: str
+    fix: str | None = None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(p) for p in version.split(".")[:3] if p.isdecimal())
+
+
+def _python() -> Check:
+    text = ".".join(map(str, sys.version_info[:3]))
+    return Check("Python", text, None if sys.version_info >= (3, 11) else "install Python 3.11 or newer")
+
+
+def _java() -> Check:
+    from paimon_nb.base.errors import PaimonError
+    from paimon_nb.engine.java import find_java
+
+    try:
+        java = find_java()
+    except PaimonError as error:
+        return Check("Java", "not found", error.hint or error.message)
+    return Check("Java", str(java))
+
+
+def _package(name: str, least: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:
+    version = _version(name)
+    span = f">={'.'.join(map(str, least))}" + (f",<{'.'.join(map(str, below))}" if below else "")
+    fix = f"pip install '{name}{span}'"
+    if version is None:
+        return Check(name, "not installed", fix)
+    numbers = _numbers(version)
+    good = numbers >= least and (below is None or numbers < below)
+    return Check(name, version, None if good else fix)
+
+
+def _writable(path: str) -> Check:
+    try:
+        os.makedirs(path, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        return Check("warehouse", f"{path}: {error.strerror}", f"chmod u+w {path}, or choose another warehouse")
+    return Check("warehouse", f"{path} can be written")
+
+
+def _link(path: str) -> Check:
+    """Publishing needs link(2): two writers must not both win."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path) as folder:
+            first, second = os.path.join(folder, "a"), os.path.join(folder, "b")
+            open(first, "wb").close()
+            os.link(first, second)
+    except OSError as error:
+        return Check(
+            "safe commits",
+            f"no hard links here ({error.strerror})",
+            "put the warehouse on a local or POSIX file system",
+        )
+    return Check("safe commits", "hard links work")
+
+
+def checks(warehouse: str = "warehouse") -> list[Check]:
+    """All checks, in order."""
+    made = not os.path.isdir(warehouse)
+    list_: list[Callable[[], Check]] = [
+        _python,
+        _java,
+        lambda: _package("pyspark", (4, 1), (4, 2)),
+        lambda: _package("pyarrow", (25,)),
+        lambda: _package("pandas", (2, 2), (3,)),
+        lambda: _package("jupyterlab", (4, 4)),
+        lambda: _package("anywidget", (0, 9)),
+        lambda: _writable(warehouse),
+        lambda: _link(warehouse),
+    ]
+    found = [check() for check in list_]
+    if made and os.path.isdir(warehouse) and not os.listdir(warehouse):
+        os.rmdir(warehouse)
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the checks; 1 when something is to be mended."""
+    found = checks(*arguments[:1])
+    width = max(len(c.what) for c in found)
+    for c in found:
+        print(f"{'ok ' if c.fix is None else '-> '} {c.what:<{width}}  {c.found}")
+        if c.fix:
+            print(f"    {'':<{width}}  {c.fix}")
+    return int(any(c.fix for c in found))

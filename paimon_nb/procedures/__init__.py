@@ -1,0 +1,84 @@
+"""Level 6: stored procedures, one family a file, named in a registry that can be read."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
+from paimon_nb.base.registry import Registry, did_you_mean
+from paimon_nb.plan import Call
+from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, RENAME_BRANCH
+from paimon_nb.procedures.compact import COMPACT, COMPACT_DATABASE
+from paimon_nb.procedures.consumers import CLEAR_CONSUMERS, RESET_CONSUMER
+from paimon_nb.procedures.expire import (
+    DROP_PARTITION,
+    EXPIRE_CHANGELOGS,
+    EXPIRE_PARTITIONS,
+    EXPIRE_SNAPSHOTS,
+    REMOVE_ORPHAN_FILES,
+)
+from paimon_nb.procedures.procedure import Argument, Context, Procedure
+from paimon_nb.procedures.rollback import ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK
+from paimon_nb.procedures.tags import (
+    CREATE_TAG,
+    CREATE_TAG_FROM_TIMESTAMP,
+    CREATE_TAG_FROM_WATERMARK,
+    DELETE_TAG,
+    EXPIRE_TAGS,
+    RENAME_TAG,
+    REPLACE_TAG,
+)
+
+PROCEDURES: Registry[Procedure] = Registry(
+    "procedure",
+    {
+        p.name: p
+        for p in (
+            CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, CREATE_BRANCH, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP,
+            CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG, DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS,
+            EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, REMOVE_ORPHAN_FILES, RENAME_BRANCH, RENAME_TAG, REPLACE_TAG,
+            RESET_CONSUMER, ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
+        )
+    },
+)  # fmt: skip
+
+NOT_HERE = {
+    **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), "it needs a REST catalog"),
+    **dict.fromkeys(
+        ("create_global_index", "drop_global_index", "vector_search", "full_text_search", "reassign_row_id",
+         "materialize_deletion_vectors", "data_evolution_merge_into", "compact_chain_table"),
+        "it belongs to a newer kind of table",
+    ),
+    **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
+    **dict.fromkeys(
+        ("alter_column_default_value", "compact_manifest", "mark_partition_done", "merge_branch", "merge_into", "migrate_database",
+         "migrate_table", "purge_files", "remove_unexisting_files", "remove_unexisting_manifests", "repair",
+         "repair_earliest_snapshot", "rescale", "rewrite_file_index", "rollback_to_as_latest", "trigger_tag_automatic_creation"),
+        "it is not built yet",
+    ),
+}  # fmt: skip
+"""Procedures of Paimon that are known by name and refused, with the reason."""
+
+
+def call_procedure(context: Context, call: Call) -> pa.Table:
+    """Run a CALL.
+
+    Raises:
+        ProcedureNotFound: with the nearest name. UnsupportedOperation: known, but not here.
+    """
+    name = call.procedure.lower()
+    procedure = PROCEDURES.get(name)
+    if procedure is None:
+        if name in NOT_HERE:
+            raise UnsupportedOperation(
+                f"procedure {name} cannot run here: {NOT_HERE[name]}", hint="SHOW PROCEDURES lists those that can"
+            )
+        raise ProcedureNotFound(
+            f"no procedure {call.procedure!r}",
+            hint=did_you_mean(name, PROCEDURES) or "SHOW PROCEDURES lists them",
+            name=name,
+        )
+    return procedure.run(context, **procedure.bind(call.positional, call.named))
+
+
+__all__ = ["NOT_HERE", "PROCEDURES", "Argument", "Context", "Procedure", "call_procedure"]

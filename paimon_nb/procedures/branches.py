@@ -1,0 +1,49 @@
+"""Branches: create, delete, rename, fast-forward."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
+from paimon_nb.table.maintain import create_branch, delete_branch, fast_forward, rename_branch
+
+_BRANCH = Argument("branch", required=True)
+
+
+def _create(context: Context, table: str, branch: str, tag: str | None, ignore_if_exists: bool | None) -> pa.Table:
+    create_branch(context.table(table).store, branch, tag, if_not_exists=bool(ignore_if_exists))
+    return success()
+
+
+def _delete(context: Context, table: str, branch: str) -> pa.Table:
+    for name in branch.split(","):
+        delete_branch(context.table(table).store, name.strip())
+    return success()
+
+
+def _rename(context: Context, table: str, from_branch: str, to_branch: str) -> pa.Table:
+    rename_branch(context.table(table).store, from_branch, to_branch)
+    return success()
+
+
+def _fast_forward(context: Context, table: str, branch: str) -> pa.Table:
+    fast_forward(context.table(table).store, branch)
+    return success()
+
+
+CREATE_BRANCH = Procedure(
+    "create_branch",
+    "A branch from a tag, or an empty one.",
+    (table_argument(), _BRANCH, Argument("tag"), Argument("ignore_if_exists", "bool", also=("ignoreIfExists",))),
+    _create,
+)
+DELETE_BRANCH = Procedure(
+    "delete_branch", "Delete branches; several with commas.", (table_argument(), _BRANCH), _delete
+)
+RENAME_BRANCH = Procedure(
+    "rename_branch",
+    "Give a branch another name.",
+    (table_argument(), Argument("from_branch", required=True), Argument("to_branch", required=True)),
+    _rename,
+)
+FAST_FORWARD = Procedure("fast_forward", "Let main become a branch.", (table_argument(), _BRANCH), _fast_forward)

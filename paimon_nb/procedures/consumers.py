@@ -1,0 +1,44 @@
+"""Consumers: reset and clear."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
+from paimon_nb.table.maintain import clear_consumers, delete_consumer, reset_consumer
+
+
+def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int | None) -> pa.Table:
+    store = context.table(table).store
+    if next_snapshot_id is None:
+        delete_consumer(store, consumer_id)
+    else:
+        reset_consumer(store, consumer_id, next_snapshot_id)
+    return success()
+
+
+def _clear(context: Context, table: str, including_consumers: str | None, excluding_consumers: str | None) -> pa.Table:
+    clear_consumers(context.table(table).store, including_consumers, excluding_consumers)
+    return success()
+
+
+RESET_CONSUMER = Procedure(
+    "reset_consumer",
+    "Set a reader's progress; without a snapshot forget it.",
+    (
+        table_argument(),
+        Argument("consumer_id", required=True, also=("consumerId",)),
+        Argument("next_snapshot_id", "int", also=("nextSnapshotId",)),
+    ),
+    _reset,
+)
+CLEAR_CONSUMERS = Procedure(
+    "clear_consumers",
+    "Forget readers whose name matches.",
+    (
+        table_argument(),
+        Argument("including_consumers", doc="regular expression", also=("includingConsumers",)),
+        Argument("excluding_consumers", doc="regular expression", also=("excludingConsumers",)),
+    ),
+    _clear,
+)

@@ -1,0 +1,170 @@
+"""Expiry: snapshots, changelogs, partitions; orphan files; partitions dropped by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.options.values import parse_duration_ms
+from paimon_nb.procedures.procedure import (
+    Argument,
+    Context,
+    Procedure,
+    commit_note,
+    one_row,
+    parse_options,
+    parse_partitions,
+    success,
+    table_argument,
+)
+from paimon_nb.table.maintain import (
+    ExpireLimits,
+    expire_changelogs,
+    expire_partitions,
+    expire_snapshots,
+    remove_orphans,
+)
+
+_UNBOUNDED = 1 << 40
+
+
+def _expire_snapshots(
+    context: Context, table: str, retain_max: int | None, retain_min: int | None, older_than: int | None,
+    max_deletes: int | None, options: str | None,
+) -> pa.Table:  # fmt: skip
+    store = context.table(table, parse_options(options)).store
+    limits = ExpireLimits.of(
+        store, retain_min=retain_min, retain_max=retain_max, older_than_ms=older_than, most=max_deletes or _UNBOUNDED
+    )
+    return one_row(deleted_snapshots_count=expire_snapshots(store, limits))
+
+
+def _time_in_second_place(given: Sequence[Any]) -> dict[str, Any]:
+    """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a time where a number is expected means older_than (design 6)."""
+    names = ["table", "retain_max", "retain_min", "older_than", "max_deletes", "options"]
+    out = dict(zip(names, given, strict=False))
+    second = out.get("retain_max")
+    if isinstance(second, str) and second and not second.strip().isdecimal():
+        out["older_than"] = out.pop("retain_max")
+    return out
+
+
+def _expire_changelogs(
+    context: Context, table: str, retain_max: int | None, retain_min: int | None, older_than: int | None,
+    max_deletes: int | None, delete_all: bool | None,
+) -> pa.Table:  # fmt: skip
+    store = context.table(table).store
+    if delete_all:
+        retain_max, retain_min, older_than = 1, 1, 1 << 62
+    limits = ExpireLimits.of(
+        store, retain_min=retain_min, retain_max=retain_max, older_than_ms=older_than, most=max_deletes or _UNBOUNDED
+    )
+    return one_row(deleted_changelogs_count=expire_changelogs(store, limits))
+
+
+def _expire_partitions(
+    context: Context, table: str, expiration_time: str | None, timestamp_formatter: str | None, timestamp_pattern: str | None,
+    expire_strategy: str | None, max_expires: int | None, options: str | None,
+) -> pa.Table:  # fmt: skip
+    store = context.table(table, parse_options(options)).store
+    done = expire_partitions(
+        store,
+        expiration_ms=None if expiration_time is None else parse_duration_ms(expiration_time),
+        formatter=timestamp_formatter,
+        pattern=timestamp_pattern,
+        strategy=expire_strategy,
+        most=max_expires,
+    )
+    keys = store.schema.partition_keys
+    names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in done.dropped]
+    if done.skipped:
+        context.notes.append(f"{len(done.skipped)} partition(s) tell no time and stay")
+    return pa.table({"expired_partitions": pa.array(names or ["No expired partitions."], pa.string())})
+
+
+def _drop_partition(context: Context, table: str, partition: str) -> pa.Table:
+    target = context.table(table)
+    commit_note(context, target, target.drop_partitions(parse_partitions(partition) or []))
+    return success()
+
+
+def _remove_orphan_files(
+    context: Context,
+    table: str,
+    older_than: int | None,
+    dry_run: bool | None,
+    parallelism: int | None,
+    mode: str | None,
+) -> pa.Table:
+    """Whole databases by `db.*`."""
+    database, _, last = table.rpartition(".")
+    names = [f"{database}.{t}" for t in context.catalog.tables(database)] if last == "*" else [table]
+    found = []
+    for name in names:
+        found += remove_orphans(context.table(name).store, older_than, dry_run=bool(dry_run))
+    if dry_run:
+        context.notes.append("dry run: nothing was deleted")
+    return one_row(deletedFileCount=len(found), deletedFileTotalLenInBytes=sum(o.size for o in found))
+
+
+EXPIRE_SNAPSHOTS = Procedure(
+    "expire_snapshots",
+    "Remove old snapshots and the files only they need.",
+    (
+        table_argument(),
+        Argument("retain_max", "int", doc="keep at most so many"),
+        Argument("retain_min", "int", doc="keep at least so many"),
+        Argument("older_than", "time", doc="only those that ended before"),
+        Argument("max_deletes", "int", doc="at most so many at once"),
+        Argument("options"),
+    ),
+    _expire_snapshots,
+    _time_in_second_place,
+)
+EXPIRE_CHANGELOGS = Procedure(
+    "expire_changelogs",
+    "Remove old long-lived changelogs.",
+    (
+        table_argument(),
+        Argument("retain_max", "int"),
+        Argument("retain_min", "int"),
+        Argument("older_than", "time"),
+        Argument("max_deletes", "int"),
+        Argument("delete_all", "bool"),
+    ),
+    _expire_changelogs,
+)
+EXPIRE_PARTITIONS = Procedure(
+    "expire_partitions",
+    "Drop partitions that are older than a time span.",
+    (
+        table_argument(),
+        Argument("expiration_time", doc="such as '7 d'"),
+        Argument("timestamp_formatter"),
+        Argument("timestamp_pattern"),
+        Argument("expire_strategy", doc="values-time or update-time"),
+        Argument("max_expires", "int"),
+        Argument("options"),
+    ),
+    _expire_partitions,
+)
+DROP_PARTITION = Procedure(
+    "drop_partition",
+    "Drop partitions by value.",
+    (table_argument(), Argument("partition", required=True, doc="'a=1,b=2;a=3'")),
+    _drop_partition,
+)
+REMOVE_ORPHAN_FILES = Procedure(
+    "remove_orphan_files",
+    "Delete files that no snapshot, tag or branch needs.",
+    (
+        table_argument(),
+        Argument("older_than", "time", doc="default: a day ago"),
+        Argument("dry_run", "bool"),
+        Argument("parallelism", "int"),
+        Argument("mode", doc="local or distributed"),
+    ),
+    _remove_orphan_files,
+)

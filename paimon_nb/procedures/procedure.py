@@ -1,0 +1,176 @@
+"""What a procedure is: its arguments declared once, and how a CALL's values find them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.table.table import Table
+
+
+class Context(Protocol):
+    """What the session gives to a procedure."""
+
+    catalog: Catalog
+    notes: list[str]
+    snapshots: list[tuple[str, int]]
+
+    @property
+    def current_database(self) -> str: ...
+
+    def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument. `kind`: text, int, bool or time (epoch milliseconds or 'yyyy-MM-dd HH:mm:ss')."""
+
+    name: str
+    kind: str = "text"
+    required: bool = False
+    doc: str = ""
+    also: tuple[str, ...] = ()
+    """Other spellings: Flink's snake case and Spark's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A stored procedure of the `sys` namespace. `arguments` stand in Flink's positional order."""
+
+    name: str
+    doc: str
+    arguments: tuple[Argument, ...]
+    run: Callable[..., pa.Table]
+    """Called with the context and every argument by name; absent ones are None."""
+    positional: Callable[[Sequence[Any]], dict[str, Any]] | None = None
+    """For overloads that a fixed order cannot say."""
+
+    def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by argument name.
+
+        Raises:
+            SqlAnalysisError: unknown, missing or too many arguments. BadOptionValue: a value of the wrong kind.
+        """
+        values: dict[str, Any] = dict.fromkeys((a.name for a in self.arguments), None)
+        spellings = {s.lower(): a for a in self.arguments for s in (a.name, a.name.replace("_", ""), *a.also)}
+        if positional and self.positional is not None:
+            values.update(self.positional(positional))
+        else:
+            if len(positional) > len(self.arguments):
+                raise SqlAnalysisError(
+                    f"{self.name} takes at most {len(self.arguments)} arguments, {len(positional)} are given",
+                    hint=self.usage,
+                )
+            for argument, value in zip(self.arguments, positional, strict=False):
+                values[argument.name] = value
+        for key, value in named.items():
+            argument = spellings.get(key.lower()) or spellings.get(key.lower().replace("_", ""))  # type: ignore[assignment]
+            if argument is None:
+                raise SqlAnalysisError(
+                    f"{self.name} has no argument {key!r}",
+                    hint=did_you_mean(key, [a.name for a in self.arguments]) or self.usage,
+                )
+            values[argument.name] = value
+        for argument in self.arguments:
+            value = values[argument.name]
+            if value == "" or value is None:  # '' holds a place in Flink's positional calls
+                if argument.required:
+                    raise SqlAnalysisError(
+                        f"{self.name} needs {argument.name}", hint=self.usage, argument=argument.name
+                    )
+                values[argument.name] = None
+            else:
+                values[argument.name] = _convert(value, argument, self)
+        return values
+
+    @property
+    def usage(self) -> str:
+        """How it is called."""
+        inside = ", ".join(a.name if a.required else f"[{a.name}]" for a in self.arguments)
+        return f"CALL sys.{self.name}({inside})"
+
+
+def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
+    try:
+        match argument.kind:
+            case "int":
+                if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+                    raise ValueError("no whole number")
+                return int(value)
+            case "bool":
+                if isinstance(value, bool):
+                    return value
+                return {"true": True, "false": False}[str(value).strip().lower()]
+            case "time":
+                return time_ms(value)
+    except (ValueError, KeyError, TypeError):
+        raise BadOptionValue(
+            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is a {argument.kind}; {procedure.usage}",
+            argument=argument.name,
+        ) from None  # fmt: skip
+    return value if isinstance(value, dict) else str(value)
+
+
+def time_ms(value: Any) -> int:
+    """Epoch milliseconds from a number or a local time text. Raises `ValueError`."""
+    if isinstance(value, int):
+        return value
+    text = str(value).strip()
+    if text.isdecimal():
+        return int(text)
+    return int(dt.datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def table_argument() -> Argument:
+    """The table that nearly every procedure begins with."""
+    return Argument("table", required=True, doc="[database.]table")
+
+
+def one_row(**columns: Any) -> pa.Table:
+    """A result of one row."""
+    return pa.table({k: [v] for k, v in columns.items()})
+
+
+def success() -> pa.Table:
+    """Spark's result of procedures that have nothing to say."""
+    return one_row(result=True)
+
+
+def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
+    """'a=1,b=2;a=3' -> [{a: 1, b: 2}, {a: 3}]. Raises `BadOptionValue`."""
+    if not text:
+        return None
+    out = []
+    for part in text.split(";"):
+        if not part.strip():
+            continue
+        spec = {}
+        for pair in part.split(","):
+            key, equals, value = pair.partition("=")
+            if not equals:
+                raise BadOptionValue(
+                    f"partition {text!r} has no '=' in {pair!r}", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02'"
+                )
+            spec[key.strip()] = value.strip().strip("'")
+        out.append(spec)
+    return out
+
+
+def parse_options(text: str | None) -> dict[str, str]:
+    """'k=v,k2=v2' -> a mapping."""
+    if not text:
+        return {}
+    pairs = (p.partition("=") for p in text.split(",") if p.strip())
+    return {k.strip(): v.strip() for k, _, v in pairs}
+
+
+def commit_note(context: Context, table: Table, ids: Sequence[int]) -> None:
+    """Remember the snapshots that a procedure made, for undo."""
+    context.snapshots += [(str(table.name), i) for i in ids]

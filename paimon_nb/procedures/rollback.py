@@ -1,0 +1,91 @@
+"""Rolling back: to a snapshot, a tag, a time, a watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import SqlAnalysisError, TimeTravelError
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, table_argument
+from paimon_nb.table.maintain import rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.table import Table
+
+
+def _done(table: Table, act: Any) -> pa.Table:
+    before = table.latest_snapshot()
+    after = act()
+    return one_row(previous_snapshot_id=before.id if before else None, current_snapshot_id=after.id)
+
+
+def _rollback_to(context: Context, table: str, tag: str | None, snapshot_id: int | None) -> pa.Table:
+    target = context.table(table)
+    if (tag is None) == (snapshot_id is None):
+        raise SqlAnalysisError("rollback_to needs a tag or a snapshot_id", hint=ROLLBACK_TO.usage)
+    if tag is not None:
+        return _done(target, lambda: rollback_to_tag(target.store, tag))
+    assert snapshot_id is not None
+    return _done(target, lambda: rollback_to_snapshot(target.store, snapshot_id))
+
+
+def _by_kind(given: Sequence[Any]) -> dict[str, Any]:
+    """A number is a snapshot id, text is a tag (design 6)."""
+    out: dict[str, Any] = {"table": given[0]}
+    for value in given[1:]:
+        if value not in ("", None):
+            out["snapshot_id" if isinstance(value, int) else "tag"] = value
+    return out
+
+
+def _rollback(context: Context, table: str, version: str | None, snapshot: int | None, tag: str | None) -> pa.Table:
+    target = context.table(table)
+    if version is not None:
+        if version in target.store.tags.names() or not version.isdecimal():
+            tag = version
+        else:
+            snapshot = int(version)
+    return _rollback_to(context, table, tag, snapshot)
+
+
+def _rollback_to_timestamp(context: Context, table: str, timestamp: int) -> pa.Table:
+    target = context.table(table)
+    earlier = [s for s in target.store.snapshots.all() if s.time_ms <= timestamp]
+    if not earlier:
+        raise TimeTravelError(f"{table} has no snapshot at or before {timestamp}", hint="give a later time")
+    return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
+
+
+def _rollback_to_watermark(context: Context, table: str, watermark: int) -> pa.Table:
+    target = context.table(table)
+    earlier = [s for s in target.store.snapshots.all() if s.watermark is not None and s.watermark <= watermark]
+    if not earlier:
+        raise TimeTravelError(f"{table} has no snapshot with a watermark up to {watermark}", hint="give a larger one")
+    return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
+
+
+ROLLBACK_TO = Procedure(
+    "rollback_to",
+    "Make an earlier snapshot or tag the newest again; what came later is deleted.",
+    (table_argument(), Argument("tag"), Argument("snapshot_id", "int", also=("snapshot",))),
+    _rollback_to,
+    _by_kind,
+)
+ROLLBACK = Procedure(
+    "rollback",
+    "Spark's name of rollback_to.",
+    (table_argument(), Argument("version"), Argument("snapshot", "int"), Argument("tag")),
+    _rollback,
+)
+ROLLBACK_TO_TIMESTAMP = Procedure(
+    "rollback_to_timestamp",
+    "Back to the last snapshot at or before a time.",
+    (table_argument(), Argument("timestamp", "time", required=True)),
+    _rollback_to_timestamp,
+)
+ROLLBACK_TO_WATERMARK = Procedure(
+    "rollback_to_watermark",
+    "Back to the last snapshot with at most this watermark.",
+    (table_argument(), Argument("watermark", "int", required=True)),
+    _rollback_to_watermark,
+)

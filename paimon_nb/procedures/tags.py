@@ -1,0 +1,98 @@
+"""Tags: create, from a time, delete, rename, replace, expire."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import TimeTravelError
+from paimon_nb.options.values import parse_duration_ms
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
+from paimon_nb.table.maintain import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+
+_TAG = Argument("tag", required=True, doc="name of the tag", also=("tagName",))
+_SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent", also=("snapshot_id",))
+_RETAINED = Argument("time_retained", doc="how long the tag lives, such as '7 d'")
+
+
+def _ms(text: str | None) -> int | None:
+    return None if text is None else parse_duration_ms(text)
+
+
+def _create(context: Context, table: str, tag: str, snapshot: int | None, time_retained: str | None) -> pa.Table:
+    create_tag(context.table(table).store, tag, snapshot, retained_ms=_ms(time_retained))
+    return success()
+
+
+def _create_from_timestamp(
+    context: Context, table: str, tag: str, timestamp: int, time_retained: str | None
+) -> pa.Table:
+    store = context.table(table).store
+    later = [s for s in store.snapshots.all() if s.time_ms >= timestamp]
+    if not later:
+        raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="give an earlier time")
+    create_tag(store, tag, later[0].id, retained_ms=_ms(time_retained))
+    return pa.table({"tagName": [tag], "snapshot": [later[0].id], "commit_time": [later[0].time_ms]})
+
+
+def _create_from_watermark(
+    context: Context, table: str, tag: str, watermark: int, time_retained: str | None
+) -> pa.Table:
+    store = context.table(table).store
+    later = [s for s in store.snapshots.all() if (s.watermark if s.watermark is not None else -(1 << 63)) >= watermark]
+    if not later:
+        raise TimeTravelError(
+            f"{table} has no snapshot with a watermark of {watermark} or more", hint="give a smaller one"
+        )
+    create_tag(store, tag, later[0].id, retained_ms=_ms(time_retained))
+    return pa.table({"tagName": [tag], "snapshot": [later[0].id], "watermark": [later[0].watermark]})
+
+
+def _delete(context: Context, table: str, tag: str) -> pa.Table:
+    store = context.table(table).store
+    for name in tag.split(","):
+        delete_tag(store, name.strip())
+    return success()
+
+
+def _rename(context: Context, table: str, tag: str, target_tag: str) -> pa.Table:
+    rename_tag(context.table(table).store, tag, target_tag)
+    return success()
+
+
+def _replace(context: Context, table: str, tag: str, snapshot: int | None, time_retained: str | None) -> pa.Table:
+    replace_tag(context.table(table).store, tag, snapshot, retained_ms=_ms(time_retained))
+    return success()
+
+
+def _expire(context: Context, table: str, older_than: int | None) -> pa.Table:
+    return pa.table({"expired_tags": pa.array(expire_tags(context.table(table).store, older_than), pa.string())})
+
+
+CREATE_TAG = Procedure(
+    "create_tag", "Keep a snapshot under a name.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _create
+)
+CREATE_TAG_FROM_TIMESTAMP = Procedure(
+    "create_tag_from_timestamp",
+    "Tag the first snapshot at or after a time.",
+    (table_argument(), _TAG, Argument("timestamp", "time", required=True, doc="epoch ms or local time"), _RETAINED),
+    _create_from_timestamp,
+)
+CREATE_TAG_FROM_WATERMARK = Procedure(
+    "create_tag_from_watermark",
+    "Tag the first snapshot with at least this watermark.",
+    (table_argument(), _TAG, Argument("watermark", "int", required=True), _RETAINED),
+    _create_from_watermark,
+)
+DELETE_TAG = Procedure("delete_tag", "Delete tags; several with commas.", (table_argument(), _TAG), _delete)
+RENAME_TAG = Procedure(
+    "rename_tag",
+    "Give a tag another name.",
+    (table_argument(), _TAG, Argument("target_tag", required=True, also=("targetTagName",))),
+    _rename,
+)
+REPLACE_TAG = Procedure(
+    "replace_tag", "Let a tag name another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace
+)
+EXPIRE_TAGS = Procedure(
+    "expire_tags", "Drop tags whose time is over.", (table_argument(), Argument("older_than", "time")), _expire
+)
