@@ -1,25 +1,37 @@
-"""FLOAT and DOUBLE as Java's `toString` writes them. Knows nothing but numbers."""
+"""FLOAT and DOUBLE as Java's `toString` writes them up to release 18. Knows nothing but numbers.
+
+Those releases do not always find the shortest text (2.0E23 comes out as 1.9999999999999998E23); release 19 and later do.
+Paimon runs on 8, 11 and 17, and the text is in directory names, so their algorithm is repeated here step by step.
+Source: `jdk.internal.math.FloatingDecimal.BinaryToASCIIBuffer` (behaviour, by comparison with Java 17).
+"""
 
 from __future__ import annotations
 
 import math
+import struct
 
-import numpy as np
+_FIVE_BITS = [0] + [(5**n).bit_length() for n in range(1, 27)]
+_FRACTION = 52
+_HIDDEN = 1 << _FRACTION
 
 
 def double_text(value: float) -> str:
     """Java's `Double.toString`."""
-    return _java(value, repr(float(value)))
+    bits = int.from_bytes(struct.pack(">d", value), "big")
+    return _text(value, bits >> 52 & 0x7FF, bits & (_HIDDEN - 1), 1023, _FRACTION)
 
 
 def float_text(value: float) -> str:
     """Java's `Float.toString` of the nearest 32-bit number."""
-    with np.errstate(over="ignore"):
-        single = np.float32(value)
-    return _java(float(single), np.format_float_scientific(single, unique=True))
+    try:
+        raw = struct.pack(">f", value)
+    except OverflowError:
+        raw = struct.pack(">f", math.copysign(math.inf, value))
+    bits = int.from_bytes(raw, "big")
+    return _text(struct.unpack(">f", raw)[0], bits >> 23 & 0xFF, bits & 0x7FFFFF, 127, 23)
 
 
-def _java(value: float, shortest: str) -> str:
+def _text(value: float, exponent: int, fraction: int, bias: int, fraction_bits: int) -> str:
     if math.isnan(value):
         return "NaN"
     sign = "-" if math.copysign(1.0, value) < 0 else ""
@@ -27,24 +39,115 @@ def _java(value: float, shortest: str) -> str:
         return f"{sign}Infinity"
     if value == 0:
         return f"{sign}0.0"
-    digits, exponent = _digits(shortest)
-    if 1e-3 <= abs(value) < 1e7:
-        return sign + _plain(digits, exponent)
-    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent - 1}"
+    if exponent == 0:  # subnormal: shift the first one into the hidden bit's place
+        significant = fraction.bit_length()
+        fraction <<= fraction_bits + 1 - significant
+        exponent = significant - fraction_bits
+    else:
+        significant = fraction_bits + 1
+        fraction |= 1 << fraction_bits
+    digits, point = _digits(exponent - bias, fraction << (_FRACTION - fraction_bits), significant)
+    return sign + _layout(digits, point)
 
 
-def _digits(text: str) -> tuple[str, int]:
-    """Significant digits and the decimal exponent e of 0.digits * 10^e."""
-    mantissa, _, power = text.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    exponent = len(whole) + int(power or 0) - (len(whole + fraction) - len(digits))
-    return digits.rstrip("0"), exponent
+def _layout(digits: str, point: int) -> str:
+    """0.digits * 10^point, plain between 10^-3 and 10^7, else with an exponent."""
+    if 0 < point < 8:
+        return f"{digits[:point]:0<{point}}.{digits[point:] or '0'}"
+    if -3 < point <= 0:
+        return "0." + "0" * -point + digits
+    return f"{digits[0]}.{digits[1:] or '0'}E{point - 1}"
 
 
-def _plain(digits: str, exponent: int) -> str:
-    if exponent <= 0:
-        return "0." + "0" * -exponent + digits
-    if len(digits) <= exponent:
-        return digits + "0" * (exponent - len(digits)) + ".0"
-    return f"{digits[:exponent]}.{digits[exponent:]}"
+def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
+    """Digits d and point p of 0.d * 10^p, for fraction * 2^(exponent - 52) with `significant` bits of precision."""
+    tail_zeros = (fraction & -fraction).bit_length() - 1
+    bits = _FRACTION + 1 - tail_zeros
+    tiny = max(0, bits - exponent - 1)
+    if -21 <= exponent <= 62 and tiny == 0 and bits < 64:
+        return _whole(exponent, fraction, significant)
+    return _divided(exponent, fraction >> tail_zeros, bits, tiny, significant, _estimate(exponent, fraction))
+
+
+def _whole(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
+    """A whole number below 2^63: its own digits, without those past its precision."""
+    dropped = _decimal_digits(exponent - significant - 1) if exponent > significant else 0
+    number = fraction << (exponent - _FRACTION) if exponent >= _FRACTION else fraction >> (_FRACTION - exponent)
+    if dropped:
+        power = 10**dropped
+        number, rest = divmod(number, power)
+        number += rest >= power >> 1
+    text = str(number)
+    return text.rstrip("0"), len(text) + dropped
+
+
+def _decimal_digits(power_of_two: int) -> int:
+    return len(str(1 << power_of_two)) - 1 if 1 < power_of_two < 64 else 0
+
+
+def _estimate(exponent: int, fraction: int) -> int:
+    """About log10 of the number, never too low and at most one too high."""
+    one_to_two = 1.0 + (fraction & (_HIDDEN - 1)) / _HIDDEN
+    return math.floor((one_to_two - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
+
+
+def _five_bits(power: int) -> int:
+    return _FIVE_BITS[power] if power < len(_FIVE_BITS) else power * 3
+
+
+def _width(bits: int) -> int | None:
+    """Bits of the Java number that is used: int, long, or None for a big one. Sums overflow as in Java."""
+    return 32 if bits < 32 else 64 if bits < 64 else None
+
+
+def _wrapped(number: int, width: int) -> int:
+    half = 1 << (width - 1)
+    return (number + half) % (2 * half) - half
+
+
+def _divided(
+    exponent: int, fraction: int, bits: int, tiny: int, significant: int, decimal: int
+) -> tuple[str, int]:  # fmt: skip
+    """Digit by digit: value b / s, half the distance to the next number m / s, until what is left is below m."""
+    b5, s5 = max(0, -decimal), max(0, decimal)
+    b2 = b5 + tiny + exponent
+    s2 = s5 + tiny
+    m2 = b2 - significant
+    b2 -= bits - 1
+    common = min(b2, s2)
+    b2, s2, m2 = b2 - common, s2 - common, m2 - common
+    if bits == 1:  # below a power of two the next number is only half as far
+        m2 -= 1
+    if m2 < 0:
+        b2, s2, m2 = b2 - m2, s2 - m2, 0
+    width = _width(max(bits + b2 + _five_bits(b5), s2 + 1 + _five_bits(s5 + 1)))
+    b, s, m = fraction * 5**b5 << b2, 5**s5 << s2, 5**b5 << m2
+    tens = s * 10
+
+    def step() -> tuple[int, bool, bool]:
+        nonlocal b, m
+        quotient, b = b // s, b % s * 10
+        m *= 10
+        if width is None:
+            return quotient, b < m, b + m >= tens
+        m = _wrapped(m, width)
+        if m <= 0:  # too large for Java's number, so larger than b as well
+            return quotient, True, True
+        return quotient, b < m, _wrapped(b + m, width) > tens
+
+    digits: list[int] = []
+    quotient, low, high = step()
+    if quotient == 0 and not high:
+        decimal -= 1
+    else:
+        digits.append(quotient)
+    if decimal < -3 or decimal >= 8:  # the form with an exponent has at least two digits
+        low = high = False
+    while not low and not high:
+        quotient, low, high = step()
+        digits.append(quotient)
+    tie = 2 * b - tens
+    up = high and (not low or tie > 0 or (tie == 0 and digits[-1] % 2 == 1))
+    number = int("".join(map(str, digits))) + up
+    text = str(number).zfill(len(digits))
+    return text[: len(digits)], decimal + 1 + (len(text) > len(digits))
