@@ -63,7 +63,7 @@ def resolve(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             from paimon_nb.session.temporary import read_temporary
 
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
-        if len(ref.parts) == 1 and session.spark_started and session.spark.catalog.tableExists(ref.parts[0]):
+        if len(ref.parts) == 1 and session.spark_started and session.spark.catalog.tableExists(quote(ref.parts[0])):
             return None  # a temporary view that the user made in Spark goes first, as it does in Spark
         return _paimon(session, ref)
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
