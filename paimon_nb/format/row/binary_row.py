@@ -130,7 +130,7 @@ class _Section:
             elif root in _BYTES:
                 self._put_short(at, bytes(value))
             else:
-                self._put_long(at, _constructed(t, value))
+                self._put_long(at, constructed_bytes(t, value))
         except (struct.error, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise FormatError(f"{value!r} is no value of type {t}", hint="cast the value first", type=str(t)) from error
 
@@ -183,7 +183,8 @@ def _reserve(out: _Section, i: int, t: DataType) -> None:
         out._reserve(at, 8, 0)
 
 
-def _constructed(t: DataType, value: Any) -> bytes:
+def constructed_bytes(t: DataType, value: Any) -> bytes:
+    """The variable part of an ARRAY, MAP, MULTISET, ROW or VARIANT value."""
     match t:
         case Array():
             return _array_bytes(t.element, value)

@@ -18,7 +18,7 @@ from paimon_nb.base.registry import Registry
 from paimon_nb.format.row.binary_row import row_bytes
 from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, fixed_values
 from paimon_nb.format.row.murmur import hash_bytes, hash_rows, hash_words
-from paimon_nb.format.row.values import Value
+from paimon_nb.format.row.values import Value, to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
 
 Columns = Sequence[pa.Array | pa.ChunkedArray]
@@ -58,8 +58,6 @@ def bucket_of_row(
     """`bucket_of` for one row of in-row values."""
     if function.lower() == "default":
         return abs(key_hash_of(types, values)) % total_buckets if total_buckets > 0 else 0
-    from paimon_nb.format.row.values import to_arrow_value
-
     columns = [pa.array([to_arrow_value(t, v)], type=arrow_type(t)) for t, v in zip(types, values, strict=True)]
     return int(bucket_of(types, columns, total_buckets, function)[0])
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.row.binary_row import COMPACT_DECIMAL, COMPACT_TIMESTAMP, _constructed, null_bytes
+from paimon_nb.format.row.binary_row import COMPACT_DECIMAL, COMPACT_TIMESTAMP, constructed_bytes, null_bytes
 from paimon_nb.format.row.values import from_scalar
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 
@@ -142,7 +142,7 @@ def _column(t: DataType, array: pa.Array) -> _Column:
         return _timestamp(t, array, null)
     if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
         return _bytes(array, null, inline=True)
-    raw = [_constructed(t, from_scalar(t, item)) if item.is_valid else None for item in array]
+    raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
     return _bytes(pa.array(raw, type=pa.binary()), null, inline=False)
 
 

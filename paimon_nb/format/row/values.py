@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from paimon_nb.base.errors import SchemaMismatch
-from paimon_nb.format.types import Array, DataType, Decimal, Map, Multiset, Row, Time, arrow_type
+from paimon_nb.format.types import Array, Atomic, DataType, Decimal, Map, Multiset, Row, Time, arrow_type
 
 Value = Any
 """One of the values in the table above, or None."""
@@ -48,7 +48,7 @@ class VariantValue(NamedTuple):
     metadata: bytes
 
 
-_PER_MS = {"s": None, "ms": 1, "us": 1000, "ns": 1_000_000}
+_INT = Atomic("INT", False)
 _EXACT = decimal.Context(prec=60, rounding=decimal.ROUND_HALF_UP)
 
 
@@ -180,12 +180,3 @@ def _pairs(key: DataType, value: DataType, scalar: pa.MapScalar) -> tuple[tuple[
             strict=True,
         )
     )
-
-
-def _int_type() -> DataType:
-    from paimon_nb.format.types import Atomic
-
-    return Atomic("INT", False)
-
-
-_INT = _int_type()
