@@ -207,6 +207,15 @@ def check_conflicts(store: TableStore, latest: Snapshot | None, change: Change) 
 
 
 def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -> Conflict | None:
+    moving = store.bucket_option == -1 and store.schema.is_cross_partition
+    if (
+        moving
+        and change.entries
+        and change.kind == "APPEND"
+        and (other := _writer_since(store, latest, change.base_snapshot))
+    ):
+        why = f"snapshot {other} may have moved the same keys to other partitions"
+        return Conflict(why, change.entries[0].partition, change.entries[0].bucket)
     overwritten = _overwritten_since(store, latest, change.base_snapshot)
     if not change.must_check and not overwritten:
         return None
@@ -231,6 +240,15 @@ def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
         return index_entries(store, store.snapshots.get(snapshot_id)) if snapshot_id else []
     except (SnapshotNotFound, MissingFile):
         return []
+
+
+def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
+    """The first snapshot after `base` that brought rows; None when there is none."""
+    if latest is None:
+        return None
+    first = max((base or 0) + 1, store.snapshots.earliest_id() or 1)
+    later = (store.snapshots.get(i) for i in range(first, latest.id + 1))
+    return next((s.id for s in later if s.commit_kind != "COMPACT"), None)
 
 
 def _overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.index import read_hash_index, write_hash_index
 from paimon_nb.format.manifest import IndexEntry
 from paimon_nb.format.row import key_hash
@@ -44,12 +43,6 @@ class DynamicBuckets:
     """Gives rows their buckets and writes the index files that make it last."""
 
     def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
-        schema = store.schema
-        if not set(schema.partition_keys) <= set(schema.primary_keys):
-            raise UnsupportedOperation(
-                f"{store.name}: the primary key leaves out partition columns, so a key may move between partitions",
-                hint="write through Table.upsert or SQL, which look keys up first",
-            )
         self.store = store
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
         self._most = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)

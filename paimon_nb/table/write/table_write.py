@@ -22,9 +22,10 @@ from paimon_nb.table.commit.live import by_bucket, live_entries
 from paimon_nb.table.commit.manifests import check_manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.append_writer import AppendBucketWriter
 from paimon_nb.table.write.assign import fixed_buckets, partition_groups, split, take
+from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.defaults import with_defaults
 from paimon_nb.table.write.dynamic import DynamicBuckets
 from paimon_nb.table.write.files import Place
@@ -55,7 +56,7 @@ def restore(store: TableStore, partitions: Collection[bytes] | None = None) -> R
     """The table's live files now."""
     snapshot = store.latest()
     entries = live_entries(store, snapshot, partitions)
-    totals = {e.partition: e.total_buckets for e in entries}
+    totals = {e.partition: e.total_buckets for e in entries if e.bucket != POSTPONE_BUCKET}
     return Restored(snapshot.id if snapshot else None, by_bucket(entries), totals)
 
 
@@ -76,7 +77,10 @@ class TableWrite:
         self._compact = compact and not store.options.get(opt.WRITE_ONLY)
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
-        self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if is_dynamic(store) else None
+        crossing = is_dynamic(store) and store.schema.is_cross_partition
+        self._crossing = CrossPartition(store, ignore_existing=overwrite) if crossing else None
+        dynamic = is_dynamic(store) and not crossing
+        self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}
         self._done = False
 
@@ -99,11 +103,14 @@ class TableWrite:
         mask = kept(self.store, codes)
         if mask is not None:
             rows, codes = rows.filter(pa.array(mask)), codes[mask]
-        partitions, groups = partition_groups(self.store, rows)
-        if self._dynamic is not None:
-            buckets = self._dynamic.assign(rows, partitions, groups)
+        if self._crossing is not None:
+            routed = self._crossing.route(rows, codes)
+            rows, codes, partitions, groups, buckets = (
+                routed.rows, routed.kinds, routed.partitions, routed.groups, routed.buckets,
+            )  # fmt: skip
         else:
-            buckets = fixed_buckets(self.store, rows)
+            partitions, groups = partition_groups(self.store, rows)
+            buckets = self._buckets(rows, partitions, groups)
         for group, bucket, numbers in split(rows, groups, buckets):
             self._writer(partitions[group], bucket).write(take(rows, numbers), codes[numbers])
 
@@ -157,6 +164,11 @@ class TableWrite:
 
     # -- inside
 
+    def _buckets(self, rows: pa.Table, partitions: list[bytes], groups: np.ndarray) -> np.ndarray:
+        if self._dynamic is not None:
+            return self._dynamic.assign(rows, partitions, groups)
+        return fixed_buckets(self.store, rows)
+
     def _writer(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)
         if key not in self._writers:
@@ -172,7 +184,7 @@ class TableWrite:
 
     def _check_total(self, partition: bytes) -> None:
         have, want = self._restored.totals.get(partition), total_buckets(self.store)
-        if have is not None and have != want:
+        if have is not None and have != want and want != POSTPONE_BUCKET:
             raise UnsupportedOperation(
                 f"{self.store.name}: partition {self.store.partition_values(partition)} was written with {have} "
                 f"buckets, the table now says {want}",
@@ -194,7 +206,10 @@ class TableWrite:
         )
 
     def _with_ignored(self, messages: list[CommitMessage]) -> list[CommitMessage]:
-        """Rows that options dropped count as taken in, so that the count check at commit is about lost tasks only."""
+        """Let the counts of the messages add up to the rows taken in, so that the check at commit is about lost tasks only.
+
+        They differ by rows that options dropped, and by retractions of keys that moved between partitions.
+        """
         missing = self.row_count - sum(m.row_count for m in messages)
         if not missing:
             return messages

@@ -55,7 +55,9 @@ def upgrade(store: TableStore, name: str) -> int:
     """Move one file to level 4: same name, other level."""
     snapshot = store.latest()
     [entry] = [e for e in live_entries(store, snapshot) if e.file.file_name == name]
-    return TableCommit(store).commit([compacted([entry.file], [replace(entry.file, level=4)], base=snapshot.id)], tidy=False)[-1]
+    return TableCommit(store).commit(
+        [compacted([entry.file], [replace(entry.file, level=4)], base=snapshot.id)], tidy=False
+    )[-1]
 
 
 def on_disk(store: TableStore) -> set[str]:

@@ -82,3 +82,46 @@ def test_compaction_keeps_the_index(tmp_path):
     before = counts(store)
     compact_all(store)
     assert (counts(store), len(rows_of(store))) == (before, 7)
+
+
+class TestKeysThatMove:
+    COLUMNS = {"k": "INT", "dt": "STRING", "v": "STRING"}  # noqa: RUF012
+
+    def table(self, tmp_path, **options):
+        return make_table(f"{tmp_path}/t", self.COLUMNS, ["k"], ["dt"], bucket="-1", **options)
+
+    def test_the_old_row_goes(self, tmp_path):
+        store = self.table(tmp_path)
+        put(store, [{"k": k, "dt": "a", "v": "1"} for k in (1, 2, 3)])
+        put(store, [{"k": 2, "dt": "b", "v": "2"}, {"k": 9, "dt": "b", "v": "2"}, {"k": 9, "dt": "c", "v": "3"}])
+        assert by_key(rows_of(store), "k") == by_key(
+            [
+                {"k": 1, "dt": "a", "v": "1"},
+                {"k": 2, "dt": "b", "v": "2"},
+                {"k": 3, "dt": "a", "v": "1"},
+                {"k": 9, "dt": "c", "v": "3"},
+            ],
+            "k",
+        )
+
+    def test_partial_updates_join_the_old_partition(self, tmp_path):
+        store = self.table(tmp_path, **{"merge-engine": "partial-update"})
+        put(store, [{"k": 1, "dt": "a", "v": None}])
+        put(store, [{"k": 1, "dt": "b", "v": "x"}])
+        assert rows_of(store) == [{"k": 1, "dt": "a", "v": "x"}]
+
+    def test_first_rows_stay(self, tmp_path):
+        store = self.table(tmp_path, **{"merge-engine": "first-row"})
+        put(store, [{"k": 1, "dt": "a", "v": "first"}])
+        assert put(store, [{"k": 1, "dt": "b", "v": "late"}]) == []
+        assert rows_of(store) == [{"k": 1, "dt": "a", "v": "first"}]
+
+    def test_a_second_writer_is_refused(self, tmp_path):
+        store = self.table(tmp_path)
+        with TableWrite(store) as write:
+            write.write(pa.table({"k": pa.array([5], pa.int32()), "dt": ["x"], "v": ["mine"]}))
+            mine = write.prepare()
+        put(store, [{"k": 5, "dt": "y", "v": "theirs"}])
+        with pytest.raises(CommitConflict, match="moved the same keys"):
+            TableCommit(store).commit(mine)
+        assert rows_of(store) == [{"k": 5, "dt": "y", "v": "theirs"}]

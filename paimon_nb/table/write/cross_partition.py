@@ -1,0 +1,129 @@
+"""Keys that may move between partitions: the primary key leaves out partition columns, and buckets are dynamic.
+
+Every key of the table is looked up once per write. Source: behaviour reference, section 5 (Paimon `crosspartition/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, VALUE_KIND, evolve, iter_data_file
+from paimon_nb.format.manifest import ManifestEntry
+from paimon_nb.format.row import to_scalar
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.lsm.shadow import key_ids
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.assign import partition_groups
+from paimon_nb.table.write.kinds import DELETE, UPDATE_BEFORE
+
+Place = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class Routed:
+    """Rows with their final partition and bucket; retractions of moved keys come before the rows that moved them."""
+
+    rows: pa.Table
+    kinds: np.ndarray
+    partitions: list[bytes]
+    groups: np.ndarray
+    """Index into `partitions` per row."""
+    buckets: np.ndarray
+
+
+class CrossPartition:
+    """Where each key lies. Memory: one entry a key of the table."""
+
+    def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
+        self.store = store
+        self.engine = store.options.merge_engine
+        self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
+        self._places: dict[object, Place] = {}
+        self._counts: dict[bytes, dict[int, int]] = {}
+        if not ignore_existing:
+            for (partition, bucket), entries in by_bucket(live_entries(store, store.latest())).items():
+                for key in _keys(store, entries):
+                    self._put(key, (partition, bucket))
+
+    def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
+        """Send each row to the partition it names, or, as the merge engine wants it, to where its key lies already."""
+        partitions, groups = partition_groups(self.store, rows)
+        ids = key_ids(rows, self.store.schema.key_fields).to_pylist()
+        source: list[int] = []
+        where: list[Place] = []
+        out_kinds: list[int] = []
+
+        def emit(row: int, place: Place, kind: int) -> None:
+            source.append(row)
+            where.append(place)
+            out_kinds.append(kind)
+
+        for row, (key, group, kind) in enumerate(zip(ids, groups.tolist(), kinds.tolist(), strict=True)):
+            named, known = partitions[group], self._places.get(key)
+            if known is None:
+                emit(row, self._new(key, named), kind)
+            elif known[0] == named:
+                emit(row, known, kind)
+            elif self.engine == "deduplicate":
+                emit(row, known, DELETE)
+                if kind not in (DELETE, UPDATE_BEFORE):
+                    self._counts[known[0]][known[1]] -= 1
+                    emit(row, self._new(key, named), kind)
+            elif self.engine != "first-row":
+                emit(row, known, kind)  # partial-update, aggregation: the row joins the key's old partition
+        return self._table(rows, source, where, out_kinds)
+
+    # -- inside
+
+    def _new(self, key: object, partition: bytes) -> Place:
+        counts = self._counts.setdefault(partition, {})
+        bucket = next((b for b in sorted(counts) if counts[b] < self._target), None)
+        if bucket is None:
+            bucket = next(b for b in range(len(counts) + 1) if b not in counts)
+        place = (partition, bucket)
+        self._put(key, place)
+        return place
+
+    def _put(self, key: object, place: Place) -> None:
+        self._places[key] = place
+        counts = self._counts.setdefault(place[0], {})
+        counts[place[1]] = counts.get(place[1], 0) + 1
+
+    def _table(self, rows: pa.Table, source: Sequence[int], where: Sequence[Place], kinds: Sequence[int]) -> Routed:
+        partitions = list(dict.fromkeys(p for p, _ in where))
+        number = {p: i for i, p in enumerate(partitions)}
+        groups = np.array([number[p] for p, _ in where], np.int64)
+        out = rows.take(pa.array(source, pa.int64()))
+        values = [self.store.partition_values(p) for p in partitions]
+        for i, field in enumerate(self.store.schema.partition_fields):
+            kind = out.schema.field(field.name).type
+            choices = pa.array([to_scalar(field.type, v[i]).as_py() for v in values], kind)
+            at = out.schema.get_field_index(field.name)
+            out = out.set_column(at, out.schema.field(at), choices.take(pa.array(groups)))
+        buckets = np.array([b for _, b in where], np.int32)
+        return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)
+
+
+def _keys(store: TableStore, entries: Sequence[ManifestEntry]) -> list[object]:
+    """Keys that are present in a bucket: the newest record of each is no retraction."""
+    fields = (*store.schema.key_fields, SEQUENCE_FIELD, KIND_FIELD)
+    newest: dict[object, tuple[int, bool]] = {}
+    for entry in entries:
+        file = entry.file
+        schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
+        wanted = {f.id for f in fields}
+        in_file = [f for f in (*schema.fields, SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
+        path = store.data_path(entry.partition, entry.bucket, file)
+        for batch in iter_data_file(store.fs, path, in_file):
+            table = evolve(pa.Table.from_batches([batch]), in_file, fields)
+            ids = key_ids(table, store.schema.key_fields).to_pylist()
+            numbers, kinds = table.column(SEQUENCE_NUMBER).to_pylist(), table.column(VALUE_KIND).to_pylist()
+            for key, sequence, kind in zip(ids, numbers, kinds, strict=True):
+                if key not in newest or newest[key][0] <= sequence:
+                    newest[key] = (sequence, kind not in (DELETE, UPDATE_BEFORE))
+    return [key for key, (_, alive) in newest.items() if alive]
