@@ -23,7 +23,6 @@ from paimon_nb.table.scan import (
     Predicate,
     ScanPlan,
     all_of,
-    parse_predicate,
     plan_scan,
     read_plan,
 )
@@ -187,12 +186,7 @@ class Table:
             where: SQL text or a predicate; None = all rows. options: dynamic options. travel: see `to_arrow`.
         """
         store = self._store_at(options, **travel)
-        if isinstance(where, str):
-            # The text may name columns of the snapshot's own schema.
-            plan = plan_scan(store)
-            plan = plan_scan(store, parse_predicate(where, plan.schema))
-        else:
-            plan = plan_scan(store, where)
+        plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         return Scan(plan.store, plan)
 
     def to_arrow(

@@ -6,6 +6,7 @@ Source: format reference, sections 6 and 7.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.manifest import EMPTY_ROW, DataFile, SimpleStats
-from paimon_nb.format.row import arity_of, deserialize
+from paimon_nb.format.manifest import DataFile, SimpleStats
+from paimon_nb.format.row import deserialize
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
@@ -73,14 +74,12 @@ class _Place:
 def _groups(
     files: Sequence[DataFile], field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
 ) -> dict[_Place, list[int]]:
-    known: dict[tuple[int, tuple[str, ...] | None], _Place] = {}
-    out: dict[_Place, list[int]] = {}
+    forms: dict[tuple[int, tuple[str, ...] | None], list[int]] = {}
     for i, file in enumerate(files):
-        form = (file.schema_id, None if keys else file.value_stats_cols)
-        place = known.get(form)
-        if place is None:
-            place = known[form] = _place(schema_of(file.schema_id), form[1], field, keys)
-        out.setdefault(place, []).append(i)
+        forms.setdefault((file.schema_id, None if keys else file.value_stats_cols), []).append(i)
+    out: dict[_Place, list[int]] = {}
+    for (schema_id, listed), members in forms.items():
+        out.setdefault(_place(schema_of(schema_id), listed, field, keys), []).extend(members)
     return out
 
 
@@ -128,7 +127,8 @@ def _null_count(stats: SimpleStats, index: int) -> int | None:
 def stats_column(rows: Sequence[bytes], types: Sequence[DataType], index: int) -> pa.Array:
     """Column `index` of serialized rows of `types`, as `arrow_type`; null where a row has no such columns."""
     t = types[index]
-    usable = [len(r) >= 12 and r != EMPTY_ROW and arity_of(r) == len(types) for r in rows]
+    arity = struct.pack(">i", len(types))
+    usable = [r[:4] == arity and len(r) >= 12 for r in rows]
     if not all(usable):
         found = stats_column([r for r, ok in zip(rows, usable, strict=True) if ok], types, index)
         places = np.cumsum(usable) - 1

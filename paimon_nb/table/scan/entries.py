@@ -1,6 +1,6 @@
 """The live entries of a snapshot: base and delta manifests added up, manifests that cannot matter left out.
 
-Manifests never change, so each is decoded once per file system object. Source: format reference, section 5.4.
+Source: format reference, section 5.4.
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest import (
     ADD,
     DELETE,
-    FileCache,
     IndexEntry,
     ManifestEntry,
     ManifestFile,
@@ -23,13 +21,8 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.fs import FileIO
 from paimon_nb.table.store import TableStore
 
-_ENTRY_BYTES = 3000
-"""What one decoded entry holds in memory, roughly."""
-_CACHE_BYTES = 600 << 20
-_CACHES: WeakKeyDictionary[FileIO, FileCache] = WeakKeyDictionary()
 _THREADS = 4
 
 
@@ -84,12 +77,18 @@ def add_up(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
     entries = list(entries)
     gone = {e.identity for e in entries if e.kind == DELETE}
     alive = [e for e in entries if e.kind == ADD and e.identity not in gone] if gone else entries
-    seen = {(e.file.file_name, e.partition, e.bucket, e.file.level) for e in alive}
-    if len(seen) < len(alive):
-        names = [e.file.file_name for e in alive]
-        twice = next(n for n in names if names.count(n) > 1)
-        raise CorruptFile(twice, "the manifests add it twice")
+    if len({e.file.file_name for e in alive}) < len(alive):
+        _refuse_doubles(alive)
     return alive
+
+
+def _refuse_doubles(entries: list[ManifestEntry]) -> None:
+    seen = set()
+    for e in entries:
+        address = (e.partition, e.bucket, e.file.file_name)
+        if address in seen:
+            raise CorruptFile(e.file.file_name, "the manifests add it twice")
+        seen.add(address)
 
 
 def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
@@ -112,7 +111,3 @@ def _entries(store: TableStore, manifest: ManifestFile) -> list[ManifestEntry]:
             path, f"its list promises {manifest.num_added + manifest.num_deleted} entries, it holds {len(found)}"
         )
     return found
-
-
-def _cache(store: TableStore) -> FileCache:
-    return _CACHES.setdefault(store.fs, FileCache(_CACHE_BYTES))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.row import to_scalar
-from paimon_nb.format.types import DataField, DataType
+from paimon_nb.format.types import Char, DataField, DataType
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.predicate import (
     And,
@@ -68,9 +68,9 @@ def _walk(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> An
         case Constant(value):
             return _all(table, value)
         case Compare(column, op, literal):
-            return _compare(table.column(column), types[column], op, literal)
+            return _compare(padded(table.column(column), types[column]), types[column], op, literal)
         case In(column, literals):
-            return _in(table.column(column), types[column], literals)
+            return _in(padded(table.column(column), types[column]), types[column], literals)
         case IsNull(column):
             return pc.is_null(table.column(column))
         case IsNotNull(column):
@@ -79,10 +79,15 @@ def _walk(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> An
             valid = pc.is_valid(table.column(column))
             return pc.if_else(valid, pa.scalar(value), pa.scalar(None, pa.bool_()))
         case StartsWith(column, prefix):
-            return pc.starts_with(table.column(column), prefix)
+            return pc.starts_with(padded(table.column(column), types[column]), prefix)
         case Like(column, pattern):
-            return pc.match_substring_regex(table.column(column), like_regex(pattern))
+            return pc.match_substring_regex(padded(table.column(column), types[column]), like_regex(pattern))
     raise TypeError(f"unknown predicate {node!r}")
+
+
+def padded(column: Any, t: DataType) -> Any:
+    """CHAR(n) values with all their n characters: some formats store them without the spaces at the end."""
+    return pc.utf8_rpad(column, t.length, " ") if isinstance(t, Char) else column
 
 
 def _all(table: pa.Table, value: bool | None) -> pa.Array:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from paimon_nb.format.manifest import ManifestEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,14 @@ class Stage:
     name: str
     total: int
     kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Files left out for one reason."""
+
+    reason: str
+    entries: tuple[ManifestEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +41,22 @@ class Funnel:
     """Stages from the whole snapshot to the files that are read."""
 
     stages: tuple[Stage, ...] = ()
-    skips: tuple[Skip, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     """Files left out one by one; those of manifests that were not even opened are only counted in the first stage."""
+
+    def skips(self) -> Iterator[Skip]:
+        """Every file left out, with its reason."""
+        for group in self.left_out:
+            for e in group.entries:
+                yield Skip(e.file.file_name, e.partition, e.bucket, e.file.file_size, group.reason)
 
     @property
     def reasons(self) -> dict[str, int]:
         """Reason -> number of files."""
-        return dict(Counter(s.reason for s in self.skips))
+        out: dict[str, int] = {}
+        for group in self.left_out:
+            out[group.reason] = out.get(group.reason, 0) + len(group.entries)
+        return out
 
     def __str__(self) -> str:
         lines = [", ".join(f"{s.kept} of {s.total} {s.name}" for s in self.stages)]

@@ -6,6 +6,7 @@ Answers err on one side only: False means surely no row. Knows no manifests.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -16,6 +17,7 @@ from paimon_nb.format.row import to_scalar
 from paimon_nb.format.types import DataType
 from paimon_nb.table.scan.bind import like_prefix
 from paimon_nb.table.scan.bounds import Bounds
+from paimon_nb.table.scan.evaluate import padded
 from paimon_nb.table.scan.predicate import (
     And,
     Compare,
@@ -58,6 +60,8 @@ def may_match(
 
 
 def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
+    # An unpadded CHAR is still a lower bound of the padded one, but no upper bound.
+    b = replace(b, high=padded(b.high, t))
     match leaf:
         case IsNull():
             return pc.greater(b.nulls, 0)

@@ -20,6 +20,7 @@ from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import DvRef, Split, pack_bucket
 from paimon_nb.table.scan.travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.scan.where import parse_predicate
 from paimon_nb.table.store import TableStore
 
 _DELETION_VECTORS = "DELETION_VECTORS"
@@ -59,11 +60,13 @@ def plan_scan(
     predicate: Predicate | None = None,
     travel: Travel | None = None,
     *,
+    where: str | None = None,
     levels: WantedLevel | None = None,
 ) -> ScanPlan:
     """The splits that hold the wanted rows.
 
     Args:
+        where: a condition as SQL text instead; its names are those of the schema that is read.
         travel: the moment; None takes it from the store's options, incremental reads included.
         levels: which levels to read; None follows the table's kind (level 0 is invisible in batch reads of tables with
             deletion vectors and first-row tables until it is compacted).
@@ -77,11 +80,13 @@ def plan_scan(
 
         increment = parse_incremental(store.options)
         if increment is not None:
+            predicate = parse_predicate(where, store.schema) if where is not None else predicate
             return plan_incremental(store, increment, predicate)
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
     if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
+    predicate = parse_predicate(where, store.schema) if where is not None else predicate
     bound = None if predicate is None else bind(predicate, store.schema.fields)
     if snapshot is None:
         return ScanPlan(store, None, (), Funnel(), bound)

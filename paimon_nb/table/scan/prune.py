@@ -21,7 +21,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bounds import Bounds, column_bounds, stats_column
 from paimon_nb.table.scan.evaluate import evaluate
 from paimon_nb.table.scan.file_index import has_index, index_may_match
-from paimon_nb.table.scan.funnel import Funnel, Skip, Stage
+from paimon_nb.table.scan.funnel import Funnel, LeftOut, Stage
 from paimon_nb.table.scan.maybe import may_match
 from paimon_nb.table.scan.predicate import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.store import TableStore
@@ -42,7 +42,7 @@ class Pruner:
         self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
         self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
         self._stages: list[Stage] = []
-        self._skips: list[Skip] = []
+        self._left_out: list[LeftOut] = []
         self._verdicts: dict[bytes, bool] = {}
 
     # -- manifests
@@ -76,7 +76,7 @@ class Pruner:
         self._stages.append(Stage("partitions", len(seen), len(kept)))
         if len(kept) == len(seen):
             return entries
-        return self._sift(entries, lambda e: self._verdicts[e.partition], "partition does not match")
+        return self._keep(entries, [self._verdicts[e.partition] for e in entries], "partition does not match")
 
     def _judge(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
@@ -95,7 +95,7 @@ class Pruner:
         keys = self._bucket_keys()
         if keys is not None:
             wanted = _WantedBuckets(self.store, keys)
-            entries = self._sift(entries, wanted, "bucket does not match the key")
+            entries = self._keep(entries, [wanted(e) for e in entries], "bucket does not match the key")
         kept = {(e.partition, e.bucket) for e in entries} if keys is not None else seen
         self._stages.append(Stage("buckets", len(seen), len(kept)))
         return entries
@@ -126,13 +126,14 @@ class Pruner:
         self, entries: list[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str
     ) -> list[ManifestEntry]:
         """Entries of wanted levels."""
-        return entries if wanted is None else self._sift(entries, lambda e: wanted(e.file.level), reason)
+        return entries if wanted is None else self._keep(entries, [wanted(e.file.level) for e in entries], reason)
 
     def created_since(self, entries: list[ManifestEntry], ms: int | None) -> list[ManifestEntry]:
         """Entries of files created at or after a time."""
         if ms is None:
             return entries
-        return self._sift(entries, lambda e: (e.file.creation_time_ms or 0) >= ms, "created before the wanted time")
+        keep = [(e.file.creation_time_ms or 0) >= ms for e in entries]
+        return self._keep(entries, keep, "created before the wanted time")
 
     def statistics(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
         """Entries whose key statistics allow a match, then those whose value statistics and file index do."""
@@ -161,12 +162,12 @@ class Pruner:
                 keep[members] = answers[members]
             elif not makes_rows:
                 keep[members] = answers[members].any()
-        return self._keep(entries, keep, "values do not match")
+        return self._keep(entries, keep.tolist(), "values do not match")
 
     def _by_bounds(
         self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool, reason: str
     ) -> list[ManifestEntry]:
-        return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
+        return self._keep(entries, self._verdict(entries, predicate, keys=keys).tolist(), reason)
 
     def _verdict(self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool) -> np.ndarray:
         files = [e.file for e in entries]
@@ -192,28 +193,16 @@ class Pruner:
 
     def funnel(self) -> Funnel:
         """The account so far."""
-        return Funnel(tuple(self._stages), tuple(self._skips))
+        return Funnel(tuple(self._stages), tuple(self._left_out))
 
     def stage(self, name: str, total: int, kept: int) -> None:
         self._stages.append(Stage(name, total, kept))
 
-    def _keep(self, entries: list[ManifestEntry], keep: np.ndarray, reason: str) -> list[ManifestEntry]:
-        if bool(keep.all()):
+    def _keep(self, entries: list[ManifestEntry], keep: Sequence[bool], reason: str) -> list[ManifestEntry]:
+        if all(keep):
             return entries
-        flags = dict(zip(map(id, entries), keep.tolist(), strict=True))
-        return self._sift(entries, lambda e: flags[id(e)], reason)
-
-    def _sift(
-        self, entries: list[ManifestEntry], wanted: Callable[[ManifestEntry], bool], reason: str
-    ) -> list[ManifestEntry]:
-        kept: list[ManifestEntry] = []
-        for entry in entries:
-            if wanted(entry):
-                kept.append(entry)
-            else:
-                f = entry.file
-                self._skips.append(Skip(f.file_name, entry.partition, entry.bucket, f.file_size, reason))
-        return kept
+        self._left_out.append(LeftOut(reason, tuple(e for e, k in zip(entries, keep, strict=True) if not k)))
+        return [e for e, k in zip(entries, keep, strict=True) if k]
 
     def _type_of(self, column: str) -> DataType:
         return self.store.schema.field(column).type
