@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,8 +54,8 @@ class _Line:
             self._handle.update(html)
 
     def clear(self) -> None:
+        """Leave nothing behind: an empty output would stay in the saved notebook."""
         if self._handle is not None:
-            from IPython.display import HTML
+            from IPython.display import clear_output
 
-            self._handle.update(HTML(""))
-        sys.stdout.flush()
+            clear_output()
