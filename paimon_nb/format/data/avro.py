@@ -44,7 +44,7 @@ _Convert = Callable[[Any], Any]
 class AvroReader:
     """One open file; columns are found by name. Its pieces are runs of blocks."""
 
-    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField]) -> None:
+    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         import fastavro
 
         self.path, self.fields = path, tuple(fields)

@@ -174,7 +174,7 @@ def _pack_snappy(data: bytes, level: int | None) -> bytes:
 def _pack_zstandard(data: bytes, level: int | None) -> bytes:
     import zstandard
 
-    packed: bytes = zstandard.ZstdCompressor(level=1 if level is None else level).compress(data)
+    packed: bytes = zstandard.ZstdCompressor(level=1 if level is None else level, write_checksum=True).compress(data)
     return packed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.schema import TableSchema
@@ -56,31 +56,48 @@ def format_of(file_name: str) -> str:
     raise UnsupportedFormat(f"{known} cannot be read here", hint=f"known formats: {', '.join(FORMATS)}", feature=name)
 
 
-def file_format(options: TableOptions, level: int, *, changelog: bool = False) -> str:
-    """The format that a new file of this level gets. Raises `UnsupportedFormat`."""
-    per_level = options.get(opt.FILE_FORMAT_PER_LEVEL)
-    name = (per_level.get(str(level)) or options.get(opt.FILE_FORMAT)).lower()
+@dataclass(frozen=True, slots=True)
+class FileLayout:
+    """How a new file is stored."""
+
+    format: str
+    compression: str
+    """The codec in Paimon's words."""
+    extension: str
+    """What the file's name ends with, without the leading dot."""
+
+
+def file_layout(options: TableOptions, level: int, *, changelog: bool = False) -> FileLayout:
+    """The layout that a new file of this level gets: changelog files have their own options, levels may.
+
+    Raises:
+        UnsupportedFormat: a format that is not written here.
+    """
+    by_level = options.get(opt.FILE_FORMAT_PER_LEVEL).get(str(level))
+    name = by_level or options.get(opt.FILE_FORMAT)
+    codec = options.get(opt.FILE_COMPRESSION_PER_LEVEL).get(str(level)) or options.get(opt.FILE_COMPRESSION)
     if changelog:
-        name = (options.get(opt.CHANGELOG_FILE_FORMAT) or name).lower()
+        name = options.get(opt.CHANGELOG_FILE_FORMAT) or name
+        codec = options.get(opt.CHANGELOG_FILE_COMPRESSION) or codec
+    name, codec = name.lower(), codec.lower()
     if name not in FORMATS:
         raise UnsupportedFormat(
             f"file.format {name!r} cannot be written here", hint=f"use one of {', '.join(FORMATS)}", feature=name
         )
-    return name
+    with_codec = options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION)
+    return FileLayout(name, codec, f"{codec}.{name}" if with_codec else name)
+
+
+def file_format(options: TableOptions, level: int, *, changelog: bool = False) -> str:
+    """The format that a new file of this level gets. Raises `UnsupportedFormat`."""
+    return file_layout(options, level, changelog=changelog).format
 
 
 def file_compression(options: TableOptions, level: int, *, changelog: bool = False) -> str:
     """The codec that a new file of this level gets, in Paimon's words."""
-    per_level = options.get(opt.FILE_COMPRESSION_PER_LEVEL)
-    name = per_level.get(str(level)) or options.get(opt.FILE_COMPRESSION)
-    if changelog:
-        name = options.get(opt.CHANGELOG_FILE_COMPRESSION) or name
-    return name.lower()
+    return file_layout(options, level, changelog=changelog).compression
 
 
 def file_extension(options: TableOptions, level: int, *, changelog: bool = False) -> str:
     """What a new file's name ends with, without the leading dot."""
-    name = file_format(options, level, changelog=changelog)
-    if options.get(opt.FILE_SUFFIX_INCLUDE_COMPRESSION):
-        return f"{file_compression(options, level, changelog=changelog)}.{name}"
-    return name
+    return file_layout(options, level, changelog=changelog).extension

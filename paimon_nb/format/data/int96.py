@@ -6,6 +6,7 @@ hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `ParquetRow
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,7 +66,8 @@ def from_int96(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 def raw_metadata(source: Any) -> pq.FileMetaData:
     """A file's metadata with its INT96 columns called 12 bytes: Arrow wraps moments beyond 64-bit nanoseconds silently."""
-    size = source.size()
+    source.seek(0, io.SEEK_END)
+    size = source.tell()
     source.seek(size - 8)
     length = int.from_bytes(source.read(8)[:4], "little")
     source.seek(size - 8 - length)

@@ -1,11 +1,14 @@
 """Reading ORC data files. Arrow reads them; times that 64-bit nanoseconds cannot say are read by pyorc.
 
-Times: Java stores both TIMESTAMP and (in its legacy form) TIMESTAMP_LTZ as wall-clock time of the writer's zone. Both readers
-undo the zone, so that a column comes out as the wall clock that Java was given.
+Times: Java stores TIMESTAMP as wall-clock time of the writer's zone, which both readers undo. It stores TIMESTAMP_LTZ, unless
+`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. The file names the
+writer's zone, so that it can be undone in any other zone too (Java undoes the reader's own, and is wrong where they differ).
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import zoneinfo
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import orc
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
+from paimon_nb.format.data.cast_time import wall_in
 from paimon_nb.format.data.memory import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.data.parquet import has_time
 from paimon_nb.format.types import (
@@ -32,18 +36,22 @@ from paimon_nb.format.types import (
     arrow_type,
 )
 from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
+_UTC = ("UTC", "GMT", "Etc/UTC", "Etc/GMT", "Z", "Etc/UCT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "UCT")
+_LEGACY = "orc.timestamp-ltz.legacy.type"
 UNITS_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 class OrcReader:
     """One open file; columns are found by name."""
 
-    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField]) -> None:
+    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         self.path, self.fields, self._fs = path, tuple(fields), fs
+        self._legacy = (options.raw if options else {}).get(_LEGACY, "true").lower() != "false"
         self._source = fs.open(path)
         try:
             self.file = orc.ORCFile(self._source)
@@ -102,6 +110,8 @@ class OrcReader:
                 self._times(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
                 for f in self.fields
             ]
+            if timed and self._legacy and any(_has_ltz(f.type) for f in timed) and (zone := self._zone()) is not None:
+                columns = [_moved(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
             return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
         except BROKEN as error:
             raise self._broken(error) from None
@@ -133,9 +143,25 @@ class OrcReader:
                 path=self.path, column=field.name,
             ) from None  # fmt: skip
 
+    def _zone(self) -> dt.tzinfo | None:
+        """The writer's zone; None for UTC."""
+        import pyorc
+
+        with self._fs.open(self.path) as source:
+            name = str(pyorc.Reader(source).read_stripe(0).writer_timezone)
+        if name in _UTC:
+            return None
+        try:
+            return zoneinfo.ZoneInfo(name)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+            raise UnsupportedFormat(
+                f"{self.path} was written in the time zone {name!r:.60}, which is not known here",
+                hint="pip install tzdata", feature="ORC time zone", path=self.path,
+            ) from None  # fmt: skip
+
     def _narrowest(self) -> str:
         schema = self.file.schema
-        return next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0])
+        return str(next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0]))
 
     def _broken(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as ORC ({error!s:.100})")
@@ -166,11 +192,44 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
     return to_memory(column, t)
 
 
+def _has_ltz(t: DataType) -> bool:
+    match t:
+        case LocalZonedTimestamp():
+            return True
+        case Row():
+            return any(_has_ltz(f.type) for f in t.fields)
+        case Array() | Multiset():
+            return _has_ltz(t.element)
+        case Map():
+            return _has_ltz(t.key) or _has_ltz(t.value)
+    return False
+
+
+def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo) -> pa.Array:
+    """TIMESTAMP_LTZ at any depth as the clock in `zone` shows it."""
+    if not _has_ltz(t):
+        return column
+    match t:
+        case Row():
+            children = [_moved(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
+            return pa.StructArray.from_arrays(children, fields=list(column.type), mask=mask_of(column))
+        case Array():
+            lengths = column.value_lengths().fill_null(0)
+            values = _moved(column.flatten(), t.element, zone)
+            return pa.ListArray.from_arrays(running(lengths), values, type=column.type, mask=mask_of(column))
+        case Map() | Multiset():
+            offsets, keys, items = map_parts(column)
+            keys = _moved(keys, t.key if isinstance(t, Map) else t.element, zone)
+            items = _moved(items, t.value, zone) if isinstance(t, Map) else items
+            return pa.MapArray.from_arrays(offsets, keys, items, type=column.type, mask=mask_of(column))
+    return wall_in(column, zone)
+
+
 def moments() -> dict[Any, Any]:
     """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
     import pyorc
 
-    class Moment(pyorc.converters.ORCConverter):  # type: ignore[misc]
+    class Moment(pyorc.converters.ORCConverter):
         @staticmethod
         def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> tuple[int, int]:
             return seconds, nanoseconds
@@ -179,7 +238,7 @@ def moments() -> dict[Any, Any]:
         def to_orc(obj: tuple[int, int], timezone: Any) -> tuple[int, int]:
             return obj
 
-    class Days(pyorc.converters.ORCConverter):  # type: ignore[misc]
+    class Days(pyorc.converters.ORCConverter):
         @staticmethod
         def from_orc(days: int) -> int:
             return days

@@ -24,12 +24,13 @@ from paimon_nb.format.types import (
     arrow_schema,
 )
 from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
 
 
 class ParquetReader:
     """One open file."""
 
-    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField]) -> None:
+    def __init__(self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> None:
         self.path, self.fields = path, tuple(fields)
         self._source = fs.open(path)
         try:

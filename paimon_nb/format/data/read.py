@@ -15,6 +15,7 @@ from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.types import DataField
 from paimon_nb.fs import FileIO
+from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -46,14 +47,14 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-READERS: Registry[Callable[[FileIO, str, Sequence[DataField]], Reader]] = Registry(
+READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | None], Reader]] = Registry(
     "file format", {"parquet": ParquetReader, "orc": OrcReader, "avro": AvroReader}
 )
 
 
-def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField]) -> Reader:
+def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> Reader:
     """A reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`, `UnsupportedFormat`."""
-    return READERS.find(format_of(path))(fs, path, fields)
+    return READERS.find(format_of(path))(fs, path, fields, options)
 
 
 def read_data_file(
@@ -63,6 +64,7 @@ def read_data_file(
     columns: Sequence[str] | None = None,
     filter: ds.Expression | None = None,
     row_positions: bool = False,
+    options: TableOptions | None = None,
 ) -> pa.Table:
     """The rows of a file in file order.
 
@@ -71,11 +73,12 @@ def read_data_file(
         filter: a condition on the file's columns, in the memory types. Whole pieces of the file that cannot hold such rows
             are left out; all other rows come, so the caller still filters.
         row_positions: adds `ROW_POSITION` as the last column.
+        options: the table's; some say what the bytes mean (`orc.timestamp-ltz.legacy.type`). None means Paimon's defaults.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    reader = open_data_file(fs, path, _selected(fields, columns))
+    reader = open_data_file(fs, path, _selected(fields, columns), options)
     try:
         groups = None if filter is None else reader.groups_for(filter)
         table = reader.read(groups)
@@ -94,9 +97,10 @@ def iter_data_file(
     rows: int = BATCH_ROWS,
     filter: ds.Expression | None = None,
     row_positions: bool = False,
+    options: TableOptions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in pieces of at most `rows` rows, with no more of the file in memory than one piece."""
-    reader = open_data_file(fs, path, _selected(fields, columns))
+    reader = open_data_file(fs, path, _selected(fields, columns), options)
     try:
         groups = None if filter is None else reader.groups_for(filter)
         places = _positions(reader.row_groups, groups) if row_positions else None

@@ -1,0 +1,167 @@
+"""Casts between dates and times, and between them and numbers. Zones are the process's own, as in Java.
+
+Source: Paimon `casting/Time*CastRule.java`, `DateTimeUtils.java`. Java divides milliseconds towards zero in most places.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.types import DataType, LocalZonedTimestamp, Timestamp, arrow_type
+
+STAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")
+TIMES = (*STAMPS, "DATE", "TIME")
+_DAY_MS = 86_400_000
+_DAY_S = 86_400
+_PER_MS = {"ms": 1, "us": 1000, "ns": 1_000_000}
+_YEAR_1900 = -2_208_988_800
+_FIRST, _LAST = -62_135_164_800, 253_401_955_200
+"""Seconds between which Python's datetime can go through a zone; the zone's first or last rule holds beyond."""
+
+
+def between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
+    """DATE, TIME and both TIMESTAMPs as one another; None for pairs that Java does not cast."""
+    source, target = old.root, new.root
+    if source in STAMPS and target in STAMPS:
+        return _stamp(column, old, new)
+    if source in STAMPS and target == "DATE":
+        ms = _millis(column)
+        if source == "TIMESTAMP":
+            return _from_units(_towards_zero(ms, _DAY_MS), column, pa.int32()).cast(pa.date32())
+        return _from_units(_wall(ms) // _DAY_MS, column, pa.int32()).cast(pa.date32())
+    if source in STAMPS and target == "TIME":
+        ms = _millis(column) if source == "TIMESTAMP" else _wall(_millis(column))
+        return _from_units(np.mod(ms, _DAY_MS), column, pa.int32()).cast(pa.time32("ms"))
+    if source == "DATE" and target in STAMPS:
+        ms = _units(column.cast(pa.int32()).cast(pa.int64())) * _DAY_MS
+        return _as_stamp(ms if target == "TIMESTAMP" else _instant(ms), column, new)
+    if source == "TIME" and target in STAMPS:
+        return _as_stamp(_units(column.cast(pa.int32()).cast(pa.int64())), column, new)
+    if source == target == "TIME":
+        return column
+    return None
+
+
+def from_time_to_number(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
+    """Seconds since the epoch, for timestamps only."""
+    if old.root not in STAMPS or new.root not in ("INT", "BIGINT"):
+        return None
+    seconds = _from_units(_towards_zero(_millis(column), 1000), column, pa.int64())
+    return seconds.cast(arrow_type(new), safe=False)
+
+
+def from_number_to_time(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:
+    """Seconds since the epoch; Java shows them in the process's zone where the target is TIMESTAMP_LTZ."""
+    if old.root not in ("INT", "BIGINT") or new.root not in STAMPS:
+        return None
+    with np.errstate(over="ignore"):
+        ms = _units(column.cast(pa.int64())) * 1000
+    return _as_stamp(ms if new.root == "TIMESTAMP" else _wall(ms), column, new)
+
+
+def wall_to_instant(seconds: int) -> int:
+    """Seconds since the epoch for the process's wall clock; in an hour that the clock skips, the offset before it holds."""
+    inside = min(max(seconds, _FIRST), _LAST)
+    wall = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=inside)
+    return int(wall.timestamp()) + seconds - inside
+
+
+def _stamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
+    assert isinstance(old, Timestamp | LocalZonedTimestamp)
+    assert isinstance(new, Timestamp | LocalZonedTimestamp)
+    unit, wanted = column.type.unit, arrow_type(new)
+    units = _units(column.cast(pa.int64()))
+    if old.root != new.root:
+        per = _PER_MS[unit]
+        ms = np.floor_divide(units, per)
+        moved = _instant(ms) if new.root == "TIMESTAMP_LTZ" else _wall(ms)
+        units = moved * per + (units - ms * per)
+    if new.precision < old.precision:
+        units = _truncated(units, unit, new.precision)
+    scaled = _from_units(units, column, pa.int64()).cast(pa.timestamp(unit))
+    if _PER_MS[wanted.unit] < _PER_MS[unit]:
+        factor = _PER_MS[unit] // _PER_MS[wanted.unit]
+        scaled = _from_units(np.floor_divide(units, factor), column, pa.int64()).cast(pa.timestamp(wanted.unit))
+    return scaled.cast(pa.timestamp(wanted.unit)).cast(pa.int64()).cast(wanted)
+
+
+def _truncated(units: np.ndarray, unit: str, precision: int) -> np.ndarray:
+    """Java's truncate: up to milliseconds towards zero, below them within the millisecond."""
+    per = _PER_MS[unit]
+    ms = np.floor_divide(units, per)
+    if precision <= 3:
+        step = 10 ** (3 - precision)
+        whole: np.ndarray = _towards_zero(ms, step) * (step * per)
+        return whole
+    digits = {"us": 6, "ns": 9}[unit]
+    kept: np.ndarray = units - np.mod(units, 10 ** (digits - precision))
+    return kept
+
+
+def _as_stamp(ms: np.ndarray, column: pa.Array, new: DataType) -> pa.Array:
+    wanted = arrow_type(new)
+    return _from_units(ms, column, pa.int64()).cast(pa.timestamp("ms")).cast(pa.timestamp(wanted.unit)).cast(wanted)
+
+
+def _units(column: pa.Array) -> np.ndarray:
+    out: np.ndarray = column.fill_null(0).to_numpy(zero_copy_only=False)
+    return out
+
+
+def _millis(column: pa.Array) -> np.ndarray:
+    ms: np.ndarray = np.floor_divide(_units(column.cast(pa.int64())), _PER_MS[column.type.unit])
+    return ms
+
+
+def _from_units(values: np.ndarray, like: pa.Array, t: pa.DataType) -> pa.Array:
+    return pa.array(values, pa.int64(), mask=like.is_null().to_numpy(zero_copy_only=False)).cast(t)
+
+
+def _towards_zero(values: np.ndarray, divisor: int) -> np.ndarray:
+    out: np.ndarray = np.sign(values) * (np.abs(values) // divisor)
+    return out
+
+
+def wall_in(column: pa.Array, zone: dt.tzinfo) -> pa.Array:
+    """A timestamp column moved to what a clock in `zone` shows at each instant; its type stays.
+
+    As `java.util.TimeZone`, which knows no changes of a zone before 1900.
+    """
+    per = _PER_MS[column.type.unit]
+    units = _units(column.cast(pa.int64()))
+    ms = np.floor_divide(units, per)
+    shown = _moved(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
+    return _from_units(shown * per + (units - ms * per), column, pa.int64()).cast(column.type)
+
+
+def _wall(ms: np.ndarray) -> np.ndarray:
+    """What the process's clock shows at instants."""
+    return ms if _process_is_utc() else _moved(ms, lambda seconds: seconds + _offset_at(seconds))
+
+
+def _instant(ms: np.ndarray) -> np.ndarray:
+    """The instants at which the process's clock shows this."""
+    return ms if _process_is_utc() else _moved(ms, wall_to_instant)
+
+
+def _process_is_utc() -> bool:
+    return time.tzname == ("UTC", "UTC")
+
+
+def _moved(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
+    seconds = np.floor_divide(ms, 1000)
+    unique, where = np.unique(seconds, return_inverse=True)
+    moved = np.array([move(int(s)) for s in unique], np.int64)
+    out: np.ndarray = moved[where] * 1000 + (ms - seconds * 1000)
+    return out
+
+
+def _offset_at(seconds: int, zone: dt.tzinfo | None = None) -> int:
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=min(max(seconds, _FIRST), _LAST))
+    offset = moment.astimezone(zone).utcoffset()
+    return 0 if offset is None else offset.days * _DAY_S + offset.seconds
