@@ -16,11 +16,16 @@ def check_name(text: str, what: str) -> str:
     Refused: empty or blank, '.' and '..', path separators, control characters, and names of over 255 UTF-8 bytes.
     """
     bad = (
-        "is empty" if not text or not text.strip()
-        else "is a directory reference" if text in (".", "..")
-        else "holds a path separator or control character" if any(c in _FORBIDDEN or ord(c) < 32 for c in text)
-        else "is longer than 240 bytes" if len(text.encode("utf-8", "surrogatepass")) > 240
-        else "is not valid Unicode" if any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+        "is empty"
+        if not text or not text.strip()
+        else "is a directory reference"
+        if text in (".", "..")
+        else "holds a path separator or control character"
+        if any(c in _FORBIDDEN or ord(c) < 32 for c in text)
+        else "is longer than 240 bytes"
+        if len(text.encode("utf-8", "surrogatepass")) > 240
+        else "is not valid Unicode"
+        if any(0xD800 <= ord(c) <= 0xDFFF for c in text)
         else None
     )
     if bad:
@@ -73,7 +78,7 @@ class Name:
         table, *rest = text.split("$")
         branch = MAIN_BRANCH
         if rest and rest[0].startswith("branch_"):
-            branch = rest.pop(0)[len("branch_"):]
+            branch = rest.pop(0)[len("branch_") :]
         if len(rest) > 1:
             raise InvalidName(f"{text!r} has too many '$'", hint="t[$branch_b][$system_table]", name=text)
         return cls(database, table, branch, rest[0] if rest else None)

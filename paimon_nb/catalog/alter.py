@@ -14,8 +14,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.type_changes import may_change
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
-from paimon_nb.options import TableOptions
-from paimon_nb.options import TABLE_OPTIONS, validate_table_options
+from paimon_nb.options import TABLE_OPTIONS, TableOptions, validate_table_options
 from paimon_nb.plan.ddl import (
     AddColumn,
     AlterColumn,

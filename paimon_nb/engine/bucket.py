@@ -63,7 +63,7 @@ def spread(frame: DataFrame, store: TableStore) -> DataFrame:
 
 
 def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F
 
     partitions, buckets = store.schema.partition_keys, store.bucket_option
     if buckets == 1 and not partitions:
@@ -87,7 +87,7 @@ def bucket_column(fields: Sequence[DataField], count: int, function: str = "defa
     Args:
         fields: the bucket key, in the order of the option `bucket-key`. function: `bucket-function.type`.
     """
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F
     from pyspark.sql.types import IntegerType
 
     fields = tuple(fields)
@@ -110,7 +110,7 @@ def _tasks(frame: DataFrame) -> int:
 
 
 def _named(names: Any) -> list[Column]:
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F
 
     from paimon_nb.base.name import quote
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from paimon_nb.base.name import quote
 from paimon_nb.engine.mask import Mask, without_hidden
@@ -33,24 +31,24 @@ def scan_files(
     paths: Sequence[str],
     file_fields: Sequence[DataField],
     read_fields: Sequence[DataField],
-    hidden: Mapping[str, np.ndarray] | None = None,
+    mask: Mask | None = None,
 ) -> DataFrame:
     """Rows of files that share one schema, as `read_fields` want them.
 
     Args:
         kind: 'parquet' or 'orc'. paths: URIs or absolute paths that Spark knows.
         file_fields: the files' schema. Columns that it lacks are NULL.
-        hidden: rows to leave out by file name (True = hidden), for every file of `paths`; None shows all.
+        mask: the rows to leave out, for every file of `paths`; None shows all.
     """
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F
 
     by_id = {f.id: f for f in file_fields}
     wanted = [by_id[f.id] for f in read_fields if f.id in by_id]
     if not wanted:  # no column in common: the scan still counts the rows
         wanted = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
     frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(wanted)).load(list(paths))
-    if hidden is not None:
-        frame = without_hidden(frame, Mask.of(hidden))
+    if mask is not None:
+        frame = without_hidden(frame, mask)
     columns = []
     for field in read_fields:
         stored, target = by_id.get(field.id), spark_type(field.type)

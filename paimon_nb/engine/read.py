@@ -14,12 +14,14 @@ import pyarrow as pa
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import from_arrow, session_zone
-from paimon_nb.engine.hidden import Hidden, hidden_of
+from paimon_nb.engine.hidden import hidden_of
+from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
 from paimon_nb.engine.types import spark_schema, to_spark_arrow
 from paimon_nb.engine.work import pieces_of, work_frame
+from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
@@ -147,35 +149,48 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
         return pa.concat_tables(list(pool.map(read, splits)))
 
 
-def _native(spark: SparkSession, chosen: Relation, splits: list[Split], masked: bool = False) -> list[DataFrame]:
-    """One scan for all files of the same schema and format that hide no row, another for those that do."""
-    found = hidden_of(chosen.store, splits) if masked else Hidden({})
-    hidden = found.rows
-    groups: dict[tuple[str, int, bool], list[str]] = {}
+def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    """One scan for all files of the same schema and format."""
+    groups: dict[tuple[str, int], list[str]] = {}
     for split in splits:
         for file in split.files:
-            rows = hidden.get(file.file_name)
-            if rows is not None and rows.all():
-                continue
-            key = (file_format(file.file_name), file.schema_id, rows is not None and bool(rows.any()))
-            groups.setdefault(key, []).append(_uri(chosen.store, split, file.file_name, file.external_path))
-    names = [f.name for f in chosen.fields]
-    made = [from_arrow(spark, pa.concat_tables(found.made).select(names), chosen.fields)] if found.made else []
-    return made + [
+            groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
+                _path(chosen.store, split, file)
+            )
+    return [
         scan_files(
-            spark,
-            kind,
-            paths,
-            fields_of(chosen.store, schema_id),
-            chosen.fields,
-            {name: hidden[name] for name in map(_base, paths)} if partly else None,
+            spark, kind, [_uri(chosen.store, p) for p in paths], fields_of(chosen.store, schema_id), chosen.fields
         )
-        for (kind, schema_id, partly), paths in groups.items()
+        for (kind, schema_id), paths in groups.items()
     ]
 
 
 def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    return _native(spark, chosen, splits, masked=True)
+    """Files that hide no row in plain scans, the others in scans with a mask, and rows that merging made beside them."""
+    store, found = chosen.store, hidden_of(chosen.store, splits)
+    plain: list[Split] = []
+    partly: dict[int, dict[str, str]] = {}
+    for split in splits:
+        whole = []
+        for file in split.files:
+            rows = found.rows.get(file.file_name)
+            if rows is None:
+                whole.append(file)
+            elif not rows.all():
+                partly.setdefault(file.schema_id, {})[file.file_name] = _path(store, split, file)
+        plain.append(replace(split, files=tuple(whole)))
+    frames = _native(spark, chosen, plain)
+    for schema_id, paths in partly.items():
+        # The sizes that Spark will see, not those that the manifest tells.
+        sizes = {name: store.fs.size(path) for name, path in paths.items()}
+        for names in separable(sizes.items()):
+            mask = Mask.of({n: found.rows[n] for n in names}, sizes)
+            uris = [_uri(store, paths[n]) for n in names]
+            frames.append(scan_files(spark, "parquet", uris, fields_of(store, schema_id), chosen.fields, mask))
+    if found.made:
+        rows = pa.concat_tables(found.made).select([f.name for f in chosen.fields])
+        frames.append(from_arrow(spark, rows, chosen.fields))
+    return frames
 
 
 def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
@@ -223,14 +238,13 @@ def _wanted(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataFie
     return (min(schema.fields, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
 
 
-def _uri(store: TableStore, split: Split, name: str, external: str | None) -> str:
-    path = external or store.data_path(split.partition, split.bucket, name)
+def _path(store: TableStore, split: Split, file: DataFile) -> str:
+    return store.data_path(split.partition, split.bucket, file)
+
+
+def _uri(store: TableStore, path: str) -> str:
     local = store.fs.local_path(path)
     return f"file://{local}" if local is not None else path
-
-
-def _base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
 
 
 def with_routes(chosen: Relation, way: Way) -> Relation:

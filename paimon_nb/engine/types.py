@@ -58,7 +58,7 @@ def is_nano(t: DataType) -> bool:
 
 def spark_type(t: DataType) -> spark.DataType:
     """The Spark type that stands for a Paimon type."""
-    from pyspark.sql import types as T  # noqa: N812
+    from pyspark.sql import types as T
 
     match t:
         case Atomic():
@@ -88,7 +88,7 @@ def spark_type(t: DataType) -> spark.DataType:
 
 def spark_schema(fields: Iterable[DataField]) -> spark.StructType:
     """Columns as Spark sees them; all nullable, as Spark makes every file's columns."""
-    from pyspark.sql import types as T  # noqa: N812
+    from pyspark.sql import types as T
 
     return T.StructType([T.StructField(f.name, spark_type(f.type), True) for f in fields])
 
@@ -110,7 +110,7 @@ def fields_of_spark(schema: spark.StructType) -> tuple[DataField, ...]:
 
 def from_spark_type(t: spark.DataType, nullable: bool = True, next_id: Callable[[], int] | None = None) -> DataType:
     """The Paimon type for a Spark type. Raises `SchemaMismatch`."""
-    from pyspark.sql import types as T  # noqa: N812
+    from pyspark.sql import types as T
 
     if next_id is None:
         next_id = iter(range(1 << 30)).__next__

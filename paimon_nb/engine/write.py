@@ -122,7 +122,7 @@ class Job:
 def _in_tasks(frame: DataFrame, job: Job, commit: TableCommit) -> tuple[list[CommitMessage], int]:
     """Write in Spark tasks. Returns what the successful attempts made, and how many rows went in before the shuffle."""
     from pyspark.sql import Observation
-    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F
 
     seen = Observation()
     known = Finished(frame.sparkSession)

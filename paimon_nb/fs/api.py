@@ -50,7 +50,7 @@ class OutputFile(ABC):
         """Arrow's writers ask."""
         return False
 
-    def flush(self) -> None:
+    def flush(self) -> None:  # noqa: B027  nothing to do is right for most
         """Arrow's writers call this; durability comes with `close`."""
 
     def writable(self) -> bool:

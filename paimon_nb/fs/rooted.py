@@ -19,10 +19,8 @@ class RootedFileIO(FileIO):
     """
 
     def __init__(self, inner: FileIO, root: str, extra_roots: Sequence[str] = ()) -> None:
-        if isinstance(inner, RootedFileIO):
-            inner = inner.inner
-        self.inner = inner
-        self._local = inner.local_path(root) is not None
+        self.inner: FileIO = inner.inner if isinstance(inner, RootedFileIO) else inner
+        self._local = self.inner.local_path(root) is not None
         self.root = self._absolute(root)
         self.roots = tuple(self._absolute(r) for r in (root, *extra_roots))
         # Resolved once: a link inside the root that leads out of it is an escape, a root behind a link is not.

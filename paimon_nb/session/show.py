@@ -80,10 +80,11 @@ def _columns(job: Job, statement: Show) -> Result:
 def _partitions(job: Job, statement: Show) -> Result:
     table = job.session.table(statement.name)
     wanted = {k: (v or "").strip("'") for k, v in statement.partition.items()}
-    found = []
-    for row in table.partition_specs():
-        if all(str(row.get(k)) == v for k, v in wanted.items()):
-            found.append("/".join(f"{k}={v}" for k, v in row.items()))
+    found = [
+        "/".join(f"{k}={v}" for k, v in row.items())
+        for row in table.partition_specs()
+        if all(str(row.get(k)) == v for k, v in wanted.items())
+    ]
     return rows({"partition": sorted(found)})
 
 

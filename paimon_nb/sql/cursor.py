@@ -136,17 +136,13 @@ class Cursor:
 
     def options(self) -> dict[str, str]:
         """`('k' = 'v', k = v, ...)`: keys quoted or dotted names, values any literal."""
-        out: dict[str, str] = {}
-        for key, value in self.listed(self._option, allow_trailing=True):
-            out[key] = value
-        return out
+        return dict(self.listed(self._option, allow_trailing=True))
 
     def _option(self) -> tuple[str, str]:
         key = self.option_key()
-        if not self.take("=") and not self.take("=="):
-            # Spark lets the sign away: ('k' 'v').
-            if self.peek().kind not in ("string", "number"):
-                self.fail("expected '='")
+        # Spark lets the sign away: ('k' 'v').
+        if not self.take_one("=", "==") and self.peek().kind not in ("string", "number"):
+            self.fail("expected '='")
         return key, self.option_value()
 
     def option_key(self) -> str:
@@ -165,6 +161,7 @@ class Cursor:
         if self.peek().kind in ("number", "word"):
             return sign + self.next().text
         self.fail("expected a value in quotes")
+        return None
 
     def text_of(self, span: Span) -> str:
         return self.text[span.start : span.stop]

@@ -57,7 +57,7 @@ FUNCTION_EDITS: Mapping[str, Rewrite] = {
 def arguments_of(bracket: Sequence[Token]) -> list[Span]:
     """The spans of a bracket's top-level arguments; `bracket` holds both brackets."""
     out: list[Span] = []
-    depth, start = 0, None
+    depth, start, previous = 0, None, bracket[0]
     for token in bracket[1:-1]:
         if token.text == "," and depth == 0 and start is not None:
             out.append(Span(start, previous.stop))

@@ -177,7 +177,7 @@ class _Walk:
             c.fail("the query is nested too deeply", hint="split it into views")
         opening = c.at
         c.at += 1
-        if c.peek().upper in _QUERY_STARTS and not (function == "TRIM"):
+        if c.peek().upper in _QUERY_STARTS and function != "TRIM":
             self.query(ctes, depth + 1)
         else:
             self.body(ctes, depth + 1, in_from=False, function=function)

@@ -9,13 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
-from paimon_nb.table.table import Table
 
 from paimon_nb.base.name import Name
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 _numbers = itertools.count()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from engine_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from paimon_nb.base.errors import EngineError, NullNotAllowed, PaimonError, SchemaMismatch
 from paimon_nb.engine.compact import compact

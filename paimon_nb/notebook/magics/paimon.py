@@ -210,9 +210,9 @@ class PaimonMagics(Magics):
         wb = workbench()
         s = wb.session
         spark = "running" if s.spark_started else "starts with the first query"
-        print(
-            f"warehouse  {s.catalog.warehouse}\ncatalog    {s.current_catalog}\ndatabase   {s.current_database}\nSpark      {spark}"
-        )
+        print(f"warehouse  {s.catalog.warehouse}")  # noqa: T201
+        print(f"standing   {s.current_catalog}.{s.current_database}")  # noqa: T201
+        print(f"Spark      {spark}")  # noqa: T201
 
     def _do_help(self, rest: str) -> None:
         print(HELP)  # noqa: T201

@@ -67,6 +67,7 @@ def literal(cursor: Cursor) -> object:
             return value_
     cursor.at -= 1
     cursor.fail("a procedure takes constants", hint="write text in quotes: CALL sys.compact('db.t')")
+    return None
 
 
 def _items(cursor: Cursor) -> list[object]:

@@ -88,7 +88,7 @@ def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
 def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
     if pa.types.is_nested(a.type):
         return np.array([x == y for x, y in zip(a.to_pylist(), b.to_pylist(), strict=True)], bool)
-    same = pc.fill_null(pc.equal(a, b), False).to_numpy()
+    same: Mask = pc.fill_null(pc.equal(a, b), False).to_numpy()
     both_null = a.is_null().to_numpy() & b.is_null().to_numpy()
     nan = np.zeros(len(a), bool)
     if pa.types.is_floating(a.type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def _column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
     (values,) = python_columns(groups.sorted, [name])
     starts = [*groups.starts.tolist(), groups.rows]
     out = []
-    for begin, end in zip(starts, starts[1:], strict=False):
+    for begin, end in itertools.pairwise(starts):
         accumulator = None
         function.begin()
         for i in range(begin, end):
@@ -60,7 +61,7 @@ def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
     sequences = table.column(SEQUENCE_NUMBER).to_pylist()
     starts = [*groups.starts.tolist(), table.num_rows]
     rows, out_kinds, out_sequences = [], [], []
-    for begin, end in zip(starts, starts[1:], strict=False):
+    for begin, end in itertools.pairwise(starts):
         row: list[Any] = [None] * len(names)
         deleted = False
         for function in functions:

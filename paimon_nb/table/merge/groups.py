@@ -26,7 +26,7 @@ class Groups:
 
     @property
     def rows(self) -> int:
-        return self.kv.num_rows
+        return int(self.kv.num_rows)
 
     @cached_property
     def ends(self) -> Indices:
@@ -65,7 +65,7 @@ class Groups:
 
     def valid(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the column has a value, in merge order."""
-        mask = self.kv.column(name).is_valid().to_numpy()
+        mask: np.ndarray[tuple[int], np.dtype[np.bool_]] = self.kv.column(name).is_valid().to_numpy()
         return mask if self.order is None else mask[self.order]
 
     def last_where(

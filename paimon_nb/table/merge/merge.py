@@ -38,7 +38,8 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True) -
 def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which rows are -U or -D."""
     kinds = kv.column(VALUE_KIND).to_numpy()
-    return (kinds == UPDATE_BEFORE) | (kinds == DELETE)
+    retracted: np.ndarray[tuple[int], np.dtype[np.bool_]] = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
+    return retracted
 
 
 def winners(kv: pa.Table, spec: MergeSpec) -> Indices:

@@ -5,6 +5,7 @@ Source: Paimon `PartialUpdateMergeFunction.java`; semantics, section 2.1.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
     out_rows: list[list[Any]] = []
     out_kinds, out_sequences = [], []
     starts = [*groups.starts.tolist(), table.num_rows]
-    for begin, end in zip(starts, starts[1:], strict=False):
+    for begin, end in itertools.pairwise(starts):
         stepper.reset()
         for i in range(begin, end):
             stepper.add([column[i] for column in values], kinds[i], sequences[i])

@@ -12,7 +12,7 @@ from paimon_nb.table.merge.groups import Groups
 
 def _less(a: Any, b: Any) -> bool:
     if isinstance(a, str):
-        return a.encode("utf-8", "surrogatepass") < b.encode("utf-8", "surrogatepass")
+        return bool(a.encode("utf-8", "surrogatepass") < b.encode("utf-8", "surrogatepass"))
     return bool(a < b)
 
 
