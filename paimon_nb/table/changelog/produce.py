@@ -93,7 +93,8 @@ def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
     nan = np.zeros(len(a), bool)
     if pa.types.is_floating(a.type):
         nan = pc.fill_null(pc.and_(pc.is_nan(a), pc.is_nan(b)), False).to_numpy()
-    return same | both_null | nan
+    equal: Mask = same | both_null | nan
+    return equal
 
 
 def match_keys(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
