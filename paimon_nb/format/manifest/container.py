@@ -32,10 +32,15 @@ _SMALLEST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double":
 class Container:
     """A container file, unpacked."""
 
-    schema: dict[str, Any]
-    """The writer's record type without logical types: times stay numbers."""
+    schema: Any
+    """The writer's type without logical types, so that times stay numbers: a record or a union of null and one."""
     blocks: tuple[tuple[int, bytes], ...]
     """Number of records and their plain bytes."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record type."""
+        return _record_of(self.schema)
 
     @property
     def plain(self) -> bytes:
@@ -50,15 +55,22 @@ def unpack(data: bytes, path: str) -> Container:
         header = reader.meta()
         sync = reader.take(_SYNC)
         schema, smallest = _plain_schema(json.loads(header.get("avro.schema", b"")), {}, 0)
+        if smallest < 1 or not _record_of(schema)["fields"]:
+            raise ValueError("records without bytes")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CorruptFile(path, f"its Avro header is broken ({error!s:.80})") from None
-    schema = next((b for b in schema if b != "null"), None) if isinstance(schema, list) else schema
-    if not isinstance(schema, dict) or schema["type"] != "record" or smallest < 1 or len(schema["fields"]) == 0:
-        raise CorruptFile(path, "its Avro schema is no record")
     codec = header.get("avro.codec", b"null").decode("ascii", "replace")
     if codec not in _UNPACK:
         raise UnsupportedFormat(f"{path}: unknown Avro codec {codec!r:.40}", hint="rewrite it with zstd", feature=codec)
     return Container(schema, tuple(_blocks(reader, _UNPACK[codec], sync, smallest)))
+
+
+def _record_of(schema: Any) -> dict[str, Any]:
+    """The one record among the branches. pypaimon-rust writes unions, Java plain records."""
+    branches = [b for b in schema if b != "null"] if isinstance(schema, list) else [schema]
+    if len(branches) != 1 or not isinstance(branches[0], dict) or branches[0]["type"] != "record":
+        raise ValueError("its rows are no records")
+    return branches[0]
 
 
 def _blocks(
@@ -97,7 +109,7 @@ def pack(container: bytes, schema: dict[str, Any], codec: str, path: str) -> byt
     return _join(schema, codec, blocks)
 
 
-def _join(schema: dict[str, Any], codec: str, blocks: Any) -> bytes:
+def _join(schema: Any, codec: str, blocks: Any) -> bytes:
     sync = os.urandom(_SYNC)
     out = io.BytesIO()
     out.write(MAGIC)

@@ -73,7 +73,7 @@ def _read_avro(data: bytes, path: str, schema: dict[str, Any]) -> tuple[list[Any
             rows = list(fastavro.reader(io.BytesIO(container.plain)))
     except Exception as error:  # the decoder raises whatever broken bytes lead it to
         raise CorruptFile(path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
-    return rows, _promises(container.schema, schema)
+    return rows, _promises(container.record, schema)
 
 
 def _read_orc(data: bytes, path: str) -> list[Any]:

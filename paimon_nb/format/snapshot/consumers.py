@@ -13,7 +13,7 @@ from paimon_nb.format.json_file import JsonObject, java_json
 from paimon_nb.fs import FileIO
 
 _PREFIX = "consumer-"
-_PAUSE_S = 0.01
+_PAUSE_S = 0.002
 
 
 class ConsumerDirectory:

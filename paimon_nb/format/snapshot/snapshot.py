@@ -49,6 +49,7 @@ class Snapshot:
     delta_manifest_list_size: int | None = None
     changelog_manifest_list_size: int | None = None
     log_offsets: Mapping[str, int] | None = None
+    """Of a log system beside the table, up to 1.3; only carried along."""
     version: int = NEWEST_VERSION
     uuid: str | None = None
     operation: str | None = None
@@ -87,7 +88,7 @@ class Snapshot:
             base_manifest_list_size=node.natural("baseManifestListSize", None),
             delta_manifest_list_size=node.natural("deltaManifestListSize", None),
             changelog_manifest_list_size=node.natural("changelogManifestListSize", None),
-            log_offsets=node.get("logOffsets", dict, None),
+            log_offsets={k: v for k, v in node.get("logOffsets", dict, {}).items() if type(v) is int} or None,
             version=version,
             uuid=node.get("uuid", str, None),
             operation=node.get("operation", str, None),
