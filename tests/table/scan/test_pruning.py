@@ -23,7 +23,7 @@ from paimon_nb.table.scan.bounds import column_bounds
 from paimon_nb.table.scan.maybe import may_match
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "format" / "row"))
-from strategies import FLAT_TYPES, nullable, values  # noqa: E402
+from strategies import FLAT_TYPES, nullable, values
 
 OPERATORS = ["=", "<>", "<", "<=", ">", ">="]
 MODES = ["full", "truncate(16)", "truncate(3)", "counts", "none"]
