@@ -2,71 +2,122 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
-from paimon_nb.base.redact import is_secret
+from paimon_nb.base.redact import MASK, is_secret
 from paimon_nb.options.values import (
+    INFINITE,
     parse_bool,
     parse_duration_ms,
     parse_float,
     parse_int,
+    parse_long,
     parse_map,
     parse_memory,
 )
 
 T = TypeVar("T")
+Check = Callable[[Any], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[T]):
-    """A typed option. `kind` names its type in messages and docs."""
+    """A typed option. Equal keys mean equal options."""
 
     key: str
     kind: str
+    """The type in words, for messages and docs."""
     default: T | None
     doc: str
     parse: Callable[[str], T]
+    """From the text in a schema file; `ValueError` says why not."""
     choices: tuple[str, ...] = ()
     check: Callable[[T], str | None] | None = None
     """Gives the reason why a parsed value is out of range, or None."""
     fixed_after_data: bool = False
+    """Whether Java forbids to change it on a table that exists (format reference, section 4)."""
     fallback_keys: tuple[str, ...] = ()
     """Older spellings that count where `key` is absent."""
-    no_effect: str | None = None
-    """Why the option is only kept: it belongs to an engine that is not here."""
 
     @property
     def secret(self) -> bool:
+        """Whether the value is shown as '***'."""
         return is_secret(self.key)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether `key.<name>` = value is another way to set one pair of it."""
+        return isinstance(self.default, dict)
 
     def read(self, raw: Mapping[str, str]) -> T | None:
         """The value in `raw`, else the default. Raises `BadOptionValue`."""
         for key in (self.key, *self.fallback_keys):
             if key in raw:
-                return self.value(raw[key])
+                return self.value(raw[key], key)
+        if self.is_map:
+            prefix = self.key + "."
+            pairs: Any = {k.removeprefix(prefix): v for k, v in raw.items() if k.startswith(prefix)}
+            if pairs:
+                return self._checked(pairs, pairs, self.key)
         return self.default
 
-    def value(self, text: str) -> T:
-        """`text` as a checked value. Raises `BadOptionValue` that says what is allowed."""
+    def at_level(self, key: str) -> Option[str]:
+        """The option that `key` = `<this key>.<name>` sets: one pair of this map."""
+        name = key.removeprefix(self.key + ".")
+        check: Any = self.check
+        return Option(key, "text", None, self.doc, str, check=lambda v: check({name: v}) if check else None)
+
+    def value(self, text: str, key: str | None = None) -> T:
+        """`text` as a checked value. Raises `BadOptionValue` that names `key` and says what is allowed."""
         try:
             parsed = self.parse(str(text))
         except (ValueError, PaimonError) as error:
-            raise self._bad(text, str(error).partition("\n")[0]) from None
+            raise self._bad(text, str(error).partition("\n")[0], key or self.key) from None
+        return self._checked(parsed, text, key or self.key)
+
+    def _checked(self, parsed: T, text: object, key: str) -> T:
         why = self.check(parsed) if self.check else None
         if why:
-            raise self._bad(text, why)
+            raise self._bad(text, why, key)
         return parsed
 
-    def _bad(self, text: str, why: str) -> BadOptionValue:
-        shown = "***" if self.secret else repr(text)
+    def _bad(self, text: object, why: str, key: str) -> BadOptionValue:
+        shown = MASK if is_secret(key) else repr(text)
+        default = "no default" if self.default in (None, {}) else f"the default is {self.shown_default}"
         return BadOptionValue(
-            f"option {self.key!r} cannot be {shown}: {why}",
-            hint=f"use {' | '.join(self.choices)}" if self.choices else f"{self.kind}; default {self.default}",
-            option=self.key,
+            f"option {key!r} cannot be {shown}: {why}",
+            hint=f"use {' | '.join(self.choices)}" if self.choices else f"use a {self.kind}; {default}",
+            option=key,
+            value=shown,
         )
+
+    @property
+    def shown_default(self) -> str:
+        """The default as text that could be set, 'infinite' for no limit, '' for none."""
+        match self.default:
+            case None:
+                return ""
+            case bool():
+                return str(self.default).lower()
+            case dict():
+                return ",".join(f"{k}:{v}" for k, v in self.default.items())
+            case int() if self.default == INFINITE:
+                return "infinite"
+            case int() if self.parse is parse_memory:
+                return _with_unit(self.default, ((1 << 30, "gb"), (1 << 20, "mb"), (1 << 10, "kb"), (1, "b")))
+            case int() if self.parse is parse_duration_ms:
+                return _with_unit(self.default, ((3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")))
+        return str(self.default)
+
+
+def _with_unit(number: int, units: tuple[tuple[int, str], ...]) -> str:
+    """`number` in the largest unit that leaves it whole."""
+    size, unit = next((size, unit) for size, unit in units if number % size == 0 and (number or size == 1))
+    return f"{number // size} {unit}"
 
 
 def boolean(key: str, default: bool | None, doc: str, **more: Any) -> Option[bool]:
@@ -74,7 +125,13 @@ def boolean(key: str, default: bool | None, doc: str, **more: Any) -> Option[boo
 
 
 def integer(key: str, default: int | None, doc: str, **more: Any) -> Option[int]:
+    """A number of 32 bits."""
     return Option(key, "whole number", default, doc, parse_int, **more)
+
+
+def long(key: str, default: int | None, doc: str, **more: Any) -> Option[int]:
+    """A number of 64 bits."""
+    return Option(key, "whole number (64 bits)", default, doc, parse_long, **more)
 
 
 def number(key: str, default: float | None, doc: str, **more: Any) -> Option[float]:
@@ -87,38 +144,60 @@ def text(key: str, default: str | None, doc: str, **more: Any) -> Option[str]:
 
 def memory(key: str, default: str | None, doc: str, **more: Any) -> Option[int]:
     """A size; the value is in bytes."""
-    return Option(
-        key, "size such as '128 mb'", None if default is None else parse_memory(default), doc, parse_memory, **more
-    )
+    return Option(key, "size such as '128 mb'", _default(default, parse_memory), doc, parse_memory, **more)
 
 
 def duration(key: str, default: str | None, doc: str, **more: Any) -> Option[int]:
     """A time span; the value is in milliseconds."""
-    value = None if default is None else parse_duration_ms(default)
-    return Option(key, "time span such as '1 h'", value, doc, parse_duration_ms, **more)
+    return Option(key, "time span such as '1 h'", _default(default, parse_duration_ms), doc, parse_duration_ms, **more)
+
+
+def _default(value: str | None, parse: Callable[[str], int]) -> int | None:
+    if value is None:
+        return None
+    return INFINITE if value == "infinite" else parse(value)
 
 
 def mapping(key: str, doc: str, **more: Any) -> Option[dict[str, str]]:
-    return Option(key, "pairs such as '0:avro,3:parquet'", {}, doc, parse_map, **more)
+    """Pairs by level of the tree."""
+    return Option(key, "list of pairs such as '0:avro,3:parquet'", {}, doc, parse_map, **more)
 
 
 def choice(key: str, default: str | None, choices: str, doc: str, **more: Any) -> Option[str]:
-    """One word of `choices` (separated by blanks); case and '_' for '-' do not matter, as in Paimon."""
+    """One word of `choices` (separated by blanks), in any case; the value is the word as it stands there."""
     allowed = tuple(choices.split())
+    folded = {word.upper(): word for word in allowed}
 
     def parse(value: str) -> str:
-        folded = value.strip().lower().replace("_", "-")
-        for word in allowed:
-            if word.lower().replace("_", "-") == folded:
-                return word
+        if value.upper() in folded:
+            return folded[value.upper()]
         raise ValueError(f"it is one of {', '.join(allowed)}")
 
-    return Option(key, "one of", default, doc, parse, allowed, **more)
+    return Option(key, "word", default, doc, parse, allowed, **more)
 
 
-def at_least(least: int) -> Callable[[Any], str | None]:
+def at_least(least: int) -> Check:
     return lambda value: None if value >= least else f"it must be at least {least}"
 
 
-def between(least: float, most: float) -> Callable[[Any], str | None]:
+def between(least: float, most: float) -> Check:
     return lambda value: None if least <= value <= most else f"it must be between {least} and {most}"
+
+
+def levels_of(words: frozenset[str] | None = None) -> Check:
+    """For pairs by level: keys are level numbers, values of `words` in any case."""
+
+    def check(pairs: dict[str, str]) -> str | None:
+        for level, word in pairs.items():
+            if not re.fullmatch(r"\d+", level):
+                return f"{level!r} is no level"
+            if words is not None and word.lower() not in words:
+                return f"{word!r} is none of {', '.join(sorted(words))}"
+        return None
+
+    return check
+
+
+def among(words: frozenset[str]) -> Check:
+    """For a text that is one of `words` in any case."""
+    return lambda value: None if value.lower() in words else f"it is one of {', '.join(sorted(words))}"

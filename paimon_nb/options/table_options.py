@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from paimon_nb.options import table
 from paimon_nb.options.option import Option
+from paimon_nb.options.values import LONG_MAX
 
 T = TypeVar("T")
 _MB = 1 << 20
@@ -29,7 +30,10 @@ class TableOptions:
         return option.read(self.raw)  # type: ignore[return-value]
 
     def has(self, option: Option[T]) -> bool:
-        return any(k in self.raw for k in (option.key, *option.fallback_keys))
+        """Whether it is set, by whichever of its keys."""
+        return any(k in self.raw for k in (option.key, *option.fallback_keys)) or (
+            option.is_map and any(k.startswith(option.key + ".") for k in self.raw)
+        )
 
     def with_(self, more: Mapping[str, str]) -> TableOptions:
         """A copy with `more` on top."""
@@ -38,6 +42,15 @@ class TableOptions:
     def field(self, column: str, aspect: str) -> str | None:
         """`fields.<column>.<aspect>`, or None."""
         return self.raw.get(f"fields.{column}.{aspect}")
+
+    def sequence_groups(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """`fields.<a,b>.sequence-group` = 'x,y': the columns x and y are updated by the order of a and b."""
+        found = {}
+        for key, value in self.raw.items():
+            if key.startswith("fields.") and key.endswith(".sequence-group"):
+                ordering = key.removeprefix("fields.").removesuffix(".sequence-group")
+                found[tuple(ordering.split(","))] = tuple(value.split(","))
+        return found
 
     def names(self, option: Option[str]) -> tuple[str, ...]:
         """A comma list of column names."""
@@ -79,6 +92,65 @@ class TableOptions:
         """Bytes at which a data file rolls: 128 MB for keyed tables, 256 MB for append tables unless set."""
         size = self.get(table.TARGET_FILE_SIZE)
         return size if size is not None else (128 if has_primary_key else 256) * _MB
+
+    def compaction_file_size(self, has_primary_key: bool) -> int:
+        """Bytes below which a file is small enough to be merged with others."""
+        return int(self.target_file_size(has_primary_key) * self.get(table.COMPACTION_SMALL_FILE_RATIO))
+
+    @property
+    def lookup_compact_max_interval(self) -> int:
+        """Commits after which gentle lookup compaction takes level 0: never below the trigger; twice it unless set."""
+        trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+        most = self.get(table.LOOKUP_COMPACT_MAX_INTERVAL)
+        return max(trigger, trigger * 2 if most is None else most)
+
+    @property
+    def split_target_size(self) -> int:
+        """Bytes that one split should hold."""
+        return self.get(table.SOURCE_SPLIT_TARGET_SIZE)
+
+    @property
+    def split_open_file_cost(self) -> int:
+        """Bytes that a file counts at least when splits are packed."""
+        return self.get(table.SOURCE_SPLIT_OPEN_FILE_COST)
+
+    @property
+    def changelog_num_retained_min(self) -> int:
+        """As for snapshots unless set."""
+        own = self.get(table.CHANGELOG_NUM_RETAINED_MIN)
+        return self.get(table.SNAPSHOT_NUM_RETAINED_MIN) if own is None else own
+
+    @property
+    def changelog_num_retained_max(self) -> int:
+        """As for snapshots unless set."""
+        own = self.get(table.CHANGELOG_NUM_RETAINED_MAX)
+        return self.get(table.SNAPSHOT_NUM_RETAINED_MAX) if own is None else own
+
+    @property
+    def changelog_time_retained_ms(self) -> int:
+        """As for snapshots unless set."""
+        own = self.get(table.CHANGELOG_TIME_RETAINED)
+        return self.get(table.SNAPSHOT_TIME_RETAINED) if own is None else own
+
+    @property
+    def changelog_outlives_snapshots(self) -> bool:
+        """Whether changelogs are kept longer than their snapshots, in the directory `changelog/`."""
+        return (
+            self.changelog_num_retained_max > self.get(table.SNAPSHOT_NUM_RETAINED_MAX)
+            or self.changelog_time_retained_ms > self.get(table.SNAPSHOT_TIME_RETAINED)
+            or self.changelog_num_retained_min > self.get(table.SNAPSHOT_NUM_RETAINED_MIN)
+        )
+
+    @property
+    def commit_timeout_ms(self) -> int:
+        """How long a commit may retry; no limit unless set."""
+        timeout = self.get(table.COMMIT_TIMEOUT)
+        return LONG_MAX if timeout is None else timeout
+
+    @property
+    def wait_for_compaction(self) -> bool:
+        """Whether a commit waits for the compaction that makes its rows visible."""
+        return self.need_lookup and self.get(table.LOOKUP_WAIT)
 
     @property
     def need_lookup(self) -> bool:

@@ -1,53 +1,71 @@
-"""The texts of option values: sizes, time spans, booleans, maps. Grammar: Paimon's MemorySize and TimeUtils."""
+"""The texts of option values: sizes, time spans, booleans, numbers, maps. Exactly what Java Paimon takes, nothing more.
+
+Whatever passes here may land in a schema file, and a value that Java cannot parse makes the table unreadable to it.
+Source: Paimon's MemorySize, TimeUtils, OptionsUtils and StructuredOptionsSplitter.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+
+INT_MAX = (1 << 31) - 1
+LONG_MAX = (1 << 63) - 1
+INFINITE = LONG_MAX
+"""Stands for 'no limit' where Paimon prints 'infinite'; a default, never a text that can be set."""
 
 _UNITS_BYTES = {
     "": 1, "b": 1, "bytes": 1, "k": 1 << 10, "kb": 1 << 10, "kibibytes": 1 << 10, "m": 1 << 20, "mb": 1 << 20,
     "mebibytes": 1 << 20, "g": 1 << 30, "gb": 1 << 30, "gibibytes": 1 << 30, "t": 1 << 40, "tb": 1 << 40,
     "tebibytes": 1 << 40,
 }  # fmt: skip
-_UNITS_MS = {
-    "ns": 1e-6, "nano": 1e-6, "nanos": 1e-6, "nanosecond": 1e-6, "nanoseconds": 1e-6, "µs": 1e-3, "micro": 1e-3,
-    "micros": 1e-3, "microsecond": 1e-3, "microseconds": 1e-3, "": 1, "ms": 1, "milli": 1, "millis": 1, "millisecond": 1,
-    "milliseconds": 1, "s": 1000, "sec": 1000, "secs": 1000, "second": 1000, "seconds": 1000, "m": 60_000, "min": 60_000,
-    "minute": 60_000, "minutes": 60_000, "h": 3_600_000, "hour": 3_600_000, "hours": 3_600_000, "d": 86_400_000,
-    "day": 86_400_000, "days": 86_400_000,
+_UNITS_NS = {
+    "ns": 1, "nano": 1, "nanos": 1, "nanosecond": 1, "nanoseconds": 1,
+    "µs": 1_000, "micro": 1_000, "micros": 1_000, "microsecond": 1_000, "microseconds": 1_000,
+    "": 10**6, "ms": 10**6, "milli": 10**6, "millis": 10**6, "millisecond": 10**6, "milliseconds": 10**6,
+    "s": 10**9, "sec": 10**9, "secs": 10**9, "second": 10**9, "seconds": 10**9,
+    "m": 60 * 10**9, "min": 60 * 10**9, "minute": 60 * 10**9, "minutes": 60 * 10**9,
+    "h": 3600 * 10**9, "hour": 3600 * 10**9, "hours": 3600 * 10**9,
+    "d": 86400 * 10**9, "day": 86400 * 10**9, "days": 86400 * 10**9,
 }  # fmt: skip
-_AMOUNT = re.compile(r"\s*(\d+)\s*([a-zA-Zµ]*)\s*")
-INFINITE = (1 << 63) - 1
+_JAVA_BLANKS = "".join(map(chr, range(33)))
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|NaN|Infinity)[fFdD]?", re.ASCII)
 
 
-def _amount(value: str, units: dict[str, float], what: str) -> int:
-    match = _AMOUNT.fullmatch(value)
-    if not match:
-        raise ValueError(f"it is no {what}")
-    unit = units.get(match[2].lower())
-    if unit is None:
-        raise ValueError(f"{match[2]!r} is no unit of {what}")
-    return int(int(match[1]) * unit)
+def _amount(value: str, units: Mapping[str, int], what: str, example: str) -> int:
+    """digits, then a unit; the result in the smallest unit of `units`."""
+    trimmed = value.strip(_JAVA_BLANKS)
+    digits = re.match(r"[0-9]*", trimmed)
+    number = digits[0] if digits else ""
+    unit = trimmed[len(number) :].strip(_JAVA_BLANKS).lower()
+    if not number:
+        raise ValueError(f"it is no {what} such as {example}")
+    if unit not in units:
+        raise ValueError(f"{unit!r} is no unit; the units are {', '.join(u for u in units if u)}")
+    if int(number) > LONG_MAX:
+        raise ValueError("it is too large for 64 bits")
+    return int(number) * units[unit]
 
 
 def parse_memory(value: str) -> int:
-    """'128 mb' -> bytes; a plain number is bytes; 'infinite' is allowed."""
-    if value.strip().lower() == "infinite":
-        return INFINITE
-    return _amount(value, _UNITS_BYTES, "size")
+    """'128 mb' -> bytes; a plain number is bytes. Units are powers of 1024, in any case."""
+    size = _amount(value, _UNITS_BYTES, "size", "'128 mb'")
+    if size > LONG_MAX:
+        raise ValueError("it is too large for 64 bits")
+    return size
 
 
 def parse_duration_ms(value: str) -> int:
-    """'1 h' -> milliseconds; a plain number is milliseconds. ISO 8601 (PT1H) is accepted."""
-    iso = re.fullmatch(r"(?i)\s*P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?\s*", value)
-    if iso and any(iso.groups()):
-        days, hours, minutes, seconds = (int(g or 0) for g in iso.groups())
-        return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
-    return _amount(value, _UNITS_MS, "time span")
+    """'1 h' -> milliseconds; a plain number is milliseconds. Finer units are cut to whole milliseconds."""
+    ms = _amount(value, _UNITS_NS, "time span", "'1 h'") // 10**6
+    if ms > LONG_MAX:
+        raise ValueError("it is too large for 64 bits")
+    return ms
 
 
 def parse_bool(value: str) -> bool:
-    match value.strip().lower():
+    """'true' or 'false' in any case."""
+    match value.lower():
         case "true":
             return True
         case "false":
@@ -55,29 +73,79 @@ def parse_bool(value: str) -> bool:
     raise ValueError("it is neither true nor false")
 
 
-def parse_int(value: str) -> int:
-    if not re.fullmatch(r"\s*[+-]?\d+\s*", value):
-        if value.strip().lower() == "infinite":
-            return INFINITE
+def _whole(value: str, bits: int) -> int:
+    if not re.fullmatch(r"[+-]?\d+", value):
         raise ValueError("it is no whole number")
-    return int(value)
+    number, limit = int(value), 1 << (bits - 1)
+    if not -limit <= number < limit:
+        raise ValueError(f"it does not fit {bits} bits")
+    return number
+
+
+def parse_int(value: str) -> int:
+    """A number of 32 bits, without blanks around it."""
+    return _whole(value, 32)
+
+
+def parse_long(value: str) -> int:
+    """A number of 64 bits, without blanks around it."""
+    return _whole(value, 64)
 
 
 def parse_float(value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError("it is no number") from None
+    trimmed = value.strip(_JAVA_BLANKS)
+    if not _NUMBER.fullmatch(trimmed):
+        raise ValueError("it is no number")
+    return float(trimmed.rstrip("fFdD"))
 
 
 def parse_map(value: str) -> dict[str, str]:
-    """'0:avro,3:parquet' -> {'0': 'avro', '3': 'parquet'}."""
+    """'0:avro,3:parquet' -> {'0': 'avro', '3': 'parquet'}; quotes of either kind protect ',' and ':'."""
     out: dict[str, str] = {}
-    for part in value.split(","):
-        if not part.strip():
-            continue
-        key, colon, rest = part.partition(":")
-        if not colon:
-            raise ValueError(f"{part!r} has no ':'")
-        out[key.strip()] = rest.strip()
+    for item in _split(value, ","):
+        pair = _split(item, ":")
+        if len(pair) != 2:
+            raise ValueError(f"{item!r} is no pair 'key:value'")
+        key, text = pair
+        if key in out:
+            raise ValueError(f"{key!r} stands there twice")
+        out[key] = text
     return out
+
+
+def _split(value: str, delimiter: str) -> list[str]:
+    """The parts between delimiters; empty parts count between two delimiters only, as in Java."""
+    parts: list[str] = []
+    before = ""
+    for kind, text in _tokens(value, delimiter):
+        if kind == "delimiter":
+            if before == "delimiter":
+                parts.append("")
+        elif before == "quoted" or (kind == "quoted" and before == "plain"):
+            raise ValueError("quotes must enclose a whole part")
+        else:
+            parts.append(text)
+        before = kind
+    return parts
+
+
+def _tokens(value: str, delimiter: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at < len(value):
+        letter = value[at]
+        if letter in "'\"":
+            quoted = re.compile(f"{letter}((?:[^{letter}]|{letter}{letter})*){letter}(?!{letter})").match(value, at)
+            if not quoted:
+                raise ValueError("a quote is not closed")
+            yield "quoted", quoted[1].replace(letter * 2, letter)
+            at = quoted.end()
+        elif letter == delimiter:
+            yield "delimiter", letter
+            at += 1
+        elif letter.isspace():
+            at += 1
+        else:
+            end = value.find(delimiter, at)
+            end = len(value) if end < 0 else end
+            yield "plain", value[at:end].strip(_JAVA_BLANKS)
+            at = end
