@@ -181,7 +181,7 @@ class AvroWriter:
             )  # fmt: skip
         self._fields = tuple(fields)
         schema = avro_schema(self._fields)
-        self._schema = fastavro.parse_schema(plain_schema(schema[1]))
+        self._schema = fastavro.parse_schema(plain_schema(schema))
         level = options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstandard" else None
         self._sink = BlockSink(sink, schema, codec, level)
         self._block = io.BytesIO()
@@ -198,7 +198,6 @@ class AvroWriter:
         for batch in table.to_batches(max_chunksize=_ROWS):
             columns = [_to_avro(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             for values in zip(*columns, strict=True):
-                self._block.write(b"\x02")  # the record's branch of ["null", record]
                 schemaless_writer(self._block, self._schema, dict(zip(names, values, strict=True)))
                 self._count += 1
                 if self._block.tell() >= BLOCK_BYTES:

@@ -24,7 +24,7 @@ from paimon_nb.format.types import (
     Timestamp,
 )
 
-ROOT = "org.apache.paimon.avro.generated.record"
+_ROOT, _NAMESPACE = "record", "org.apache.paimon.avro.generated"
 _ATOMIC = {
     "BOOLEAN": "boolean", "TINYINT": "int", "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float",
     "DOUBLE": "double", "CHAR": "string", "VARCHAR": "string", "BINARY": "bytes", "VARBINARY": "bytes", "BLOB": "bytes",
@@ -33,9 +33,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COUNT = Atomic("INT")
 
 
-def avro_schema(fields: Sequence[DataField]) -> list[Any]:
-    """The schema of a data file: a nullable record. Raises `UnsupportedFormat` for types and names Avro does not have."""
-    return ["null", _record(fields, ROOT)]
+def avro_schema(fields: Sequence[DataField]) -> dict[str, Any]:
+    """The schema of a data file. Raises `UnsupportedFormat` for types and names that Avro does not have."""
+    return {**_record(fields, _ROOT), "namespace": _NAMESPACE}
 
 
 def plain_schema(node: Any) -> Any:

@@ -67,7 +67,7 @@ def _column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
         row, why = _offender(column, field.type, error)
         value = column[row].as_py() if _shows(column.type) else column[row]
         raise SchemaMismatch(
-            f"column {field.name!r}, row {row}: {str(value)[:60]!r} ({column.type}) cannot be stored as"
+            f"column {field.name!r}, row {row}: {_shown(value)!r} ({column.type}) cannot be stored as"
             f" {field.type.bare()}: {why}", hint="cast the column, or filter such rows",
             column=field.name, row=row, value=value, found=str(column.type), expected=str(field.type),
         ) from None  # fmt: skip
@@ -102,6 +102,13 @@ def _offender(column: pa.ChunkedArray, t: DataType, error: Exception) -> tuple[i
 def _shows(t: pa.DataType) -> bool:
     # Python's datetime has no nanoseconds and no year 10000; Arrow's own scalar shows any of them.
     return not pa.types.is_timestamp(t)
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)[:60]
+    except (OverflowError, ValueError):  # a timestamp outside of Python's years
+        return str(getattr(value, "value", type(value).__name__))
 
 
 # -- one array, however nested

@@ -30,7 +30,9 @@ from paimon_nb.format.types.types import (
     VarChar,
 )
 
-_TOKEN = re.compile(r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\d+)|([<>(),:]))")
+_TOKEN = re.compile(
+    r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\d+)|([<>(),:]))"
+)
 _SIMPLE = {
     "BOOLEAN": "BOOLEAN", "BOOL": "BOOLEAN", "TINYINT": "TINYINT", "BYTE": "TINYINT", "SMALLINT": "SMALLINT",
     "SHORT": "SMALLINT", "INT": "INT", "INTEGER": "INT", "BIGINT": "BIGINT", "LONG": "BIGINT", "FLOAT": "FLOAT",
@@ -94,7 +96,11 @@ def parse_field_json(node: Any, where: str = "field") -> DataField:
         if not isinstance(field_id, int) or isinstance(field_id, bool) or not isinstance(name, str):
             raise FormatError(f"{where}: field with bad id or name: {node!r}"[:300])
         return DataField(
-            field_id, name, parse_type_json(node["type"], f"{where}.{name}"), node.get("description"), node.get("defaultValue")
+            field_id,
+            name,
+            parse_type_json(node["type"], f"{where}.{name}"),
+            node.get("description"),
+            node.get("defaultValue"),
         )
     except (KeyError, TypeError, AttributeError):
         raise FormatError(f"{where}: not a field: {node!r}"[:300]) from None
@@ -254,7 +260,7 @@ class _Parser:
             self.at += 1
         if not 1 <= len(out) <= len(defaults):
             raise self._error("wrong number of type parameters")
-        return tuple(out) + defaults[len(out):]
+        return tuple(out) + defaults[len(out) :]
 
     def _error(self, why: str, position: int | None = None, at: int | None = None) -> TypeSyntaxError:
         if position is None:
