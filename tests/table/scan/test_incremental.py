@@ -65,7 +65,9 @@ def test_difference_compares_states(changed: TableStore) -> None:
 def test_difference_of_partial_rows_is_partial(tmp_path: Path) -> None:
     """As in Java: only the newer file is merged, the older one belongs to both states."""
     columns = {"id": "INT", "a": "STRING", "b": "STRING"}
-    store = make_table(str(tmp_path / "t"), columns, ["id"], bucket="1", write_only="true", merge_engine="partial-update")
+    store = make_table(
+        str(tmp_path / "t"), columns, ["id"], bucket="1", write_only="true", merge_engine="partial-update"
+    )
     put(store, [{"id": 1, "a": "a1", "b": None}])
     put(store, [{"id": 1, "a": None, "b": "b1"}])
     assert rows(between(store, "1,2", "diff")) == [(1, None, "b1")]
@@ -189,8 +191,14 @@ def test_values_of_every_kind_are_compared(tmp_path: Path) -> None:
     columns = {"id": "INT", "d": "DOUBLE", "a": "ARRAY<FLOAT>", "m": "MAP<STRING, INT>"}
     store = make_table(str(tmp_path / "t"), columns, ["id"], bucket="1", write_only="true")
     nan = float("nan")
-    first = [{"id": i, "d": d, "a": a, "m": [("k", i)]} for i, (d, a) in enumerate([(nan, [nan]), (0.0, [1.0]), (1.0, [1.0, None])])]
-    second = [{"id": i, "d": d, "a": a, "m": [("k", i)]} for i, (d, a) in enumerate([(nan, [nan]), (-0.0, [1.0]), (1.0, [1.0])])]
+    first = [
+        {"id": i, "d": d, "a": a, "m": [("k", i)]}
+        for i, (d, a) in enumerate([(nan, [nan]), (0.0, [1.0]), (1.0, [1.0, None])])
+    ]
+    second = [
+        {"id": i, "d": d, "a": a, "m": [("k", i)]}
+        for i, (d, a) in enumerate([(nan, [nan]), (-0.0, [1.0]), (1.0, [1.0])])
+    ]
     put(store, first)
     put(store, second)
     compact_all(store.copy({"write-only": "false"}))

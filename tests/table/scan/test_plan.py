@@ -91,7 +91,9 @@ def test_values_never_hide_a_newer_row(tmp_path: Path) -> None:
 
 def test_partial_rows_are_never_judged_alone(tmp_path: Path) -> None:
     """No file has a row with n = 10 and v = 'v1', but the merged row has both."""
-    store = make_table(str(tmp_path / "t"), COLUMNS, ["id"], bucket="1", write_only="true", merge_engine="partial-update")
+    store = make_table(
+        str(tmp_path / "t"), COLUMNS, ["id"], bucket="1", write_only="true", merge_engine="partial-update"
+    )
     put(store, [{"dt": None, "id": 1, "v": "v1", "n": None}])
     put(store, [{"dt": None, "id": 1, "v": None, "n": 10}])
     assert ids(plan_scan(store, where="n = 10 AND v = 'v1'")) == [1]
@@ -215,7 +217,9 @@ def test_level_zero_is_invisible_until_compacted(tmp_path: Path) -> None:
 
 
 def test_file_index_leaves_files_out(tmp_path: Path) -> None:
-    store = make_table(str(tmp_path / "t"), COLUMNS, **{"file-index.bloom-filter.columns": "v", "metadata.stats-mode": "none"})
+    store = make_table(
+        str(tmp_path / "t"), COLUMNS, **{"file-index.bloom-filter.columns": "v", "metadata.stats-mode": "none"}
+    )
     put(store, rows("d", range(5)))
     put(store, rows("d", range(5, 9)))
     if not any(f.embedded_index or f.extra_files for f in plan_scan(store).files):

@@ -31,7 +31,9 @@ FLOATS = (parse_type("FLOAT"), parse_type("DOUBLE"))
 
 
 def data_file(number: int, stats: Any, listed: Any, rows: int, schema_id: int = 0) -> DataFile:
-    return DataFile(f"f{number}", 1, rows, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, stats, 0, 0, schema_id, 0, value_stats_cols=listed)
+    return DataFile(
+        f"f{number}", 1, rows, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, stats, 0, 0, schema_id, 0, value_stats_cols=listed
+    )
 
 
 def table_of(fields: list[DataField], rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -83,7 +85,10 @@ def test_no_file_with_a_match_is_left_out(world: tuple[DataType, list[list[Any]]
         files.append(data_file(i, stats, listed, table.num_rows))
     predicate = bind(condition, fields)
     answers = may_match(
-        predicate, len(files), lambda c: column_bounds(files, schema.field(c), lambda _: schema), lambda c: schema.field(c).type
+        predicate,
+        len(files),
+        lambda c: column_bounds(files, schema.field(c), lambda _: schema),
+        lambda c: schema.field(c).type,
     ).to_pylist()
     for may, table in zip(answers, tables, strict=True):
         assert may or True not in evaluate(condition, table, fields).to_pylist()
