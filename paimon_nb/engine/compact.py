@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from paimon_nb.engine.errors import spark_errors
+from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.work import run_everywhere
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import CompactTask, plan_compaction, run_task
@@ -62,9 +63,7 @@ def compact(
     commit = TableCommit(store, commit_user)
     inline = spark is None or size <= inline_bytes or len(tasks) == 1
     with spark_errors():
-        messages = (
-            _in_threads(store, tasks, commit) if spark is None or inline else _in_tasks(spark, store, tasks, commit)
-        )
+        messages = _in_threads(store, tasks, commit) if spark is None or inline else _in_tasks(spark, store, tasks)
     return CompactResult(tuple(commit.commit(messages)), len(tasks), size, inline)
 
 
@@ -86,14 +85,11 @@ def _in_threads(store: TableStore, tasks: list[CompactTask], commit: TableCommit
     return made
 
 
-def _in_tasks(
-    spark: SparkSession, store: TableStore, tasks: list[CompactTask], commit: TableCommit
-) -> list[CommitMessage]:
-    results = run_everywhere(
-        spark,
-        tasks,
-        [t.size for t in tasks],
-        lambda task: run_task(store, task),
-        lambda finished: commit.abort(chain.from_iterable(finished)),
-    )
+def _in_tasks(spark: SparkSession, store: TableStore, tasks: list[CompactTask]) -> list[CommitMessage]:
+    mine, token = marked(store)
+    try:
+        results = run_everywhere(spark, tasks, [t.size for t in tasks], lambda task: run_task(mine, task))
+    except BaseException:
+        sweep(spark, store, token)
+        raise
     return list(chain.from_iterable(results))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -45,61 +44,16 @@ def pieces_of(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
             yield pickle.loads(packed.as_py())
 
 
-def run_everywhere(
-    spark: SparkSession,
-    pieces: Sequence[T],
-    sizes: Sequence[int],
-    work: Callable[[T], R],
-    failed: Callable[[list[R]], None],
-) -> list[R]:
-    """`work` on every piece in Spark tasks; results in no special order. Each piece's result counts exactly once.
+def run_everywhere(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int], work: Callable[[T], R]) -> list[R]:
+    """`work` on every piece in Spark tasks; results in no special order.
 
-    Args:
-        failed: called with the results of attempts that had ended well, when the job as a whole fails.
+    Each piece's result counts exactly once: attempts that failed, or ran beside the one that counts, bring nothing.
     """
-    finished = Finished(spark)
 
     @crossing_tasks
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for piece in pieces_of(batches):
-            packed = pickle.dumps(work(piece))
-            finished.add(packed)
-            yield pa.RecordBatch.from_pydict({"result": pa.array([packed], pa.binary())})
+            yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(work(piece))], pa.binary())})
 
-    try:
-        rows = work_frame(spark, pieces, sizes).mapInArrow(task, "result binary").collect()
-    except BaseException:
-        failed(finished.results())
-        raise
+    rows = work_frame(spark, pieces, sizes).mapInArrow(task, "result binary").collect()
     return [pickle.loads(row["result"]) for row in rows]
-
-
-class Finished:
-    """Results of attempts that ended well, told to the driver as they end: also known when the job fails later.
-
-    Good for cleaning up only: an attempt may be in it twice, or be in it and not count.
-    """
-
-    def __init__(self, spark: SparkSession) -> None:
-        from pyspark.accumulators import AccumulatorParam
-
-        class Lists(AccumulatorParam[list[bytes]]):
-            def zero(self, value: list[bytes]) -> list[bytes]:
-                return []
-
-            def addInPlace(self, value1: list[bytes], value2: list[bytes]) -> list[bytes]:  # noqa: N802
-                value1.extend(value2)
-                return value1
-
-        self._list: Any = None
-        with suppress(Exception):  # Spark Connect has no accumulators
-            self._list = spark.sparkContext.accumulator([], Lists())
-
-    def add(self, packed: bytes) -> None:
-        """In a task: this result is made."""
-        if self._list is not None:
-            self._list.add([packed])
-
-    def results(self) -> list[Any]:
-        """In the driver: what is known so far."""
-        return [pickle.loads(packed) for packed in (self._list.value if self._list is not None else [])]

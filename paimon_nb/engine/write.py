@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,8 +13,8 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.engine.bucket import spread
 from paimon_nb.engine.errors import crossing_tasks, spark_errors
 from paimon_nb.engine.frames import collect, session_zone
+from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.types import from_spark_arrow, spark_arrow_type
-from paimon_nb.engine.work import Finished
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
@@ -88,7 +87,7 @@ def write(
                 messages = writing.prepare()
             count, inline = rows.num_rows, True
         else:
-            messages, count = _in_tasks(ready, job, commit)
+            messages, count = _in_tasks(ready, job)
             inline = False
     ids = commit.commit(messages, overwrite=scope, expected_rows=count)
     return WriteResult(tuple(ids), count, inline)
@@ -119,26 +118,24 @@ class Job:
             writing.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
 
 
-def _in_tasks(frame: DataFrame, job: Job, commit: TableCommit) -> tuple[list[CommitMessage], int]:
+def _in_tasks(frame: DataFrame, job: Job) -> tuple[list[CommitMessage], int]:
     """Write in Spark tasks. Returns what the successful attempts made, and how many rows went in before the shuffle."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     seen = Observation()
-    known = Finished(frame.sparkSession)
-    counted = spread(frame.observe(seen, F.count(F.lit(1)).alias("rows")), job.store)
-    task = _task(job, known)
+    store, token = marked(job.store)
+    ready = spread(frame.observe(seen, F.count(F.lit(1)).alias("rows")), store)
     try:
-        results = counted.mapInArrow(task, "messages binary, rows bigint").collect()
+        results = ready.mapInArrow(_task(replace(job, store=store)), "messages binary").collect()
     except BaseException:
-        # Files of attempts that ended well before another one failed; those that failed deleted their own.
-        commit.abort(chain.from_iterable(known.results()))
+        sweep(frame.sparkSession, store, token)
         raise
     messages = [message for row in results for message in pickle.loads(row["messages"])]
     return messages, int(seen.get["rows"])
 
 
-def _task(job: Job, known: Finished) -> Any:
+def _task(job: Job) -> Any:
     @crossing_tasks
     def write_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with TableWrite(job.store, overwrite=job.overwrite) as writing:
@@ -146,12 +143,7 @@ def _task(job: Job, known: Finished) -> Any:
                 job.feed(writing, rows)
             messages = writing.prepare()
         if messages:
-            packed = pickle.dumps(messages)
-            known.add(packed)
-            count = sum(m.row_count for m in messages)
-            yield pa.RecordBatch.from_pydict(
-                {"messages": pa.array([packed], pa.binary()), "rows": pa.array([count], pa.int64())}
-            )
+            yield pa.RecordBatch.from_pydict({"messages": pa.array([pickle.dumps(messages)], pa.binary())})
 
     return write_rows
 
