@@ -31,6 +31,7 @@ _PACKED = re.compile(_MARK + r"(\{.*?\})" + _MARK, re.S)
 _OUR_VIEW = re.compile(r"`?__paimon_\d+`?\.?")
 _CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]*)\]\s*")
 _SQL_STATE = re.compile(r"\s*SQLSTATE:\s*\w{5}.*", re.S)
+_TRACE_END = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", re.M)
 _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|cancelled part of cancelled job group|OPERATION_CANCELED|Job \d+ cancelled"
@@ -72,7 +73,12 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
     parameters = _call(error, "getMessageParameters") or {}
-    message = first_sentence(_call(error, "getMessage") or whole)
+    raised = _TRACE_END.findall(whole)
+    message = (
+        f"a Python function inside Spark failed: {raised[-1].strip()}"
+        if raised
+        else first_sentence(_call(error, "getMessage") or whole)
+    )
     facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState")}
     start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}

@@ -83,7 +83,7 @@ class Session:
 
     def find(self, parts: tuple[str, ...]) -> Found:
         """Which catalog and table a written name means. The table need not exist."""
-        *prefix, last = parts
+        *prefix, last = parts or ("",)  # no name at all is refused as an empty one
         if len(prefix) == 2:
             return Found(self.catalog_named(prefix[0]), Name.parse_object(prefix[1], last))
         if len(prefix) == 1:

@@ -55,6 +55,13 @@ def parse(text: str) -> list[Statement]:
         SqlSyntaxError: facts `sql`, `start`, `stop` show the place in `text`.
     """
     try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SqlSyntaxError(
+            "half of a surrogate pair is no character", hint="remove it, or write the whole character",
+            sql=text, start=error.start, stop=error.end,
+        ) from None  # fmt: skip
+    try:
         return [statement(text, part) for part in split(tokens(text))]
     except RecursionError:
         raise SqlSyntaxError("the statement is nested too deeply", hint="split it into views", sql=text) from None

@@ -77,3 +77,14 @@ def test_python_errors_pass():
 
 def test_packing_survives_odd_facts():
     assert "PAIMON_ERROR" in pack(CorruptFile("x", "y", rows=[1, 2]))
+
+
+@pytest.mark.spark
+def test_the_users_own_exception_inside_a_task_is_told(spark):
+    def broken(batches):
+        yield from batches
+        raise KeyError("no such airport: XYZ")
+
+    with pytest.raises(EngineError) as caught, spark_errors():
+        spark.range(10).mapInArrow(broken, "id bigint").collect()
+    assert caught.value.message == "a Python function inside Spark failed: KeyError: 'no such airport: XYZ'"
