@@ -119,7 +119,7 @@ def test_odd_names_that_are_fine_work(tmp_path, name):
     table = wb.table(f"{quote(name)}.{quote(name)}")
     table.append(pa.table({name: pa.array([1], pa.int32()), "p": [name]}))
     assert table.to_arrow().to_pylist() == [{name: 1, "p": name}]
-    assert wb.run(f"SHOW TABLES IN {quote(name)}").arrow.column(0).to_pylist() == [name]
+    assert wb.run(f"SHOW TABLES IN {quote(name)}").arrow.column("tableName").to_pylist() == [name]
 
 
 def _inside(path: str, place: Path) -> bool:

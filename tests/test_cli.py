@@ -1,0 +1,100 @@
+"""The command line as a person uses it: a process of its own, its words and its exit code."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+from paimon_nb.procedures import PROCEDURES
+
+
+def run(*arguments: str, cwd=None) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "paimon_nb.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+        timeout=300,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def warehouse(tmp_path) -> str:
+    """default.t: key table, three upserts of the same keys."""
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run(
+        "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')"
+    )
+    for v in "abc":
+        wb.table("t").upsert(pa.table({"id": pa.array([1, 2], pa.int32()), "v": [v, v]}))
+    return str(tmp_path / "w")
+
+
+def test_help_names_every_action():
+    code, out, _ = run("--help")
+    assert code == 0
+    assert set(out.rsplit("actions: ", 1)[1].strip().split(", ")) == set(PROCEDURES)
+
+
+def test_sql_prints_a_table(warehouse):
+    code, out, err = run("sql", "--warehouse", warehouse, "SHOW TABLES")
+    assert (code, out.split(), err) == (
+        0,
+        ["namespace", "tableName", "isTemporary", "-" * 9, "-" * 9, "-" * 11, "default", "t", "false"],
+        "",
+    )
+
+
+def test_an_error_is_two_lines(warehouse):
+    code, out, err = run("sql", "--warehouse", warehouse, "DESCRIBE tt")
+    assert (code, out) == (1, "")
+    assert err.splitlines()[0].startswith("TableNotFound: ")
+    assert "did you mean" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("where", ["path", "names"])
+def test_compact_as_an_action(warehouse, where):
+    place = (
+        ["--path", f"{warehouse}/default.db/t"]
+        if where == "path"
+        else ["--warehouse", warehouse, "--database", "default", "--table", "t"]
+    )
+    code, _, err = run("compact", *place)
+    assert (code, err) == (0, "")
+    table = paimon_nb.connect(warehouse).table("t")
+    assert table.to_arrow().to_pylist() == [{"id": 1, "v": "c"}, {"id": 2, "v": "c"}]
+    assert [(f["level"], f["record_count"]) for f in table.files().to_pylist()] == [(5, 2)]
+
+
+def test_actions_with_arguments(warehouse):
+    path = f"{warehouse}/default.db/t"
+    assert run("create-tag", "--path", path, "--tag", "first", "--snapshot", "1")[0] == 0
+    code, out, _ = run("expire_snapshots", "--path", path, "--retain_max", "1")
+    assert (code, out.strip()) == (0, "deleted_snapshots_count: 2")
+    first = paimon_nb.connect(warehouse).table("t", **{"scan.tag-name": "first"})
+    assert first.to_arrow().column("v").to_pylist() == ["a", "a"]
+
+
+def test_an_unknown_action_names_the_nearest():
+    code, _, err = run("compcat", "--path", "x/y.db/t")
+    assert code == 1
+    assert "compact" in err
+
+
+def test_doctor_finds_what_is_needed(tmp_path):
+    code, out, _ = run("doctor", cwd=tmp_path)
+    assert code in (0, 1)  # the machine may lack Java; then the line says what to do
+    for what in ("Python", "Java", "pyspark", "pyarrow"):
+        assert what in out
+
+
+def test_doctor_tells_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "warehouse").touch()
+    code, out, _ = run("doctor", cwd=tmp_path)
+    assert code == 1
+    assert "choose another warehouse" in out
