@@ -1,0 +1,150 @@
+"""Runs under the peer's interpreter: does what each line of standard input asks, and answers a line of JSON.
+
+Knows pypaimon and the columns' checksum; nothing of paimon_nb, which is not installed there.
+"""
+
+import json
+import statistics
+import sys
+import time
+import traceback
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pyarrow as pa
+from pypaimon import CatalogFactory, Schema
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks import data
+
+NATIVE = {
+    "read.native.enabled": "true",
+    "write.native.enabled": "true",
+    "commit.native.enabled": "true",
+    "scan.native-plan.enabled": "true",
+}
+_held: dict[str, pa.Table] = {}
+
+
+def held(path):
+    """Rows of an Arrow file, read once: the input lies in memory before the clock runs."""
+    if path not in _held:
+        _held[path] = pa.ipc.open_file(path).read_all()
+    return _held[path]
+
+
+def open_table(warehouse, name, native):
+    table = CatalogFactory.create({"warehouse": warehouse}).get_table(name)
+    return table.copy(NATIVE) if native and "$" not in name else table
+
+
+def create(warehouse, name, native, options):
+    catalog = CatalogFactory.create({"warehouse": warehouse})
+    catalog.create_database(name.split(".")[0], True)
+    schema = Schema.from_pyarrow_schema(data.SCHEMA, primary_keys=["k"], options=options)
+    catalog.create_table(name, schema, False)
+    return open_table(warehouse, name, native)
+
+
+def write(table, rows):
+    builder = table.new_batch_write_builder()
+    writer, commit = builder.new_write(), builder.new_commit()
+    writer.write_arrow(rows)
+    commit.commit(writer.prepare_commit())
+    writer.close()
+    commit.close()
+
+
+def read(table, key=None):
+    builder = table.new_read_builder()
+    if key is not None:
+        builder = builder.with_filter(builder.new_predicate_builder().equal("k", key))
+    return builder.new_read().to_arrow(builder.new_scan().plan().splits())
+
+
+def clocked(action):
+    began = time.perf_counter()
+    out = action()
+    return time.perf_counter() - began, out
+
+
+def do_versions():
+    names = ("pypaimon", "pypaimon-rust", "pyarrow")
+    found = {}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return 0.0, found
+
+
+def do_load(warehouse, name, native, options, files):
+    """Create a table and write files into it, a commit each."""
+    rows = [held(f) for f in files]
+
+    def action():
+        table = create(warehouse, name, native, options)
+        for part in rows:
+            write(table, part)
+
+    return clocked(action)
+
+
+def do_upsert(warehouse, name, native, files):
+    rows = [held(f) for f in files]
+    table = open_table(warehouse, name, native)
+    return clocked(lambda: [write(table, part) for part in rows] and None)
+
+
+def do_checksum(warehouse, name):
+    return 0.0, data.checksum(read(open_table(warehouse, name, False)))
+
+
+def do_read(warehouse, name, native):
+    seconds, rows = clocked(lambda: read(open_table(warehouse, name, native)))
+    return seconds, data.checksum(rows)
+
+
+def do_lookup(warehouse, name, native, keys):
+    """The median of one lookup after another, on one table handle."""
+    table = open_table(warehouse, name, native)
+    took, out = [], []
+    for key in keys:
+        seconds, rows = clocked(lambda key=key: read(table, key))
+        took.append(seconds)
+        out.append(rows.column("i").to_pylist())
+    return statistics.median(took), out
+
+
+def do_commits(warehouse, name, native, options, count):
+    """The median of small commits, one after the other."""
+    table = create(warehouse, name, native, options)
+    took = []
+    for number in range(count):
+        rows = data.few(number)
+        took.append(clocked(lambda rows=rows: write(table, rows))[0])
+    return statistics.median(took), None
+
+
+def do_files(warehouse, name):
+    seconds, rows = clocked(lambda: read(open_table(warehouse, name + "$files", False)))
+    return seconds, rows.num_rows
+
+
+def main():
+    out = sys.stdout
+    sys.stdout = sys.stderr  # what pypaimon prints must not end up among the answers
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            seconds, answer = globals()["do_" + request.pop("do")](**request)
+            reply = {"seconds": seconds, "answer": answer}
+        except Exception:
+            reply = {"error": traceback.format_exc()}
+        out.write(json.dumps(reply) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Results as a page, as JSON and as lines on the terminal. Names no machine."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import OURS, Result
+
+RESULTS = Path(__file__).parent / "results"
+BUSY = 2.0
+"""A load average above this when the run began is told on the page."""
+
+
+def machine(peer_versions: dict[str, str] | None) -> dict[str, Any]:
+    """What the figures depend on: cores, memory, versions, how busy the machine was."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    ours = {name: version(name) for name in ("pyspark", "pyarrow", "numpy")}
+    return {
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory),
+        "python": platform.python_version(),
+        "versions": ours,
+        "peer": peer_versions,
+        "load_at_start": round(os.getloadavg()[0], 2),
+    }
+
+
+def line(result: Result) -> str:
+    """One work for the terminal."""
+    ours = result.median(OURS)
+    others = [
+        f"{name} {seconds_text(result.median(name))} ({result.ratio(name):.2f} x{_target(result, name)})"
+        for name in result.seconds
+        if name != OURS
+    ]
+    return f"{result.work.slug:24} {seconds_text(ours):>9}   " + "; ".join(others)
+
+
+def seconds_text(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds:.2f} s"
+
+
+def _target(result: Result, name: str) -> str:
+    most = result.work.targets.get(name)
+    if most is None:
+        return ""
+    return f", at most {most:g}" + (" MISSED" if name in result.missed() else "")
+
+
+def write(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> None:
+    """`latest.md` and `latest.json`."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "latest.md").write_text(page(results, about, rows, repeat))
+    (RESULTS / "latest.json").write_text(json.dumps(as_json(results, about, rows, repeat), indent=1) + "\n")
+
+
+def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> str:
+    versions = ", ".join(f"{k} {v}" for k, v in {**about["versions"], **(about["peer"] or {})}.items())
+    busy = " **The machine was busy with other work: ratios are rougher than usual.**" if about["load_at_start"] > BUSY else ""  # fmt: skip
+    out = [
+        "# Latest run",
+        "",
+        f"{dt.date.today()}; {rows:,} rows, key table, 4 buckets; medians of {repeat}; {about['cores']} cores, "
+        f"{about['memory_gib']} GiB, Python {about['python']}, {versions}; load average {about['load_at_start']} at the start.{busy}",
+        "",
+        "A ratio is paimon_nb's time in multiples of the other's: below 1 paimon_nb is faster. `=` answers compared and equal.",
+        "",
+        "| work | paimon_nb | others | ratio | at most | |",
+        "|---|--:|---|--:|--:|---|",
+    ]
+    for result in results:
+        first = True
+        for name in result.seconds:
+            if name == OURS:
+                continue
+            most = result.work.targets.get(name)
+            verdict = "" if most is None else ("missed" if name in result.missed() else "reached")
+            out.append(
+                f"| {result.work.title + (' `=`' if result.equal else '') if first else ''} "
+                f"| {seconds_text(result.median(OURS)) if first else ''} | {name}: {seconds_text(result.median(name))} "
+                f"| {result.ratio(name):.2f} | {'' if most is None else f'{most:g}'} | {verdict} |"
+            )
+            first = False
+        if first:
+            out.append(f"| {result.work.title} | {seconds_text(result.median(OURS))} | | | | |")
+    return "\n".join(out) + "\n"
+
+
+def as_json(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> dict[str, Any]:
+    return {
+        "date": str(dt.date.today()),
+        "rows": rows,
+        "repeat": repeat,
+        "machine": about,
+        "works": [
+            {
+                "work": r.work.slug,
+                "equal": r.equal,
+                "contenders": {
+                    name: {
+                        "median_s": round(statistics.median(s), 5),
+                        "min_s": round(min(s), 5),
+                        "max_s": round(max(s), 5),
+                        "runs": len(s),
+                        **({} if name == OURS else {"ratio": round(r.ratio(name), 3)}),
+                        **({"at_most": r.work.targets[name]} if name in r.work.targets else {}),
+                    }
+                    for name, s in r.seconds.items()
+                },
+            }
+            for r in results
+        ],
+    }

@@ -1,0 +1,41 @@
+"""First load from an Arrow table in memory, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.data import checksum
+from benchmarks.harness import OURS, Contender, Timed, Work
+from benchmarks.peer import CORES
+from benchmarks.stage import WRITE_ONLY, Stage
+
+
+def contenders(stage: Stage) -> Iterator[Contender]:
+    rows = stage.base
+
+    def load() -> str:
+        name = stage.create(WRITE_ONLY)
+        stage.table(name).append(rows)
+        return name
+
+    yield Contender(OURS, load, check=lambda name: checksum(stage.table(name).to_arrow()))
+    peer = stage.peer
+    if peer is None:
+        return
+    for core, native in CORES.items():
+
+        def load_there(native: bool = native) -> Timed:
+            name = f"default.{stage.new_name()}"
+            done = peer.ask("load", warehouse=stage.peer_warehouse, name=name, native=native, options=WRITE_ONLY, files=[stage.base_arrow])  # fmt: skip
+            return Timed(done.seconds, name)
+
+        yield Contender(
+            core,
+            load_there,
+            check=lambda name: peer.ask("checksum", warehouse=stage.peer_warehouse, name=name).answer,
+            runs=None if native else 1,  # its Python writer takes a minute for 2M rows
+            warm_up=native,
+        )
+
+
+WORKS = [Work("load-arrow", "First load from Arrow, without Spark", contenders, {"pypaimon, Rust core": 1.0})]
