@@ -207,6 +207,8 @@ def _end_jvm(gateway: Any) -> None:
         process.kill()
     if _log is not None:
         _log.unlink(missing_ok=True)
+    with suppress(OSError):  # Spark makes this folder even when nothing goes there; what holds tables stays
+        Path("spark-warehouse").rmdir()
 
 
 def _last_words() -> str:

@@ -1,0 +1,91 @@
+"""Two hands on one table: real Flink and we commit in turn, five times each, and both read the same rows in the end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+
+pytestmark = pytest.mark.java
+
+TABLES = {
+    "append": "CREATE TABLE {t} (id INT, v STRING, who STRING)",
+    "keyed": "CREATE TABLE {t} (id INT, v STRING, who STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')",
+    "parted": (
+        "CREATE TABLE {t} (id INT, v STRING, who STRING, PRIMARY KEY (id, who) NOT ENFORCED) PARTITIONED BY (who)"
+        " WITH ('bucket' = '1', 'merge-engine' = 'partial-update')"
+    ),
+    "dynamical": "CREATE TABLE {t} (id INT, v STRING, who STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1')",
+    "lookup": (
+        "CREATE TABLE {t} (id INT, v STRING, who STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket' = '1', 'changelog-producer' = 'lookup')"
+    ),
+    "vectors": (
+        "CREATE TABLE {t} (id INT, v STRING, who STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket' = '1', 'deletion-vectors.enabled' = 'true')"
+    ),
+}  # fmt: skip
+
+
+def flink(shared: Path, warehouse: Path, lines: list[str], out: Path) -> None:
+    sql = out.with_suffix(".sql")
+    head = [f"CREATE CATALOG p WITH ('type' = 'paimon', 'warehouse' = '{warehouse}');", "USE CATALOG p;", "CREATE DATABASE IF NOT EXISTS d;", "USE d;"]  # fmt: skip
+    sql.write_text("\n".join([*head, *lines]))
+    done = subprocess.run(
+        [str(shared / "oracle" / "run_flink_sql.sh"), "--stop-on-error", "--out", str(out), str(sql)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def batch(turn: int, who: str) -> list[tuple[int, str | None, str]]:
+    """Keys that overlap the other hand's: each commit changes some old rows and brings some new ones."""
+    return [(i, None if i % 5 == turn else f"{who}{turn}", who) for i in range(3 * turn, 3 * turn + 8)]
+
+
+def expected(name: str, batches: list[list[tuple[int, str | None, str]]]) -> list[tuple]:
+    rows = [row for rows in batches for row in rows]
+    if name == "append":
+        return sorted(rows, key=str)
+    found: dict[tuple, tuple] = {}
+    for i, v, who in rows:
+        key = (i, who) if name == "parted" else (i,)
+        old = found.get(key)
+        found[key] = (i, old[1] if name == "parted" and old and v is None else v, who)
+    return sorted(found.values(), key=str)
+
+
+def test_five_commits_each(shared, tmp_path):
+    warehouse = tmp_path / "w"
+    flink(shared, warehouse, [ddl.format(t=name) + ";" for name, ddl in TABLES.items()], tmp_path / "make")
+    wb, batches = paimon_nb.connect(str(warehouse)), []
+    for turn in range(5):
+        ours, theirs = batch(2 * turn, "us"), batch(2 * turn + 1, "flink")
+        batches += [ours, theirs]
+        columns = list(zip(*ours, strict=True))
+        rows = pa.table({"id": pa.array(columns[0], pa.int32()), "v": columns[1], "who": columns[2]})
+        for name in TABLES:
+            table = wb.table(f"d.{name}")
+            (table.append if name == "append" else table.upsert)(rows)
+        values = ", ".join(
+            f"({i}, {'CAST(NULL AS STRING)' if v is None else repr(v)}, '{who}')" for i, v, who in theirs
+        )
+        flink(shared, warehouse, [f"INSERT INTO {n} VALUES {values};" for n in TABLES], tmp_path / f"turn{turn}")
+    flink(
+        shared, warehouse, [line for n in TABLES for line in (f"-- @q {n}", f"SELECT * FROM {n};")], tmp_path / "read"
+    )
+    for name in TABLES:
+        text = (tmp_path / "read" / f"{name}.jsonl").read_text().splitlines()
+        java = sorted(((r["id"], r["v"], r["who"]) for r in map(json.loads, text)), key=str)
+        us = sorted(((r["id"], r["v"], r["who"]) for r in wb.table(f"d.{name}").to_arrow().to_pylist()), key=str)
+        assert (name, java) == (name, expected(name, batches))
+        assert (name, us) == (name, java)
+        users = [
+            s["commit_user"] for s in wb.table(f"d.{name}").snapshots().to_pylist() if s["commit_kind"] == "APPEND"
+        ]
+        assert len(users) >= 10
