@@ -11,7 +11,8 @@ from typing import Any
 from benchmarks.harness import Timed
 
 INTERPRETER = "PAIMON_NB_PEER_PYTHON"
-CORES = {"pypaimon": False, "pypaimon, Rust core": True}
+RUST = "pypaimon, Rust core"
+CORES = {"pypaimon": False, RUST: True}
 """Contender name -> whether its Rust core does the work."""
 
 

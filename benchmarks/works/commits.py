@@ -1,0 +1,53 @@
+"""Fifty commits of ten rows, one after the other: the median commit."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+
+import pyarrow.parquet as pq
+
+from benchmarks import data
+from benchmarks.harness import OURS, Contender, Timed, Work
+from benchmarks.peer import CORES, RUST
+from benchmarks.stage import WRITE_ONLY, Stage
+
+COMMITS = 50
+APPEND = "Spark Parquet append"
+
+
+def contenders(stage: Stage) -> Iterator[Contender]:
+    few = [data.few(n) for n in range(COMMITS)]
+
+    def ours() -> Timed:
+        table, took = stage.table(stage.create(WRITE_ONLY)), []
+        for rows in few:
+            began = time.perf_counter()
+            table.upsert(rows)
+            took.append(time.perf_counter() - began)
+        return Timed(statistics.median(took), None)
+
+    def append() -> Timed:
+        source, target, took = stage.path("ten"), stage.path("appended"), []
+        pq.write_table(few[0], source)
+        frame = stage.spark.read.parquet(source)
+        for _ in few:
+            began = time.perf_counter()
+            frame.write.mode("append").parquet(target)
+            took.append(time.perf_counter() - began)
+        return Timed(statistics.median(took), None)
+
+    yield Contender(OURS, ours, check=None)
+    peer = stage.peer
+    for core, native in CORES.items() if peer is not None else ():
+
+        def theirs(native: bool = native) -> Timed:
+            assert peer is not None
+            return peer.ask("commits", warehouse=stage.peer_warehouse, name=f"default.{stage.new_name()}", native=native, options=WRITE_ONLY, count=COMMITS)  # fmt: skip
+
+        yield Contender(core, theirs, check=None)
+    yield Contender(APPEND, append, check=None)
+
+
+WORKS = [Work("commit-10", "Commit of 10 rows, median of 50 in a row", contenders, {RUST: 0.7})]

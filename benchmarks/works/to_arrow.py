@@ -1,0 +1,46 @@
+"""The whole table as Arrow, without Spark: with six runs a bucket, and compacted. All read the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow.parquet as pq
+
+from benchmarks.data import SCHEMA, checksum
+from benchmarks.harness import OURS, Contender, Timed, Work
+from benchmarks.peer import CORES, RUST
+from benchmarks.stage import Stage
+
+PYARROW = "pyarrow"
+
+
+def with_runs(stage: Stage) -> Iterator[Contender]:
+    yield from _contenders(stage, stage.with_runs)
+
+
+def compacted(stage: Stage) -> Iterator[Contender]:
+    name = stage.compacted
+    files = [f for bucket in stage.data_files(name) for f in bucket]
+    live = set(stage.table(name).files().column("file_path").to_pylist())
+    kept = [f for f in files if any(path.endswith(f.rsplit("/", 1)[1]) for path in live)]
+    yield from _contenders(stage, name)
+    yield Contender(PYARROW, lambda: pq.ParquetDataset(kept).read(columns=SCHEMA.names), check=checksum)
+
+
+def _contenders(stage: Stage, name: str) -> Iterator[Contender]:
+    yield Contender(OURS, lambda: stage.table(name).to_arrow(), check=checksum)
+    peer = stage.peer
+    if peer is None:
+        return
+    for core, native in CORES.items():
+
+        def read(native: bool = native) -> Timed:
+            return peer.ask("read", warehouse=stage.warehouse, name=f"default.{name}", native=native)
+
+        yield Contender(core, read, runs=None if native else 2)
+
+
+WORKS = [
+    Work("to-arrow-merge", "to_arrow, 6 runs a bucket", with_runs, {RUST: 0.8}),
+    Work("to-arrow-compacted", "to_arrow, compacted", compacted, {PYARROW: 1.5}),
+]
