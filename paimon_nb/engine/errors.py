@@ -176,7 +176,7 @@ def _hint(condition: str | None, parameters: dict[str, str]) -> str | None:
         return "did you mean " + " or ".join(n for n in names[:3] if n) + "?"
     if condition and condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         return "SHOW TABLES lists what is there"
-    if condition and condition.startswith("CAST_INVALID_INPUT"):
+    if condition and condition.startswith(("CAST_INVALID_INPUT", "CAST_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")):
         return "try_cast gives NULL for values that do not fit"
     if condition and condition.startswith("DIVIDE_BY_ZERO"):
         return "try_divide gives NULL"

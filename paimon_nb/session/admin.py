@@ -59,7 +59,10 @@ def set_option(job: Job, statement: SetOption) -> Result:
     notes: list[str] = []
     if key == "execution.runtime-mode" and value.lower() not in ("batch", "streaming", "automatic"):
         raise BadOptionValue(
-            f"execution.runtime-mode is 'batch' or 'streaming', not {value!r}", option=key, value=value
+            f"execution.runtime-mode cannot be {value!r}",
+            hint="'batch' or 'streaming'",
+            option=key,
+            value=value,
         )
     if key == "table.local-time-zone":
         session.spark.conf.set("spark.sql.session.timeZone", value)

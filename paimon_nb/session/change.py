@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.plan import Delete, Merge, Truncate, Update
+from paimon_nb.session.partition import constants
 from paimon_nb.session.result import Result, summary
 
 if TYPE_CHECKING:
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
 
 def truncate(job: Job, statement: Truncate) -> Result:
     table = job.session.table(statement.name)
-    partition = {k: v.strip("'") if v is not None else None for k, v in statement.partition.items()}
-    ids = table.truncate(partition or None)
+    ids = table.truncate(constants(statement.partition, table.partition_keys) or None)
     return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
     AlreadyExists,
+    BadOptionValue,
     ColumnNotFound,
     InvalidName,
     SchemaMismatch,
@@ -39,6 +40,7 @@ from paimon_nb.plan import (
     Undrop,
 )
 from paimon_nb.session import temporary
+from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
 
@@ -53,6 +55,17 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
         if statement.if_not_exists:
             return summary(f"catalog {statement.name} exists already")
         raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
+    ours = statement.options.get("type", "paimon") == "paimon"
+    if (
+        ours
+        and statement.options.get("metastore", "filesystem") == "filesystem"
+        and not statement.options.get("warehouse")
+    ):
+        raise BadOptionValue(
+            f"catalog {statement.name!r} has no place for its tables",
+            hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
+            option="warehouse",
+        )
     job.session.catalogs[statement.name] = open_catalog(statement.name, statement.options)
     return summary(f"catalog {statement.name} created")
 
@@ -206,6 +219,7 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
             return summary(f"no table {found.name}")
         raise
     done: list[str] = []
+    snapshots: list[tuple[str, int]] = []
     schema_changes = [c for c in statement.changes if is_schema_change(c)]
     if schema_changes:
         schema = found.catalog.alter_table(found.name, schema_changes)
@@ -236,11 +250,14 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
                 table.rename_tag(name, new_name)
                 done.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions):
-                table.drop_partitions([dict(p) for p in partitions])
-                done.append(f"{len(partitions)} partition(s) dropped")
+                ids = table.drop_partitions([constants(p, table.partition_keys) for p in partitions])
+                snapshots += [(str(found.name), i) for i in ids]
+                done.append("partitions dropped" if ids else "no such partition, nothing dropped")
             case AddPartition():
                 notes.append("partitions come into being with their first row; nothing to add")
-    return summary(f"table {found.name} altered: {', '.join(done) or 'nothing changed'}", notes=notes)
+    return summary(
+        f"table {found.name} altered: {', '.join(done) or 'nothing changed'}", notes=notes, snapshots=snapshots
+    )
 
 
 def create_view(job: Job, statement: CreateView) -> Result:
@@ -266,6 +283,6 @@ def drop_view(job: Job, statement: DropView) -> Result:
         if job.session.spark_started and job.session.spark.catalog.dropTempView(name):
             return summary(f"view {name} dropped")
         if not statement.if_exists:
-            raise TableNotFound(f"no view {name!r}", hint=did_you_mean(name, job.session.views), name=name)
+            job.session.view(name)  # raises with the nearest name
         return summary(f"no view {name}")
     return summary(f"view {name} dropped")

@@ -63,7 +63,7 @@ def resolve(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             from paimon_nb.session.temporary import read_temporary
 
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
-        if len(ref.parts) == 1 and session.spark_started and session.spark.catalog.tableExists(quote(ref.parts[0])):
+        if len(ref.parts) == 1 and session.spark_may_know and session.spark.catalog.tableExists(quote(ref.parts[0])):
             return None  # a temporary view that the user made in Spark goes first, as it does in Spark
         return _paimon(session, ref)
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
@@ -89,10 +89,12 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     options = {**ref.options, **_travel(session, ref)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        return from_arrow(session.spark, _global_table(session, found.name))
+        rows = _global_table(session, found.name)  # an unknown name is refused before Spark is started
+        return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
-        return from_arrow(session.spark, table.system(found.name.system, options=options))
+        rows = table.system(found.name.system, options=options)
+        return from_arrow(session.spark, rows)
     return relation(session.spark, table, options=options, filter=usable(ref.filter, table), columns=ref.columns)
 
 
@@ -159,6 +161,8 @@ def _view(session: Session, view: CreateView, text: str) -> DataFrame:
 
 
 def _known_to_spark(session: Session, ref: TableRef) -> bool:
+    if not session.spark_may_know:
+        return False
     from pyspark.errors import PySparkException
 
     try:

@@ -11,6 +11,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Describe, Show, ShowCreate
+from paimon_nb.session.partition import constants
 from paimon_nb.session.result import Result, rows
 
 if TYPE_CHECKING:
@@ -79,11 +80,12 @@ def _columns(job: Job, statement: Show) -> Result:
 
 def _partitions(job: Job, statement: Show) -> Result:
     table = job.session.table(statement.name)
-    wanted = {k: (v or "").strip("'") for k, v in statement.partition.items()}
+    named = {k: v for k, v in statement.partition.items() if v is not None}
+    wanted = constants(named, table.partition_keys)
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
         for row in table.partition_specs()
-        if all(str(row.get(k)) == v for k, v in wanted.items())
+        if all(row.get(k) == str(v) for k, v in wanted.items())
     ]
     return rows({"partition": sorted(found)})
 
@@ -234,7 +236,7 @@ def show_create(job: Job, statement: ShowCreate) -> Result:
         options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
         return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with(options)}\n)"]})
     if statement.what == "view":
-        view, _ = session.views[statement.name[-1]]
+        view, _ = session.view(statement.name[-1])
         return rows({"createtab_stmt": [view.text]})
     table = session.table(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})

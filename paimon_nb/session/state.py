@@ -57,6 +57,11 @@ class Session:
     def spark_started(self) -> bool:
         return self._spark is not None
 
+    @property
+    def spark_may_know(self) -> bool:
+        """Whether Spark can hold tables and views that are not ours; a session of our own that never ran holds none."""
+        return self.spark_started or self._given_spark is not None or bool(self._spark_conf)
+
     def close(self) -> None:
         """Stop Spark if this session started it."""
         if self._spark is not None and self._given_spark is None:
@@ -93,6 +98,17 @@ class Session:
         raise InvalidName(
             f"{'.'.join(parts)!r} has too many parts", hint="[catalog.]database.table", name=".".join(parts)
         )
+
+    def view(self, name: str) -> tuple[CreateView, str]:
+        """A temporary view and the text that its spans point into."""
+        try:
+            return self.views[name]
+        except KeyError:
+            raise TableNotFound(
+                f"no view {name!r}",
+                hint=did_you_mean(name, self.views) or "CREATE TEMPORARY VIEW ... makes one; SHOW VIEWS lists them",
+                name=name,
+            ) from None
 
     def find_database(self, parts: tuple[str, ...]) -> tuple[Catalog, str]:
         """The catalog and database that `[catalog.]database` means; () is the current one."""

@@ -65,6 +65,8 @@ class Tables:
     tables: list[TableRef] = field(default_factory=list)
     edits: list[tuple[Span, str]] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
+    whole: bool = False
+    """Some table is read whole by `TABLE t`, which sqlglot cannot read."""
     qualified: list[tuple[Token, ...]] = field(default_factory=list)
     """Dotted names outside FROM, as their name tokens: `db.t.col` must lose its `db`."""
 
@@ -111,6 +113,7 @@ class _Walk:
 
     def __init__(self, cursor: Cursor, found: Tables) -> None:
         self.c, self.found = cursor, found
+        self.first = cursor.at
 
     def query(self, ctes: frozenset[str], depth: int) -> None:
         """A query up to its closing bracket or the end. WITH names are visible from their definition on."""
@@ -155,14 +158,14 @@ class _Walk:
                 c.at += 1
             elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
                 c.at += 1
-                self._table(ctes, depth)
+                self._whole_table()
             elif token.text == "(":
                 self._bracket(ctes, depth)
             else:
                 self._plain(token)
 
     def _starts_query(self) -> bool:
-        before = self.c.peek(-1).text.upper() if self.c.at else ""
+        before = self.c.peek(-1).text.upper() if self.c.at > self.first else ""
         return before in ("", "(", "UNION", "ALL", "EXCEPT", "INTERSECT", "AS", ")")
 
     def _is_not_a_clause(self, function: str) -> bool:
@@ -258,6 +261,13 @@ class _Walk:
             options.update(hint_options(c))
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
         return True
+
+    def _whole_table(self) -> None:
+        """The name behind the query `TABLE t`, where Spark allows no alias."""
+        start = self.c.start
+        parts = self.c.parts("table")
+        self.found.tables.append(TableRef(parts, Span(start, self.c.stop), alias=parts[-1]))
+        self.found.whole = True
 
     def _from_bracket(self, ctes: frozenset[str], depth: int) -> None:
         c = self.c

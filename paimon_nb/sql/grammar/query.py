@@ -20,5 +20,5 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     found = find_tables(cursor)
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
-    tables = with_needs(cursor.text, span, found.tables, found.edits)
+    tables = tuple(found.tables) if found.whole else with_needs(cursor.text, span, found.tables, found.edits)
     return Query(text, span, tables, tuple(found.edits), tuple(dict.fromkeys(found.parameters)))

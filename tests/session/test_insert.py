@@ -1,0 +1,146 @@
+"""INSERT through SQL: what lands, what is refused, and that a refusal leaves nothing behind."""
+
+from pathlib import Path
+
+import pytest
+
+from paimon_nb.base.errors import (
+    BadOptionValue,
+    ColumnNotFound,
+    NullNotAllowed,
+    PaimonError,
+    SchemaMismatch,
+    SqlAnalysisError,
+    TimeTravelError,
+)
+
+pytestmark = pytest.mark.spark
+
+
+def rows(wb, text: str) -> list[tuple]:
+    return sorted((tuple(r) for r in wb.sql(text).collect()), key=repr)
+
+
+def test_every_form_of_insert(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, v STRING DEFAULT 'none', n BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1');
+        INSERT INTO t VALUES (1, 'a', 10), (2, 'b', 20);
+        INSERT INTO t (id, n) VALUES (3, 30);
+        INSERT INTO t (n, id) SELECT n * 2, id + 3 FROM t WHERE id < 2;
+        INSERT INTO t BY NAME SELECT 5 AS id, 50 AS n;
+        INSERT INTO t TABLE t;
+        INSERT INTO t WITH x AS (SELECT 6 AS id) SELECT id, 'six', NULL FROM x
+    """)
+    assert rows(swb, "SELECT * FROM t") == [
+        (1, "a", 10), (2, "b", 20), (3, "none", 30), (4, "none", 20), (5, "none", 50), (6, "six", None),
+    ]  # fmt: skip
+    result = swb.run("INSERT INTO t VALUES (1, 'A', 1)")
+    assert result.arrow.to_pylist() == [
+        {"result": f"1 row inserted into default.t in snapshot {result.snapshots[0][1]}"}
+    ]
+    nothing = swb.run("INSERT INTO t SELECT * FROM t WHERE false")
+    assert (nothing.snapshots, nothing.arrow.to_pylist()) == (
+        [], [{"result": "0 rows inserted into default.t (no new snapshot)"}],
+    )  # fmt: skip
+
+
+PARTS = """
+    CREATE TABLE p (id INT, v STRING, dt STRING, h INT) PARTITIONED BY (dt, h);
+    INSERT INTO p VALUES (1, 'x', 'a', 1), (2, 'x', 'a', 2), (3, 'x', 'b', 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        # Flink's default and Spark's dynamic mode: the partitions that get rows.
+        ("INSERT OVERWRITE p VALUES (9, 'y', 'a', 1)", [2, 3, 9]),
+        ("INSERT OVERWRITE p SELECT 9, 'y', 'a', 1 WHERE false", [1, 2, 3]),
+        ("INSERT OVERWRITE p PARTITION (dt = 'a') SELECT 9, 'y', 1", [2, 3, 9]),
+        ("INSERT OVERWRITE p PARTITION (dt = 'a', h = 2) SELECT 9, 'y'", [1, 3, 9]),
+        ("INSERT OVERWRITE p PARTITION (dt = 'a', h) SELECT 9, 'y', 2", [1, 3, 9]),
+        # A whole partition is named: it is emptied when no rows come.
+        ("INSERT OVERWRITE p PARTITION (dt = 'a', h = 2) SELECT 9, 'y' WHERE false", [1, 3]),
+        # The option makes it static: all that matches goes.
+        ("INSERT OVERWRITE p /*+ OPTIONS('dynamic-partition-overwrite' = 'false') */ VALUES (9, 'y', 'a', 1)", [9]),
+        ("INSERT OVERWRITE p /*+ OPTIONS('dynamic-partition-overwrite' = 'false') */ PARTITION (dt = 'a') SELECT 9, 'y', 1", [3, 9]),
+        ("INSERT OVERWRITE p /*+ OPTIONS('dynamic-partition-overwrite' = 'false') */ SELECT 9, 'y', 'a', 1 WHERE false", []),
+        ("INSERT OVERWRITE TABLE p SELECT * FROM p WHERE id = 1", [1, 2, 3]),
+        ("INSERT INTO p PARTITION (dt = 'c', h = 7) VALUES (9, 'y')", [1, 2, 3, 9]),
+    ],
+)  # fmt: skip
+def test_overwrite_rules(swb, text, left):
+    swb.run(PARTS)
+    swb.run(text)
+    assert [r[0] for r in rows(swb, "SELECT id FROM p")] == left
+
+
+def test_overwrite_of_a_table_without_partitions(swb):
+    swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
+    result = swb.run("INSERT OVERWRITE t SELECT id + 1 FROM t")
+    assert rows(swb, "SELECT * FROM t") == [(2,), (3,)]
+    assert "CALL sys.compact" in result.notes[0]
+    swb.run("INSERT OVERWRITE t SELECT id FROM t WHERE false")
+    assert rows(swb, "SELECT * FROM t") == []
+
+
+BAD = [
+    ("INSERT INTO k VALUES (1)", SchemaMismatch),
+    ("INSERT INTO k VALUES (1, 'a', 3, 4)", SchemaMismatch),
+    ("INSERT INTO k (id, vv) VALUES (1, 'a')", ColumnNotFound),
+    ("INSERT INTO k VALUES (NULL, 'a', 1)", NullNotAllowed),
+    ("INSERT INTO k (v) VALUES ('a')", NullNotAllowed),
+    ("INSERT INTO k VALUES ('abc', 'a', 1)", PaimonError),
+    ("INSERT INTO k VALUES (1, 'a', 99999999999999999999)", PaimonError),
+    ("INSERT INTO k SELECT id, vv, n FROM k", SqlAnalysisError),
+    ("SELECT * FROM k WHERE idd = 1", SqlAnalysisError),
+    ("SELECT * FROM k VERSION AS OF 99", TimeTravelError),
+    ("SELECT * FROM k TIMESTAMP AS OF '1999-01-01'", TimeTravelError),
+    ("SELECT * FROM k /*+ OPTIONS('scan.snapshot-id' = 'x') */", BadOptionValue),
+    ("INSERT INTO k SELECT id, v, n / 0 FROM k", PaimonError),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), BAD, ids=[b[0] for b in BAD])
+def test_bad_rows_change_nothing(swb, text, kind):
+    swb.run("""CREATE TABLE k (id INT, v STRING, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1');
+               INSERT INTO k VALUES (1, 'a', 1)""")
+    root = Path(swb.table("k").path)
+    before = sorted(p for p in root.rglob("*") if p.is_file())
+    with pytest.raises(PaimonError) as caught:
+        swb.sql(text).collect()
+    error = caught.value
+    assert isinstance(error, kind), repr(error)
+    assert error.hint, repr(error)
+    assert "\n\tat " not in str(error)
+    assert sorted(p for p in root.rglob("*") if p.is_file()) == before
+    assert rows(swb, "SELECT * FROM k") == [(1, "a", 1)]
+
+
+def test_injection_is_a_value(swb):
+    swb.run("CREATE TABLE t (id INT, v STRING)")
+    evil = "x'); DROP TABLE t; --"
+    swb.run("INSERT INTO t VALUES (1, :v)", v=evil)
+    assert [tuple(r) for r in swb.sql("SELECT * FROM t WHERE v = :v", v=evil).collect()] == [(1, evil)]
+
+
+def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb, monkeypatch):
+    from paimon_nb.base.errors import CommitConflict
+    from paimon_nb.table.commit import TableCommit
+
+    swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
+    table, publish = swb.table("t"), TableCommit.commit
+    table.append(swb.sql("SELECT 3 AS id").toArrow().cast(table.schema.arrow))
+    assert table.latest_snapshot().id == 2
+    from paimon_nb.table.compact import compact
+
+    mine = compact(table.store, full=True)
+    theirs = compact(table.store, full=True)
+    publish(table.commit("theirs"), theirs)
+    with pytest.raises(CommitConflict) as caught:
+        from paimon_nb.table.commit.change import compact_change
+
+        table.commit("mine").publish(compact_change(mine))
+    assert (caught.value.user, caught.value.snapshot) == ("theirs", 3)
+    assert caught.value.hint
+    assert rows(swb, "SELECT * FROM t") == [(1,), (2,), (3,)]
