@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
+    from paimon_nb.table.inspect import Due, Finding, Why
     from paimon_nb.table.write import TableWrite
 
 _TRAVEL = ("snapshot", "tag", "timestamp")
@@ -386,6 +387,29 @@ class Table:
             return self.drop_partitions([partition])
         made = truncate(self.store)
         return [] if made is None else [made]
+
+    # -- looking inside
+
+    def why(self, **key: Any) -> Why:
+        """Every stored version of a key, and how they become its row: `t.why(id=7)`. See `table.inspect.why`.
+
+        Raises: UnsupportedOperation: no primary key, or a key column is missing.
+        """
+        from paimon_nb.table.inspect import why
+
+        return why(self.store, key)
+
+    def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[Due]:
+        """What a compaction would pick in each bucket, and which rule decides; with other `options`, what if."""
+        from paimon_nb.table.inspect import due_compactions
+
+        return due_compactions(self.store, _texts(options or {}))
+
+    def health(self, *, read_files: bool = False) -> list[Finding]:
+        """What ails the table, worst first, with the statement that mends it. read_files: also read every data file."""
+        from paimon_nb.table.inspect import health
+
+        return health(self.store, self.name, read_files=read_files)
 
     # -- pictures
 

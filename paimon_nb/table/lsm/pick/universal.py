@@ -14,13 +14,13 @@ def pick_universal(levels: Levels, limits: PickLimits) -> Unit | None:
     """The unit to compact, or None."""
     return (
         early_full(levels, limits)
-        or _size_amplification(levels, limits)
-        or _size_ratio(levels, limits)
-        or _run_count(levels, limits)
+        or size_amplification(levels, limits)
+        or size_ratio(levels, limits)
+        or run_count(levels, limits)
     )
 
 
-def _size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
+def size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
     runs = levels.runs
     if not runs or len(runs) < limits.trigger:
         return None
@@ -30,13 +30,13 @@ def _size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
     return None
 
 
-def _size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
+def size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
     if len(levels.runs) < limits.trigger:
         return None
     return _grow(levels, limits, 1, forced=False)
 
 
-def _run_count(levels: Levels, limits: PickLimits) -> Unit | None:
+def run_count(levels: Levels, limits: PickLimits) -> Unit | None:
     excess = len(levels.runs) - limits.trigger
     return _grow(levels, limits, excess + 1, forced=True) if excess > 0 else None
 

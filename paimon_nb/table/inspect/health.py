@@ -1,0 +1,280 @@
+"""What ails a table, with the statement that mends it. Looks at metadata and file listings; reads rows only if asked.
+
+Limits come from the table's own options where Paimon has one, and from Paimon's advice on bucket sizes otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from statistics import median
+
+from paimon_nb.base.errors import FormatError, PaimonError
+from paimon_nb.base.name import Name
+from paimon_nb.format.data import read_data_file
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.inspect.words import bytes_text, partition_text
+from paimon_nb.table.maintain.orphans import find_orphans
+from paimon_nb.table.scan.entries import snapshot_manifests
+from paimon_nb.table.scan.prune import file_schema
+from paimon_nb.table.scan.read import schema_and_system
+from paimon_nb.table.store import TableStore
+
+BUCKET_MAX = 2 << 30
+"""Bytes; Paimon advises 200 MB to 1 GB a bucket, twice that is worth a word."""
+SKEW = 4.0
+"""A bucket this many times the median is skewed."""
+SKEW_MIN = 64 << 20
+"""Bytes below which skew does not matter."""
+MANIFESTS_MAX = 500
+"""Manifests that every plan must open."""
+DELETES_MAX = 0.25
+"""Share of stored rows that are retractions."""
+_THREADS = 8
+
+Bucket = tuple[bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know. `grade`: broken (rows cannot be read), slow (works, costs more than it should), well."""
+
+    grade: str
+    what: str
+    """A short name that is the same for each finding of its kind."""
+    detail: str
+    mend: str | None = None
+    """The statement to run."""
+
+    def __str__(self) -> str:
+        return f"{self.grade:<6} {self.what}: {self.detail}" + (f"\n       {self.mend}" if self.mend else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    store: TableStore
+    name: str
+    """As SQL text within a string."""
+    snapshot: Snapshot
+    buckets: Mapping[Bucket, Sequence[DataFile]]
+
+    @property
+    def files(self) -> Iterator[tuple[Bucket, DataFile]]:
+        return ((bucket, f) for bucket, files in self.buckets.items() for f in files)
+
+    def where(self, bucket: Bucket) -> str:
+        partition = partition_text(self.store, bucket[0])
+        return f"{partition}, bucket {bucket[1]}" if partition else f"bucket {bucket[1]}"
+
+
+def health(store: TableStore, name: Name | None = None, *, read_files: bool = False) -> list[Finding]:
+    """Findings, worst first; one of grade 'well' when there is nothing to say.
+
+    Args:
+        name: for the statements; None takes the folder's. read_files: also read every data file to its end.
+    """
+    snapshot = store.latest()
+    title = str(name.of_table() if name else Name("default", store.name)).replace("'", "''")
+    if snapshot is None:
+        return [Finding("well", "empty", "no snapshot yet: nothing has been committed")]
+    try:
+        buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
+    except FormatError as error:
+        back = _last_good(store, snapshot)
+        mend = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
+        return [Finding("broken", "broken metadata", str(error).splitlines()[0], mend)]
+    look = _Look(store, title, snapshot, buckets)
+    found = [finding for check in CHECKS for finding in check(look)]
+    if read_files:
+        found += _unreadable(look)
+    order = {"broken": 0, "slow": 1, "well": 2}
+    return sorted(found, key=lambda f: order[f.grade]) or [_well(look)]
+
+
+def _well(look: _Look) -> Finding:
+    files = [f for _, f in look.files]
+    return Finding(
+        "well", "healthy",
+        f"{len(files)} file{'s' * (len(files) != 1)}, {bytes_text(sum(f.file_size for f in files))}, all there",
+    )  # fmt: skip
+
+
+def _missing(look: _Look) -> Iterator[Finding]:
+    """Live files that are not there, or not as long as the manifest says."""
+
+    def wrong(item: tuple[Bucket, DataFile]) -> str | None:
+        (partition, bucket), file = item
+        path = look.store.data_path(partition, bucket, file)
+        try:
+            size = look.store.fs.size(path)
+        except PaimonError:
+            return f"{path} is missing"
+        return None if size == file.file_size else f"{path} has {size:,} of {file.file_size:,} bytes"
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        gone = [text for text in pool.map(wrong, look.files) if text is not None]
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        back = _last_good(look.store, look.snapshot)
+        mend = f"CALL sys.rollback_to('{look.name}', {back})" if back is not None else None
+        yield Finding("broken", "missing files", gone[0] + more, mend or "restore the files from a backup")
+
+
+def _unreadable(look: _Look) -> Iterator[Finding]:
+    for (partition, bucket), file in look.files:
+        path = look.store.data_path(partition, bucket, file)
+        fields = schema_and_system(file_schema(look.store, file.schema_id))
+        try:
+            rows = read_data_file(
+                look.store.fs, path, fields if look.store.has_keys else fields[:-2], options=look.store.options
+            )
+        except FormatError as error:
+            yield Finding("broken", "unreadable file", str(error).splitlines()[0], "restore the file from a backup")
+            continue
+        if rows.num_rows != file.row_count:
+            yield Finding(
+                "broken", "unreadable file", f"{path} has {rows.num_rows:,} rows, its manifest says {file.row_count:,}"
+            )
+
+
+def _last_good(store: TableStore, latest: Snapshot) -> int | None:
+    """The newest older snapshot whose files are all there."""
+    for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
+        if snapshot.id >= latest.id:
+            continue
+        try:
+            entries = live_entries(store, snapshot)
+        except FormatError:
+            continue
+        if all(_whole(store, e.partition, e.bucket, e.file) for e in entries):
+            return snapshot.id
+    return None
+
+
+def _whole(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> bool:
+    try:
+        return store.fs.size(store.data_path(partition, bucket, file)) == file.file_size
+    except PaimonError:
+        return False
+
+
+def _runs(look: _Look) -> Iterator[Finding]:
+    """Buckets that come close to the number of runs at which writers wait."""
+    if not look.store.has_keys:
+        return
+    options = look.store.options
+    trigger = options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
+    stop = options.stop_trigger
+    runs = {b: _run_count(files) for b, files in look.buckets.items() if b[1] >= 0}
+    high = {b: n for b, n in runs.items() if n > trigger}
+    if high:
+        worst = max(high, key=lambda b: high[b])
+        write_only = "; write-only is on, so no writer compacts" if options.write_only else ""
+        yield Finding(
+            "slow", "many sorted runs",
+            f"{look.where(worst)} has {high[worst]} runs (compaction begins at {trigger}, writers wait at {stop});"
+            f" {len(high)} of {len(runs)} buckets are above{write_only}",
+            f"CALL sys.compact('{look.name}')",
+        )  # fmt: skip
+
+
+def _run_count(files: Sequence[DataFile]) -> int:
+    return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level > 0})
+
+
+def _small_files(look: _Look) -> Iterator[Finding]:
+    """More files than rows fill: reads open each of them."""
+    if look.store.has_keys:
+        return
+    small = look.store.options.compaction_file_size(has_primary_key=False)
+    needed = look.store.options.get(opt.COMPACTION_MIN_FILE_NUM)
+    by_place = {b: [f for f in files if f.file_size < small] for b, files in look.buckets.items()}
+    crowded = {b: files for b, files in by_place.items() if len(files) >= max(2, needed)}
+    if crowded:
+        count = sum(map(len, crowded.values()))
+        size = sum(f.file_size for files in crowded.values() for f in files)
+        yield Finding(
+            "slow", "small files",
+            f"{count} files below {bytes_text(small)}, {bytes_text(size / count)} on average",
+            f"CALL sys.compact('{look.name}')",
+        )  # fmt: skip
+
+
+def _deletes(look: _Look) -> Iterator[Finding]:
+    rows = sum(f.row_count for _, f in look.files)
+    deletes = sum(f.delete_row_count or 0 for _, f in look.files)
+    if rows and deletes / rows > DELETES_MAX:
+        yield Finding(
+            "slow", "many retractions", f"{deletes:,} of {rows:,} stored rows only say that a row is gone",
+            f"CALL sys.compact('{look.name}')",
+        )  # fmt: skip
+
+
+def _sizes(look: _Look) -> Iterator[Finding]:
+    """Buckets that are too big, or much bigger than the others of their partition."""
+    if look.store.bucket_option <= 0:
+        return
+    sizes = {b: sum(f.file_size for f in files) for b, files in look.buckets.items()}
+    worst = max(sizes, key=lambda b: sizes[b], default=None)
+    if worst is None:
+        return
+    if sizes[worst] > BUCKET_MAX:
+        wanted = max(look.store.bucket_option + 1, -(-sizes[worst] * look.store.bucket_option // (1 << 30)))
+        yield Finding(
+            "slow", "big buckets", f"{look.where(worst)} holds {bytes_text(sizes[worst])}; 200 MB to 1 GB is advised",
+            f"CALL sys.rescale('{look.name}', {wanted})",
+        )  # fmt: skip
+    for partition in {b[0] for b in sizes}:
+        here = {b: s for b, s in sizes.items() if b[0] == partition}
+        top, middle = max(here, key=lambda b: here[b]), median(here.values())
+        if len(here) > 1 and here[top] > SKEW_MIN and here[top] > SKEW * middle:
+            yield Finding(
+                "slow", "skewed buckets",
+                f"{look.where(top)} holds {bytes_text(here[top])}, the median is {bytes_text(middle)}:"
+                f" {', '.join(look.store.schema.bucket_keys)} spreads badly",
+            )  # fmt: skip
+
+
+def _history(look: _Look) -> Iterator[Finding]:
+    """Snapshots beyond what the options want, and readers that hold them back."""
+    store = look.store
+    ids = [s.id for s in store.snapshots.all()]
+    most = store.options.get(opt.SNAPSHOT_NUM_RETAINED_MAX)
+    behind = {c: n for c in store.consumers.ids() if (n := store.consumers.next_snapshot(c)) < look.snapshot.id - 100}
+    if len(ids) > most:
+        yield Finding(
+            "slow", "many snapshots", f"{len(ids)} are kept, snapshot.num-retained.max is {most}",
+            f"CALL sys.expire_snapshots('{look.name}')",
+        )  # fmt: skip
+    for consumer, at in sorted(behind.items()):
+        yield Finding(
+            "slow", "reader far behind", f"consumer {consumer} stands at snapshot {at} of {look.snapshot.id} and holds back expiry",
+            f"CALL sys.reset_consumer('{look.name}', '{consumer}')",
+        )  # fmt: skip
+
+
+def _manifests(look: _Look) -> Iterator[Finding]:
+    manifests = snapshot_manifests(look.store, look.snapshot)
+    if len(manifests) > MANIFESTS_MAX:
+        yield Finding(
+            "slow", "many manifests", f"{len(manifests)} manifests are opened to plan a query",
+            f"CALL sys.compact_manifest('{look.name}')",
+        )  # fmt: skip
+
+
+def _orphans(look: _Look) -> Iterator[Finding]:
+    orphans = find_orphans(look.store)
+    if orphans:
+        yield Finding(
+            "slow", "orphan files", f"{len(orphans)} files nobody needs, {bytes_text(sum(o.size for o in orphans))}",
+            f"CALL sys.remove_orphan_files('{look.name}')",
+        )  # fmt: skip
+
+
+CHECKS: tuple[Callable[[_Look], Iterator[Finding]], ...] = (
+    _missing, _runs, _small_files, _deletes, _sizes, _history, _manifests, _orphans,
+)  # fmt: skip

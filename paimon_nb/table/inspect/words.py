@@ -1,0 +1,25 @@
+"""Words that every report uses."""
+
+from __future__ import annotations
+
+from paimon_nb.format.row import java_to_string
+from paimon_nb.table.store import TableStore
+
+
+def partition_text(store: TableStore, partition: bytes) -> str:
+    """`dt=2024-01-01, hh=1`; '' for a table without partitions."""
+    if not store.schema.partition_keys:
+        return ""
+    return ", ".join(
+        f"{f.name}={'null' if v is None else java_to_string(f.type, v)}"
+        for f, v in zip(store.schema.partition_fields, store.partition_values(partition), strict=True)
+    )
+
+
+def bytes_text(size: float) -> str:
+    """`1.5 MiB`: three digits at most."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1000 or unit == "TiB":
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+        size /= 1024
+    raise AssertionError

@@ -1,0 +1,57 @@
+"""What a compaction would pick is what it then does."""
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+
+
+@pytest.fixture
+def t(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run(
+        "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')"
+    )
+    table = wb.table("t")
+    for turn in range(4):
+        table.upsert(pa.table({"id": pa.array(range(100 * turn, 100 * turn + 100), pa.int32()), "v": ["x"] * 100}))
+    return table
+
+
+def test_below_the_trigger_nothing_is_due(t):
+    (due,) = t.due_compactions()
+    assert (due.runs, due.decided_by, due.files, due.output_level) == (4, None, (), None)
+    assert [r.applies for r in due.rules] == [False, False, False]
+    assert str(due).splitlines()[0] == "bucket 0: 4 sorted runs; nothing is due"
+
+
+def test_what_if(t):
+    (due,) = t.due_compactions({"num-sorted-run.compaction-trigger": "3"})
+    assert due.decided_by == "compaction.max-size-amplification-percent"
+    assert (len(due.files), due.output_level) == (4, 3)  # a smaller trigger means fewer levels
+    (calm,) = t.due_compactions(
+        {"num-sorted-run.compaction-trigger": "3", "compaction.max-size-amplification-percent": "1000"}
+    )
+    assert calm.decided_by == "compaction.size-ratio"
+    (none,) = t.due_compactions()
+    assert none.decided_by is None  # asking changes nothing
+    with pytest.raises(BadOptionValue):
+        t.due_compactions({"num-sorted-run.compaction-trigger": "many"})
+
+
+def test_the_engine_does_what_was_told(t):
+    t.upsert(pa.table({"id": pa.array([1], pa.int32()), "v": ["y"]}))
+    (due,) = t.due_compactions()
+    before = set(t.files().column("file_path").to_pylist())
+    t.compact(full=False)
+    gone = before - set(t.files().column("file_path").to_pylist())
+    assert {path.rsplit("/", 1)[1] for path in gone} == set(due.files)
+    assert set(t.files().column("level").to_pylist()) == {due.output_level}
+
+
+def test_append_tables_have_no_levels(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE log (a INT)")
+    with pytest.raises(UnsupportedOperation, match="no levels"):
+        wb.table("log").due_compactions()
