@@ -17,6 +17,7 @@ from paimon_nb.procedures.expire import (
     EXPIRE_SNAPSHOTS,
     REMOVE_ORPHAN_FILES,
 )
+from paimon_nb.procedures.index import REWRITE_FILE_INDEX
 from paimon_nb.procedures.procedure import Argument, Context, Procedure
 from paimon_nb.procedures.rollback import ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK
 from paimon_nb.procedures.tags import (
@@ -37,7 +38,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, CREATE_BRANCH, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP,
             CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG, DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS,
             EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, REMOVE_ORPHAN_FILES, RENAME_BRANCH, RENAME_TAG, REPLACE_TAG,
-            RESET_CONSUMER, ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
+            RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
         )
     },
 )  # fmt: skip
@@ -53,7 +54,7 @@ NOT_HERE = {
     **dict.fromkeys(
         ("alter_column_default_value", "compact_manifest", "mark_partition_done", "merge_branch", "merge_into", "migrate_database",
          "migrate_table", "purge_files", "remove_unexisting_files", "remove_unexisting_manifests", "repair",
-         "repair_earliest_snapshot", "rescale", "rewrite_file_index", "rollback_to_as_latest", "trigger_tag_automatic_creation"),
+         "repair_earliest_snapshot", "rescale", "rollback_to_as_latest", "trigger_tag_automatic_creation"),
         "it is not built yet",
     ),
 }  # fmt: skip

@@ -12,6 +12,9 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
+from paimon_nb.table.commit.overwrite import partition_matcher
+from paimon_nb.table.partition_spec import in_row_spec
+from paimon_nb.table.scan.partition_filter import partition_filter
 from paimon_nb.table.table import Table
 
 
@@ -161,6 +164,22 @@ def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
             spec[key.strip()] = value.strip().strip("'")
         out.append(spec)
     return out
+
+
+def chosen_partitions(table: Table, partitions: str | None, where: str | None = None) -> Callable[[bytes], bool] | None:
+    """A test for the partitions that two arguments choose; None: all.
+
+    Raises: SqlAnalysisError: both are given. BadOptionValue, ColumnNotFound, UnsupportedOperation: see the parsers.
+    """
+    if partitions and where:
+        raise SqlAnalysisError("partitions and where cannot be given together", hint="say it all in where")
+    if where:
+        return partition_filter(table.store, where)
+    specs = parse_partitions(partitions)
+    if specs is None:
+        return None
+    matchers = [partition_matcher(table.store, in_row_spec(table.schema, spec)) for spec in specs]
+    return lambda partition: any(matches(partition) for matches in matchers)
 
 
 def parse_options(text: str | None) -> dict[str, str]:

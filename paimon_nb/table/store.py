@@ -220,6 +220,10 @@ class TableStore:
         folder = self.data_path(partition, bucket, file).rsplit("/", 1)[0]
         return [f"{folder}/{extra}" for extra in file.extra_files]
 
+    def paths_of(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
+        """Path of a data or changelog file, then those of its sidecars."""
+        return [self.data_path(partition, bucket, file), *self.extra_paths(partition, bucket, file)]
+
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
         """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""
         prefix = (

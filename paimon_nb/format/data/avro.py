@@ -207,6 +207,10 @@ class AvroWriter:
         if self._count:
             self._flush()
 
+    def abort(self) -> None:
+        """Forget the rows of the open block."""
+        self._block, self._count = io.BytesIO(), 0
+
     def _flush(self) -> None:
         self._sink.write(self._count, self._block.getvalue())
         self._block, self._count = io.BytesIO(), 0

@@ -69,6 +69,9 @@ class OrcWriter:
     def close(self) -> None:
         self._writer.close()
 
+    def abort(self) -> None:
+        """Nothing to do: an ORC writer that is dropped writes nothing more."""
+
 
 def orc_struct(fields: Sequence[DataField]) -> Any:
     """The ORC type of a row, with Paimon's field ids as attributes."""

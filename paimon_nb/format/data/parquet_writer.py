@@ -88,6 +88,11 @@ class ParquetWriter:
         if self._patch is not None:
             self._patch.release()
 
+    def abort(self) -> None:
+        """Forget the rows; nothing more is written."""
+        self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
+        self._writer.is_open = False  # or else pyarrow's finalizer writes a footer to the closed sink
+
     def _flush(self) -> None:
         if not self._pending:
             return

@@ -26,6 +26,8 @@ class _FormatWriter(Protocol):
 
     def close(self) -> None: ...
 
+    def abort(self) -> None: ...
+
 
 WRITERS: Registry[Callable[[Any, Sequence[DataField], TableOptions, str], _FormatWriter]] = Registry(
     "file format", {"parquet": ParquetWriter, "orc": OrcWriter, "avro": AvroWriter}
@@ -73,12 +75,13 @@ class DataWriter:
             size = self._out.tell()
             self._out.close()
         except BaseException:
-            self._out.abort()
+            self.abort()
             raise
         return WrittenFile(size, self._rows)
 
     def abort(self) -> None:
-        """Throw the file away."""
+        """Throw the file away. The encoder goes first: it must not touch a file that is closed."""
+        self._writer.abort()
         self._out.abort()
 
 

@@ -8,11 +8,19 @@ from paimon_nb.format.index.deletion_vector import (
     read_deletion_vectors,
     write_deletion_vectors,
 )
-from paimon_nb.format.index.file_index import INDEX_SUFFIX, OPERATORS, FileIndex, FileIndexWriter, index_specs
+from paimon_nb.format.index.file_index import (
+    INDEX_SUFFIX,
+    OPERATORS,
+    FileIndex,
+    FileIndexWriter,
+    IndexSpec,
+    fitting_specs,
+    index_specs,
+)
 from paimon_nb.format.index.hash_index import read_hash_index, write_hash_index
 
 __all__ = [
-    "INDEX_SUFFIX", "OPERATORS", "DeletionVector", "FileIndex", "FileIndexWriter", "VectorVersion", "index_specs",
+    "INDEX_SUFFIX", "OPERATORS", "DeletionVector", "FileIndex", "FileIndexWriter", "IndexSpec", "VectorVersion", "fitting_specs", "index_specs",
     "parse_vector", "read_deletion_vector", "read_deletion_vectors", "read_hash_index", "write_deletion_vectors",
     "write_hash_index",
 ]  # fmt: skip

@@ -22,12 +22,15 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
 def _paths(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterator[str]:
     def of(files: Iterable[DataFile]) -> Iterator[str]:
         for file in files:
-            yield store.data_path(m.partition, m.bucket, file)
-            yield from store.extra_paths(m.partition, m.bucket, file)
+            yield from store.paths_of(m.partition, m.bucket, file)
 
     own = {f.file_name for f in m.new_files}
-    upgraded = {f.file_name for f in m.compact_before}
+    upgraded = {f.file_name: f for f in m.compact_before}
     yield from of(f for f in m.compact_after if f.file_name not in upgraded)
+    for file in m.compact_after:  # a file that stays may have got a new index beside it
+        if file.file_name in upgraded:
+            had = store.extra_paths(m.partition, m.bucket, upgraded[file.file_name])
+            yield from (p for p in store.extra_paths(m.partition, m.bucket, file) if p not in had)
     yield from of(m.compact_changelog)
     for entry in m.compact_new_index:
         yield store.index_path(entry)

@@ -7,7 +7,7 @@ Source: format reference, sections 5.3, 7 and 8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -24,11 +24,13 @@ from paimon_nb.format.data import (
     key_value_fields,
     open_data_writer,
 )
+from paimon_nb.format.index import FileIndexWriter, index_specs
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.file_index import place_index
 from paimon_nb.table.write.file_stats import key_stats, value_stats
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
@@ -64,6 +66,7 @@ class _Rolling:
     done: list[DataFile] = field(default_factory=list)
     _writer: DataWriter | None = None
     _name: str = ""
+    _index: FileIndexWriter = field(default_factory=lambda: FileIndexWriter(()))
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +84,7 @@ class _Rolling:
                 self._open()
             assert self._writer is not None
             self._writer.write(self._to_file(part))
+            self._index.add(part)
             self._note(part)
             if self._writer.bytes_written >= target:
                 self._roll()
@@ -93,12 +97,14 @@ class _Rolling:
 
     def abort(self) -> None:
         """Delete everything written so far."""
-        paths = [self.store.data_path(self.place.partition, self.place.bucket, f) for f in self.done]
+        partition, bucket = self.place.partition, self.place.bucket
         if self._writer is not None:
             self._writer.abort()
-            paths.append(self.store.data_path(self.place.partition, self.place.bucket, self._name))
-        for path in paths:
-            self.store.fs.delete(path)
+            self._writer = None
+            self.store.fs.delete(self.store.data_path(partition, bucket, self._name))
+        for file in self.done:
+            for path in self.store.paths_of(partition, bucket, file):
+                self.store.fs.delete(path)
 
     def _open(self) -> None:
         kind = "changelog" if self.place.changelog else "data"
@@ -106,6 +112,7 @@ class _Rolling:
         extension = file_extension(options, self.place.level, changelog=self.place.changelog)
         self._name = self.store.new_file_name(kind, extension)
         path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
+        self._index = FileIndexWriter(index_specs(options, self.store.schema.fields))
         self._writer = open_data_writer(
             self.store.fs, path, self._fields(), options, self.place.level, changelog=self.place.changelog
         )
@@ -116,6 +123,11 @@ class _Rolling:
         written = self._writer.close()
         self._writer = None
         self.done.append(self._describe(written.size))
+        index = self._index.finish()
+        if index is not None:
+            path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
+            embedded, extra = place_index(self.store, path, index)
+            self.done[-1] = replace(self.done[-1], embedded_index=embedded, extra_files=extra)
 
     # what key-value and plain files do differently
 

@@ -70,5 +70,6 @@ class KeyBucketWriter:
     def abort(self) -> None:
         """Delete every file written so far."""
         for file in [*self.new_files, *self.changelog_files]:
-            self.store.fs.delete(self.store.data_path(self.place.partition, self.place.bucket, file))
+            for path in self.store.paths_of(self.place.partition, self.place.bucket, file):
+                self.store.fs.delete(path)
         self._buffer = []

@@ -7,10 +7,11 @@ from paimon_nb.format.index.file_index.writer import (
     INDEX_WRITERS,
     FileIndexWriter,
     IndexSpec,
+    fitting_specs,
     index_specs,
 )
 
 __all__ = [
     "INDEX_READERS", "INDEX_SUFFIX", "INDEX_WRITERS", "OPERATORS", "FileIndex", "FileIndexWriter", "IndexReader",
-    "IndexSpec", "index_specs", "write_container",
+    "IndexSpec", "fitting_specs", "index_specs", "write_container",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; format reference, sect
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -105,6 +105,27 @@ def _spec(text: str, kind: str, fields: Mapping[str, DataField], options: TableO
         prefix = f"{PREFIX}{kind}.{name}."
         own |= {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
     return IndexSpec(column, map_key, kind, t, own)
+
+
+def fitting_specs(
+    specs: Sequence[IndexSpec], fields: Sequence[DataField], stored: Sequence[DataField]
+) -> tuple[IndexSpec, ...]:
+    """The indexes for a file of an older schema: under the file's own names and types, as far as it has the columns.
+
+    Args:
+        fields: of the schema that `specs` were made for. stored: of the file's schema.
+    """
+    ids = {f.name: f.id for f in fields}
+    by_id = {f.id: f for f in stored}
+    out = []
+    for spec in specs:
+        then = by_id.get(ids[spec.column])
+        if then is None or (spec.key is not None and not isinstance(then.type, Map)):
+            continue
+        t = then.type.value if spec.key is not None and isinstance(then.type, Map) else then.type
+        if INDEX_WRITERS[spec.kind].supports(t):
+            out.append(replace(spec, column=then.name, type=t))
+    return tuple(out)
 
 
 class FileIndexWriter:

@@ -1,0 +1,89 @@
+"""Giving data files the file indexes that the options ask for now; the rows' files stay as they are.
+
+Source: format reference, section 13 (Paimon `RewriteFileIndexProcedure`, `FileIndexProcessor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from paimon_nb.format.data import iter_data_file, kv_columns
+from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, IndexSpec, fitting_specs, index_specs
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.table.commit.abort import abort_messages
+from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.file_index import place_index
+
+
+def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] | None = None) -> list[CommitMessage]:
+    """Index every live file anew; files whose index comes out the same are left alone. Commit the messages.
+
+    Args:
+        partitions: a test for serialized partitions; None means all.
+    Raises: UnknownName, ColumnNotFound, BadOptionValue: what `file-index.*` options ask for cannot be.
+    """
+    specs = index_specs(store.options, store.schema.fields)
+    snapshot = store.latest()
+    if snapshot is None:
+        return []
+    messages: list[CommitMessage] = []
+    try:
+        for entry in live_entries(store, snapshot):
+            if partitions is not None and not partitions(entry.partition):
+                continue
+            file = _reindexed(store, entry.partition, entry.bucket, entry.file, specs)
+            if file != entry.file:
+                message = CommitMessage(entry.partition, entry.bucket, entry.total_buckets, base_snapshot=snapshot.id)
+                messages.append(replace(message, compact_before=(entry.file,), compact_after=(file,)))
+    except BaseException:
+        abort_messages(store, messages)
+        raise
+    return messages
+
+
+def _reindexed(
+    store: TableStore, partition: bytes, bucket: int, file: DataFile, specs: Sequence[IndexSpec]
+) -> DataFile:
+    schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
+    index = _index_of(store, partition, bucket, file, schema, fitting_specs(specs, store.schema.fields, schema.fields))
+    old_names = tuple(n for n in file.extra_files if n.endswith(INDEX_SUFFIX))
+    others = tuple(n for n in file.extra_files if n not in old_names)
+    if index is None:
+        return replace(file, embedded_index=None, extra_files=others)
+    if index == _present(store, partition, bucket, file, old_names):
+        return file
+    base = store.data_path(partition, bucket, file)
+    # An older snapshot still reads the old index, so a new one never takes its name.
+    suffix, number = INDEX_SUFFIX, 0
+    while store.fs.exists(base + suffix):
+        number += 1
+        suffix = f"-{number}{INDEX_SUFFIX}"
+    embedded, extra = place_index(store, base, index, suffix)
+    return replace(file, embedded_index=embedded, extra_files=(*others, *extra))
+
+
+def _index_of(
+    store: TableStore, partition: bytes, bucket: int, file: DataFile, schema: TableSchema, specs: Sequence[IndexSpec]
+) -> bytes | None:
+    writer = FileIndexWriter(specs)
+    if not writer:
+        return None
+    fields = kv_columns(schema.fields) if store.has_keys else schema.fields
+    columns = list(dict.fromkeys(spec.column for spec in specs))
+    for batch in iter_data_file(store.fs, store.data_path(partition, bucket, file), fields, columns):
+        writer.add(pa.Table.from_batches([batch]))
+    return writer.finish()
+
+
+def _present(store: TableStore, partition: bytes, bucket: int, file: DataFile, names: Sequence[str]) -> bytes | None:
+    """The index the file has; None when there is none."""
+    if file.embedded_index is not None:
+        return file.embedded_index
+    folder = store.data_path(partition, bucket, file).rsplit("/", 1)[0]
+    return store.fs.read(f"{folder}/{names[0]}") if names else None

@@ -1,0 +1,25 @@
+"""Where the file index of a data file goes: into its manifest entry when small, else beside the file.
+
+Source: format reference, section 13 (Paimon `io/DataFileIndexWriter.java`).
+"""
+
+from __future__ import annotations
+
+from paimon_nb.format.index import INDEX_SUFFIX
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+
+
+def place_index(
+    store: TableStore, data_path: str, index: bytes, suffix: str = INDEX_SUFFIX
+) -> tuple[bytes | None, tuple[str, ...]]:
+    """(embedded index, extra files) for an index container; writes the index file when it is not embedded.
+
+    Args:
+        data_path: of the indexed file; the index file lies beside it under the name with `suffix`.
+    """
+    if len(index) <= store.options.get(opt.FILE_INDEX_IN_MANIFEST_THRESHOLD):
+        return index, ()
+    path = data_path + suffix
+    store.fs.write(path, index)
+    return None, (path.rsplit("/", 1)[-1],)
