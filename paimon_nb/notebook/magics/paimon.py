@@ -18,6 +18,8 @@ from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 
 if TYPE_CHECKING:
+    from paimon_nb.format.types import DataField
+    from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench
 
 _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
@@ -74,7 +76,9 @@ HELP = """%paimon                         where we are
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon lsm TABLE [--bucket N] [--by key|size]    the LSM tree, seen
 %paimon timeline TABLE          the history, with a slider
-%paimon why TABLE KEY=VALUE     the stored versions of a key
+%paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
+%paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
+%paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
 %paimon explain SQL             splits, files skipped and why, Spark's plan
 %paimon workbench               the workbench object
 %paimon traceback               the stack of the last error
@@ -82,6 +86,17 @@ HELP = """%paimon                         where we are
 %paimon SELECT ...              any statement in one line
 %%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    a cell of statements
   :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
+
+
+def _typed(field: DataField, text: str) -> Any:
+    """A value as it is written in a line, as the column's type has it."""
+    from paimon_nb.format.data import cast_text
+
+    try:
+        return text if field.type.root in ("CHAR", "VARCHAR") else cast_text(text, field.type).as_py()
+    except PaimonError:
+        raise UsageError(f"%paimon why: {text!r} is no {field.type} for {field.name}") from None
+
 
 _SYSTEM = (
     "snapshots",
@@ -258,10 +273,39 @@ class PaimonMagics(Magics):
 
         return timeline_view(workbench().table(rest))
 
-    def _do_doctor(self, rest: str) -> None:
-        from paimon_nb.doctor import main
+    def _do_why(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import why_report
 
-        main([])
+        table, pairs = self._pairs(rest, "why TABLE KEY=VALUE")
+        return why_report(table.why(**{k: _typed(table.schema.field(k), v) for k, v in pairs.items()}))
+
+    def _do_due(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import due_report
+
+        table, options = self._pairs(rest, "due TABLE [OPTION=VALUE]")
+        return due_report(table.due_compactions(options))
+
+    def _do_doctor(self, rest: str) -> Any:
+        if not rest:
+            from paimon_nb.doctor import main
+
+            main([])
+            return None
+        from paimon_nb.notebook.reports import health_report
+
+        words = shlex.split(rest)
+        read_files = "--read-files" in words
+        table, _ = self._pairs(shlex.join(w for w in words if w != "--read-files"), "doctor TABLE [--read-files]")
+        return health_report(str(table.name), table.health(read_files=read_files))
+
+    @staticmethod
+    def _pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
+        """`TABLE a=1 b='x y'` as the table and the pairs."""
+        words = shlex.split(rest)
+        wrong = [w for w in words[1:] if "=" not in w]
+        if not words or wrong:
+            raise UsageError(f"%paimon {usage}" + (f"; {wrong[0]!r} is no pair" if wrong else ""))
+        return workbench().table(words[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in words[1:]}
 
     def _do_traceback(self, rest: str) -> None:
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201

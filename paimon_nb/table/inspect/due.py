@@ -101,7 +101,7 @@ def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0
 
 def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     runs = levels.runs
-    count = f"{len(runs)} of {limits.trigger} runs"
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)}, it begins at {limits.trigger}"
     oldest = runs[-1].run.size if runs else 0
     newer = sum(r.run.size for r in runs[:-1])
     percent = f"{newer * 100 / oldest:.0f} %" if oldest else "no data"

@@ -1,0 +1,129 @@
+"""Reports as output cells: why a row is as it is, what a compaction would pick, what ails a table. Text first, HTML beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.svg import LEVEL_COLOURS
+
+if TYPE_CHECKING:
+    from paimon_nb.table.inspect import Due, Finding, Version, Why
+
+STYLE = """
+.pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
+.pnb-r table{font:inherit;border-collapse:collapse;margin:4px 0;font-variant-numeric:tabular-nums}
+.pnb-r th{text-align:left;font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
+.pnb-r td{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:nowrap;max-width:320px;overflow:hidden;text-overflow:ellipsis}
+.pnb-r .rules td{max-width:none}.pnb-r .rules td.wide{white-space:normal}.pnb-r .dim{opacity:.68}.pnb-r .gone td{opacity:.5;text-decoration:line-through}.pnb-r .gone td.say{text-decoration:none}
+.pnb-r .new{font-weight:700}.pnb-r .null{opacity:.45;font-style:italic}
+.pnb-r .level{display:inline-block;min-width:1.7em;text-align:center;border-radius:3px;padding:0 3px;color:#111;font-weight:600}
+.pnb-r code{font:11.5px var(--jp-code-font-family,monospace);background:var(--jp-layout-color2,#8881);padding:1px 5px;border-radius:3px;user-select:all}
+.pnb-r .row td{border-top:2px solid var(--jp-border-color1,#8886);font-weight:600}
+.pnb-r .grade{font-weight:700;margin-right:6px}
+"""
+SIGN = {"broken": ("✗", "#D55E00"), "slow": ("!", "#E69F00"), "well": ("✓", "#009E73")}
+
+
+class Report:
+    """Something with a text and an HTML form."""
+
+    def __init__(self, content: Any, text: str, html: str) -> None:
+        self.content, self._text, self._html = content, text, html
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
+        return {"text/plain": self._text, "text/html": f'<div class="pnb-r"><style>{STYLE}</style>{self._html}</div>'}
+
+
+def why_report(answer: Why) -> Report:
+    """Versions in merge order, the row after each, and what decided."""
+    key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
+    columns = [c for c in (answer.versions[0].values if answer.versions else {}) if c not in answer.key]
+    head = "".join(f"<th>{escape(h)}</th>" for h in ("", "sequence", *columns, "level", "file", "commit", ""))
+    body: list[str] = []
+    before: Mapping[str, Any] | None = None
+    for version in answer.versions:
+        body.append(_version(version, columns, before))
+        before = before if version.hidden else version.after
+    result = (
+        "<td></td><td>= no row</td>" + "<td></td>" * len(columns)
+        if answer.row is None
+        else "<td>=</td><td>the row</td>" + "".join(_value(answer.row[c]) for c in columns)
+    )
+    html = (
+        f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>snapshot {answer.snapshot}</span></div>"
+        f"<div>{escape(answer.rule)}</div>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}<tr class='row'>{result}<td></td><td></td><td></td><td></td></tr></tbody></table>"
+    )
+    return Report(answer, str(answer), html)
+
+
+def _version(version: Version, columns: Sequence[str], before: Mapping[str, Any] | None) -> str:
+    """One line; columns that this version changed in the merged row are bold."""
+    cells = [f"<td>{escape(version.kind)}</td><td>{version.sequence}</td>"]
+    for name in columns:
+        changed = (
+            not version.hidden
+            and version.after is not None
+            and (before is None or before.get(name) != version.after.get(name))
+        )
+        cells.append(_value(version.values[name], "new" if changed else ""))
+    commit = f"{version.snapshot}" if version.snapshot is not None else "expired"
+    place = f"{version.file}:{version.position}"
+    cells.append(
+        f"<td>{_level(version.level)}</td><td class='dim' title='{escape(place, quote=True)}'>…{escape(place[-24:])}</td><td>{commit}</td>"
+    )
+    cells.append(f"<td class='say dim'>{escape(version.hidden or '')}</td>")
+    return f"<tr{' class=gone' if version.hidden else ''}>{''.join(cells)}</tr>"
+
+
+def _value(value: Any, style: str = "") -> str:
+    text = cell(value)
+    if text is None:
+        return "<td class='null'>NULL</td>"
+    return f"<td class='{style}'>{escape(text)}</td>" if style else f"<td>{escape(text)}</td>"
+
+
+def _level(level: int) -> str:
+    colour = LEVEL_COLOURS[level % len(LEVEL_COLOURS)]
+    return f"<span class='level' style='background:{colour}'>L{level}</span>"
+
+
+def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
+    """What each bucket's strategy says, the rules with their numbers."""
+    html = []
+    for due in buckets[:limit]:
+        where = f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"
+        first = str(due).splitlines()[0].split("; ", 1)[1]
+        rules = "".join(
+            f"<tr><td>{'▸' if r.name == due.decided_by else ''}</td><td class='{'new' if r.applies else 'dim'}'>{escape(r.name)}</td>"
+            f"<td class='dim wide'>{escape(r.numbers)}</td><td>{'applies' if r.applies else ''}</td></tr>"
+            for r in due.rules
+        )
+        html.append(
+            f"<div><b>{escape(where)}</b> · {due.runs} sorted run{'s' * (due.runs != 1)} · {escape(first)}</div><table class='rules'>{rules}</table>"
+        )
+    rest = len(buckets) - limit
+    more = [f"and {rest} bucket{'s' * (rest != 1)} with fewer runs"] if rest > 0 else []
+    text = "\n".join([*(str(d) for d in buckets[:limit]), *more]) or "no files yet"
+    return Report(
+        buckets, text, "".join(html) + "".join(f"<div class='dim'>{m}</div>" for m in more) or "<div>no files yet</div>"
+    )
+
+
+def health_report(title: str, findings: Sequence[Finding]) -> Report:
+    """Findings, worst first, each with its cure."""
+    html = [f"<div><b>{escape(title)}</b></div>"]
+    for f in findings:
+        sign, colour = SIGN[f.grade]
+        mend = f"<div style='margin-left:1.4em'><code>{escape(f.mend)}</code></div>" if f.mend else ""
+        html.append(
+            f"<div style='margin-top:5px'><span class='grade' style='color:{colour}'>{sign}</span><b>{escape(f.what)}</b>"
+            f" <span class='dim'>{f.grade}</span> {escape(f.detail)}{mend}</div>"
+        )
+    return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
