@@ -126,7 +126,8 @@ def test_injection_is_a_value(swb):
 
 def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb, monkeypatch):
     from paimon_nb.base.errors import CommitConflict
-    from paimon_nb.table.commit import TableCommit
+    from paimon_nb.table.commit.change import compact_change
+from paimon_nb.table.commit import TableCommit
 
     swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
     table, publish = swb.table("t"), TableCommit.commit
@@ -138,8 +139,6 @@ def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb, monkeypatch
     theirs = compact(table.store, full=True)
     publish(table.commit("theirs"), theirs)
     with pytest.raises(CommitConflict) as caught:
-        from paimon_nb.table.commit.change import compact_change
-
         table.commit("mine").publish(compact_change(mine))
     assert (caught.value.user, caught.value.snapshot) == ("theirs", 3)
     assert caught.value.hint
