@@ -7,12 +7,16 @@ import pytest
 from paimon_nb.base.errors import (
     BadOptionValue,
     ColumnNotFound,
+    CommitConflict,
     NullNotAllowed,
     PaimonError,
     SchemaMismatch,
     SqlAnalysisError,
     TimeTravelError,
 )
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit.change import compact_change
+from paimon_nb.table.compact import compact
 
 pytestmark = pytest.mark.spark
 
@@ -124,17 +128,11 @@ def test_injection_is_a_value(swb):
     assert [tuple(r) for r in swb.sql("SELECT * FROM t WHERE v = :v", v=evil).collect()] == [(1, evil)]
 
 
-def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb, monkeypatch):
-    from paimon_nb.base.errors import CommitConflict
-    from paimon_nb.table.commit.change import compact_change
-from paimon_nb.table.commit import TableCommit
-
+def test_a_second_writer_of_the_same_rows_is_told_who_and_where(swb):
     swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
     table, publish = swb.table("t"), TableCommit.commit
     table.append(swb.sql("SELECT 3 AS id").toArrow().cast(table.schema.arrow))
     assert table.latest_snapshot().id == 2
-    from paimon_nb.table.compact import compact
-
     mine = compact(table.store, full=True)
     theirs = compact(table.store, full=True)
     publish(table.commit("theirs"), theirs)
