@@ -28,13 +28,14 @@ def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
 
 
 def _has_front_end() -> bool:
-    """Whether somebody looks on: nbconvert and nbval run without one, and want nothing that depends on time."""
+    """Whether a person looks on. nbconvert, nbclient and nbval say in each request that nobody could answer a question;
+    what they store must not depend on time."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:
         return False
-    shell = get_ipython()
-    return shell is not None and getattr(shell, "kernel", None) is not None and "PAIMON_NB_QUIET" not in os.environ
+    kernel = getattr(get_ipython(), "kernel", None)
+    return bool(getattr(kernel, "_allow_stdin", False)) and "PAIMON_NB_QUIET" not in os.environ
 
 
 class _Line:
