@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.svg import LEVEL_COLOURS
+from paimon_nb.table.inspect.words import bytes_text
 
 if TYPE_CHECKING:
-    from paimon_nb.table.inspect import Due, Finding, Version, Why
+    from paimon_nb.table.inspect import Compared, Due, Finding, Version, Why
+    from paimon_nb.table.scan.plan import ScanPlan
 
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
@@ -127,3 +129,53 @@ def health_report(title: str, findings: Sequence[Finding]) -> Report:
             f" <span class='dim'>{f.grade}</span> {escape(f.detail)}{mend}</div>"
         )
     return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
+
+
+def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
+    """Files born, moved and gone between two snapshots, the schema and the options.
+
+    Args:
+        pictures: the LSM trees of both moments as SVG, shown above.
+    """
+    rows = []
+    for what, sign in (("born", "+"), ("moved", "→"), ("gone", "−")):
+        for change in compared.only(what)[:50]:
+            levels = " → ".join(_level(n) for n in (change.level_before, change.level_after) if n is not None)
+            where = ", ".join(filter(None, [change.partition, f"bucket {change.bucket}"]))
+            rows.append(
+                f"<tr><td class='new'>{sign}</td><td>{what}</td><td>{levels}</td><td class='dim' title='{escape(change.file, quote=True)}'>"
+                f"…{escape(change.file[-22:])}</td><td>{change.rows:,} rows</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(where)}</td></tr>"
+            )
+    rest = len(compared.files) - len(rows)
+    said = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]
+    html = (
+        f"<div><b>{escape(compared.table)}</b> snapshot {compared.before} → {compared.after}"
+        f" <span class='dim'>stored rows {compared.rows_before:,} → {compared.rows_after:,}; {compared.same_files:,} files are the same</span></div>"
+        + "".join(f"<div class='pnb' style='margin:6px 0'>{p}</div>" for p in pictures)
+        + (f"<table>{''.join(rows)}</table>" if rows else "")
+        + (f"<div class='dim'>and {rest:,} more files</div>" if rest > 0 else "")
+        + "".join(f"<div>{escape(line)}</div>" for line in said)
+    )
+    return Report(compared, str(compared), html)
+
+
+def skip_report(plan: ScanPlan, where: str) -> Report:
+    """What a condition leaves to read, stage by stage, and what excluded the rest."""
+    files, size = len(plan.files), sum(f.file_size for f in plan.files)
+    bars = []
+    for stage in plan.skipped.stages:
+        share = 100 * stage.kept / stage.total if stage.total else 100
+        bars.append(
+            f"<tr><td>{escape(stage.name)}</td><td><div style='width:260px;background:var(--jp-layout-color2,#8882);border-radius:3px'>"
+            f"<div style='width:{share:.1f}%;min-width:2px;background:#0072B2;height:11px;border-radius:3px'></div></div></td>"
+            f"<td>{stage.kept:,} of {stage.total:,}</td></tr>"
+        )
+    reasons = "".join(
+        f"<tr><td class='new'>{count:,}</td><td>{escape(reason)}</td></tr>"
+        for reason, count in plan.skipped.reasons.items()
+    )
+    left = f"{files:,} file{'s' * (files != 1)} to read, {bytes_text(size)}"
+    html = f"<div><b>{escape(where)}</b> <span class='dim'>{left}</span></div><table>{''.join(bars)}</table>" + (
+        f"<div>files left out</div><table>{reasons}</table>" if reasons else ""
+    )
+    return Report(plan, f"{where}: {left}\n{plan.skipped}", html)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
-    from paimon_nb.table.inspect import Due, Finding, Why
+    from paimon_nb.table.inspect import Compared, Due, Finding, Why
     from paimon_nb.table.write import TableWrite
 
 _TRAVEL = ("snapshot", "tag", "timestamp")
@@ -404,6 +404,12 @@ class Table:
         from paimon_nb.table.inspect import due_compactions
 
         return due_compactions(self.store, _texts(options or {}))
+
+    def compare(self, before: int | str, after: int | str) -> Compared:
+        """Two snapshots (or tags) side by side: files, schema, options. `diff` tells the rows. Reads metadata only."""
+        from paimon_nb.table.inspect import compare
+
+        return compare(self.store, before, after)
 
     def health(self, *, read_files: bool = False) -> list[Finding]:
         """What ails the table, worst first, with the statement that mends it. read_files: also read every data file."""

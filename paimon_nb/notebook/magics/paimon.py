@@ -78,6 +78,8 @@ HELP = """%paimon                         where we are
 %paimon timeline TABLE          the history, with a slider
 %paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
 %paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
+%paimon skip TABLE WHERE CONDITION                what a condition leaves to read, and what excludes the rest
+%paimon compare TABLE A B                         two snapshots or tags: files, schema, options
 %paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
 %paimon explain SQL             splits, files skipped and why, Spark's plan
 %paimon workbench               the workbench object
@@ -284,6 +286,36 @@ class PaimonMagics(Magics):
 
         table, options = self._pairs(rest, "due TABLE [OPTION=VALUE]")
         return due_report(table.due_compactions(options))
+
+    def _do_skip(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import skip_report
+
+        name, _, condition = rest.partition(" ")
+        condition = condition.strip()
+        if condition[:6].lower() == "where ":
+            condition = condition[6:].strip()
+        if not name or not condition:
+            raise UsageError("%paimon skip TABLE WHERE CONDITION")
+        return skip_report(workbench().table(name).scan(condition).plan, condition)
+
+    def _do_compare(self, rest: str) -> Any:
+        from paimon_nb.notebook.lsm_model import lsm_picture
+        from paimon_nb.notebook.reports import compare_report
+        from paimon_nb.notebook.svg import STYLE, lsm_svg
+        from paimon_nb.table.scan.travel import AtVersion, resolve
+
+        words = shlex.split(rest)
+        if len(words) != 3:
+            raise UsageError("%paimon compare TABLE A B; A and B are snapshots or tags")
+        table = workbench().table(words[0])
+        compared = table.compare(words[1], words[2])
+        pictures = []
+        if table.primary_keys:
+            moments = [resolve(table.store, AtVersion(word)) for word in words[1:]]
+            first = lsm_picture(table.store, moments[1])
+            both = [lsm_picture(table.store, m, first.partition or None, first.bucket) for m in moments]
+            pictures = [f"<style>{STYLE}</style>{lsm_svg(both[0])}", lsm_svg(both[1])]
+        return compare_report(compared, pictures)
 
     def _do_doctor(self, rest: str) -> Any:
         if not rest:

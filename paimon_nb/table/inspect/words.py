@@ -17,9 +17,9 @@ def partition_text(store: TableStore, partition: bytes) -> str:
 
 
 def bytes_text(size: float) -> str:
-    """`1.5 MiB`: three digits at most."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1000 or unit == "TiB":
+    """`1.5 MB`: powers of 1000, at most three digits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
-        size /= 1024
-    raise AssertionError
+        size /= 1000
+    return f"{size:,.1f} TB"

@@ -137,7 +137,7 @@ def test_old_orphans_are_counted_and_removed(wb):
     old = time.time() - 3 * 24 * 3600
     os.utime(orphan, (old, old))
     (finding,) = t.health()
-    assert (finding.what, finding.detail) == ("orphan files", "1 files nobody needs, 2.0 KiB")
+    assert (finding.what, finding.detail) == ("orphan files", "1 files nobody needs, 2.0 kB")
     wb.run(finding.mend)
     assert not orphan.exists()
     assert told(t) == [("well", "healthy")]

@@ -1,0 +1,146 @@
+"""Two moments of a table side by side: files born, moved and gone, the schema, the options. Reads metadata only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from paimon_nb.base.redact import redact_options
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import DataField
+from paimon_nb.table.inspect.words import bytes_text, partition_text
+from paimon_nb.table.scan.entries import live
+from paimon_nb.table.scan.travel import AtVersion, resolve
+from paimon_nb.table.store import TableStore
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file that is not the same at both moments."""
+
+    what: str
+    """born, gone, or moved (an upgrade: the same file on another level, nothing rewritten)."""
+    partition: str
+    bucket: int
+    file: str
+    rows: int
+    bytes: int
+    level_before: int | None
+    level_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is different. Counts are of stored rows; `Table.diff` tells the rows themselves."""
+
+    table: str
+    before: int
+    after: int
+    files: tuple[FileChange, ...]
+    same_files: int
+    rows_before: int
+    rows_after: int
+    columns: tuple[str, ...]
+    """Sentences about columns, by field id: added, dropped, renamed, another type, another comment or default."""
+    options: tuple[str, ...]
+    """`key: 'old' -> 'new'`."""
+
+    def only(self, what: str) -> list[FileChange]:
+        """Files that are born, gone or moved."""
+        return [f for f in self.files if f.what == what]
+
+    def __str__(self) -> str:
+        lines = [f"{self.table}: snapshot {self.before} -> {self.after}"]
+        for what in ("born", "moved", "gone"):
+            some = self.only(what)
+            if some:
+                lines.append(
+                    f"  {what:<5} {_count(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
+                )
+                lines += [f"    {_levels(f)} {f.file}" + (f"  {f.partition}" if f.partition else "") for f in some[:20]]
+                lines += [f"    and {len(some) - 20} more"] * (len(some) > 20)
+        lines.append(f"  same  {_count(self.same_files, 'file')}")
+        lines.append(f"  stored rows {self.rows_before:,} -> {self.rows_after:,}")
+        return "\n".join([*lines, *(f"  column {c}" for c in self.columns), *(f"  option {o}" for o in self.options)])
+
+
+def compare(store: TableStore, before: int | str, after: int | str) -> Compared:
+    """Compare two snapshots, given by id or tag.
+
+    Raises:
+        TimeTravelError, SnapshotExpired, TagNotFound: a moment is not there.
+    """
+    old, new = (resolve(store, AtVersion(str(moment))) for moment in (before, after))
+    assert old is not None
+    assert new is not None
+    a, b = _files(store, old), _files(store, new)
+    changes = tuple(_changes(store, a, b))
+    same = len(a.keys() & b.keys()) - sum(c.what == "moved" for c in changes)
+    schemas = store.schemas.get(old.schema_id), store.schemas.get(new.schema_id)
+    return Compared(
+        store.name, old.id, new.id, changes, same,
+        sum(f.row_count for f in a.values()), sum(f.row_count for f in b.values()),
+        tuple(_columns(*schemas)), tuple(_options(schemas[0].options, schemas[1].options)),
+    )  # fmt: skip
+
+
+Files = Mapping[tuple[bytes, int, str], DataFile]
+
+
+def _files(store: TableStore, snapshot: Snapshot) -> Files:
+    return {(e.partition, e.bucket, e.file.file_name): e.file for e in live(store, snapshot).entries}
+
+
+def _changes(store: TableStore, before: Files, after: Files) -> Iterator[FileChange]:
+    for key in dict.fromkeys([*after, *before]):
+        old, new = before.get(key), after.get(key)
+        if old is not None and new is not None and old.level == new.level:
+            continue
+        what = "born" if old is None else "gone" if new is None else "moved"
+        file = new or old
+        assert file is not None
+        yield FileChange(
+            what, partition_text(store, key[0]), key[1], key[2], file.row_count, file.file_size,
+            old.level if old else None, new.level if new else None,
+        )  # fmt: skip
+
+
+def _columns(before: TableSchema, after: TableSchema) -> Iterator[str]:
+    old, new = ({f.id: f for f in s.fields} for s in (before, after))
+    for number, field in new.items():
+        if number not in old:
+            yield f"{field.name} {field.type} added"
+        else:
+            yield from _column(old[number], field)
+    yield from (f"{field.name} dropped" for number, field in old.items() if number not in new)
+    kept = [[f.id for f in s.fields if f.id in old and f.id in new] for s in (before, after)]
+    if kept[0] != kept[1]:
+        yield "order: " + ", ".join(after.names)
+
+
+def _column(old: DataField, new: DataField) -> Iterator[str]:
+    if old.name != new.name:
+        yield f"{old.name} renamed to {new.name}"
+    if old.type != new.type:
+        yield f"{new.name}: {old.type} -> {new.type}"
+    if old.description != new.description:
+        yield f"{new.name}: comment {new.description!r}"
+    if old.default_value != new.default_value:
+        yield f"{new.name}: default {new.default_value!r}"
+
+
+def _options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    changed = [k for k in sorted(before.keys() | after.keys()) if before.get(k) != after.get(k)]
+    shown = [redact_options({k: side.get(k, "not set") for k in changed}) for side in (before, after)]
+    yield from (f"{key}: {shown[0][key]!r} -> {shown[1][key]!r}" for key in changed)
+
+
+def _levels(change: FileChange) -> str:
+    both = [f"L{level}" for level in (change.level_before, change.level_after) if level is not None]
+    return " -> ".join(both)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'s' * (number != 1)}"
