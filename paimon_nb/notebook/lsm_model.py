@@ -106,11 +106,12 @@ def lsm_picture(
         UnsupportedOperation is never raised here: append tables have one lane.
     """
     from paimon_nb.table.commit.live import by_bucket, live_entries
+    from paimon_nb.table.inspect.words import partition_text
 
     if snapshot is None:
         snapshot = store.latest()
     groups = by_bucket(live_entries(store, snapshot))
-    named = {(_partition_text(store, p), b): entries for (p, b), entries in groups.items()}
+    named = {(partition_text(store, p), b): entries for (p, b), entries in groups.items()}
     pairs = tuple(sorted(named))
     kind = snapshot.commit_kind if snapshot else ""
     number = snapshot.id if snapshot else None
@@ -123,17 +124,6 @@ def lsm_picture(
         chosen, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
     )
     return _bucket(store, number, kind, where, named[where], pairs)
-
-
-def _partition_text(store: TableStore, partition: bytes) -> str:
-    from paimon_nb.format.row import java_to_string
-
-    if not store.schema.partition_keys:
-        return ""
-    out = []
-    for f, v in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
-        out.append(f"{f.name}={'null' if v is None else java_to_string(f.type, v)}")
-    return ", ".join(out)
 
 
 def _bucket(

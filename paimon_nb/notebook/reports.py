@@ -144,7 +144,7 @@ def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
             where = ", ".join(filter(None, [change.partition, f"bucket {change.bucket}"]))
             rows.append(
                 f"<tr><td class='new'>{sign}</td><td>{what}</td><td>{levels}</td><td class='dim' title='{escape(change.file, quote=True)}'>"
-                f"…{escape(change.file[-22:])}</td><td>{change.rows:,} rows</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(where)}</td></tr>"
+                f"…{escape(change.file[-22:])}</td><td>{change.rows:,} row{'s' * (change.rows != 1)}</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(where)}</td></tr>"
             )
     rest = len(compared.files) - len(rows)
     said = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]

@@ -10,6 +10,7 @@ from html import escape
 
 from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 from paimon_nb.notebook.timeline_model import SIGN, TimelineModel
+from paimon_nb.table.inspect.words import bytes_text
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}
@@ -71,7 +72,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">key →</text>'
         )
-    total = f"{_count(picture.files, 'file')} · {_count(len(picture.lanes), 'run')} · {_bytes(picture.bytes)}"
+    total = f"{_count(picture.files, 'file')} · {_count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
     parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="11">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
@@ -97,13 +98,15 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]
             out.append(
                 f'<rect x="{x:.1f}" y="{y + _LANE - 3}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
             )
-    text = f"{_count(lane.rows, 'row')} · {_bytes(lane.bytes)}" + (f" · {lane.files} files" if lane.files > 1 else "")
+    text = f"{_count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
+        f" · {lane.files} files" if lane.files > 1 else ""
+    )
     out.append(f'<text x="{_LEFT + plot + 10}" y="{y + 14}" class="dim">{text}</text>')
     return out
 
 
 def _facts(m: FileMark, join: str) -> str:
-    facts = [m.name, f"level {m.level}", f"{m.rows:,} rows", _bytes(m.bytes)]
+    facts = [m.name, f"level {m.level}", f"{m.rows:,} rows", bytes_text(m.bytes)]
     if m.min_key or m.max_key:
         facts.append(f"keys {m.min_key} … {m.max_key}")
     facts.append(f"sequence {m.min_sequence} … {m.max_sequence}")
@@ -184,11 +187,3 @@ def _clip(text: str, length: int) -> str:
 
 def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
-
-
-def _bytes(n: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if n < 1000 or unit == "GB":
-            return f"{n:.0f} {unit}" if unit == "B" or n >= 100 else f"{n:.1f} {unit}"
-        n /= 1000
-    return ""
