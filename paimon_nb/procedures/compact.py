@@ -3,43 +3,79 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, PaimonError, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.name import Name
+from paimon_nb.options.values import parse_duration_ms
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
     Procedure,
+    chosen_partitions,
     commit_note,
     one_row,
     parse_options,
-    parse_partitions,
     success,
     table_argument,
 )
+from paimon_nb.table.compact import idle_partitions
+from paimon_nb.table.table import Table
 
 
 def _compact(
     context: Context, table: str, partitions: str | None, order_strategy: str | None, order_by: str | None, options: str | None,
     where: str | None, partition_idle_time: str | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
-    if compact_strategy not in (None, "full", "minor"):
-        raise BadOptionValue(f"compact_strategy cannot be {compact_strategy!r}", hint="use full or minor")
-    if order_strategy not in (None, "none") or order_by:
-        raise UnsupportedOperation("sort compaction is not there yet", hint="leave order_strategy and order_by away")
-    if where or partition_idle_time or buckets:
-        raise UnsupportedOperation(
-            "compact by where, partition_idle_time or buckets is not there yet", hint="name partitions"
-        )
+    _check_strategy(compact_strategy)
     target = context.table(table, parse_options(options))
+    chosen = _partitions(target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
-    ids = target.compact(parse_partitions(partitions), full=compact_strategy != "minor")
+    if order_strategy not in (None, "none"):
+        if not order_by:
+            raise SqlAnalysisError("order_strategy needs order_by", hint="order_by => 'a,b'")
+        if buckets or compact_strategy is not None:
+            raise SqlAnalysisError(
+                "order_strategy rewrites whole partitions", hint="leave buckets and compact_strategy away"
+            )
+        ids = target.sort_compact(order_strategy, [c.strip() for c in order_by.split(",")], chosen)
+    elif order_by:
+        raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
+    else:
+        ids = target.compact(chosen, full=compact_strategy != "minor", buckets=_buckets(buckets))
     commit_note(context, target, ids)
     if not ids:
         context.notes.append(f"nothing to compact in {target.name}" + ("" if before else ": it is empty"))
     return success()
+
+
+def _partitions(
+    target: Table, partitions: str | None, where: str | None, idle: str | None
+) -> Callable[[bytes], bool] | None:
+    """A test for the wanted partitions; None: all."""
+    chosen = chosen_partitions(target, partitions, where)
+    if idle is None:
+        return chosen
+    if not target.partition_keys:
+        raise UnsupportedOperation(f"{target.name} is not partitioned", hint="leave partition_idle_time away")
+    quiet = idle_partitions(target.store, parse_duration_ms(idle))
+    return lambda partition: partition in quiet and (chosen is None or chosen(partition))
+
+
+def _check_strategy(text: str | None) -> None:
+    if text not in (None, "full", "minor"):
+        raise BadOptionValue(f"compact_strategy cannot be {text!r}", hint="use full or minor")
+
+
+def _buckets(text: str | None) -> set[int] | None:
+    if text is None:
+        return None
+    try:
+        return {int(part) for part in text.split(",")}
+    except ValueError:
+        raise BadOptionValue(f"buckets cannot be {text!r}", hint="numbers with commas, such as '0,3'") from None
 
 
 COMPACT = Procedure(
@@ -69,6 +105,7 @@ def _compact_database(
     context: Context, including_databases: str | None, mode: str | None, including_tables: str | None,
     excluding_tables: str | None, table_options: str | None, partition_idle_time: str | None, compact_strategy: str | None,
 ) -> pa.Table:  # fmt: skip
+    _check_strategy(compact_strategy)
     databases = re.compile(including_databases or ".*")
     wanted, unwanted = re.compile(including_tables or ".*"), re.compile(excluding_tables) if excluding_tables else None
     done, failed = 0, []
@@ -83,7 +120,9 @@ def _compact_database(
                 continue
             table = context.catalog.table(Name(database, name), parse_options(table_options))
             try:
-                commit_note(context, table, table.compact(full=compact_strategy != "minor"))
+                idle = partition_idle_time if table.partition_keys else None
+                chosen = _partitions(table, None, None, idle)
+                commit_note(context, table, table.compact(chosen, full=compact_strategy != "minor"))
                 done += 1
             except PaimonError as error:  # one broken table must not stop the others
                 failed.append(f"{full}: {error.message}")

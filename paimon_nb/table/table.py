@@ -6,7 +6,7 @@ Everything here is a thin call of a rule; the rules themselves lie in the rooms 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -334,16 +334,52 @@ class Table:
 
     # -- upkeep
 
-    def compact(self, partitions: Sequence[Mapping[str, Any]] | None = None, *, full: bool = True) -> list[int]:
-        """Compact in this process and commit. Returns the ids of the snapshots made."""
+    def compact(
+        self,
+        partitions: Sequence[Mapping[str, Any]] | Callable[[bytes], bool] | None = None,
+        *,
+        full: bool = True,
+        buckets: Collection[int] | None = None,
+    ) -> list[int]:
+        """Compact in this process and commit. Returns the ids of the snapshots made.
+
+        Args:
+            partitions: values by column, or a test for serialized partitions; None = all. buckets: None = all.
+        """
         from paimon_nb.table.commit.overwrite import partition_matcher
         from paimon_nb.table.compact import compact
 
-        chosen = None
-        if partitions is not None:
-            matchers = [partition_matcher(self.store, in_row_spec(self.schema, p)) for p in partitions]
+        chosen = partitions if callable(partitions) else None
+        if partitions is not None and chosen is None:
+            matchers = [partition_matcher(self.store, in_row_spec(self.schema, p)) for p in partitions]  # type: ignore[union-attr]
             chosen = lambda p: any(m(p) for m in matchers)  # noqa: E731
-        return self.commit().commit(compact(self.store, chosen, full=full))
+        return self.commit().commit(compact(self.store, chosen, full=full, buckets=buckets))
+
+    def sort_compact(
+        self, strategy: str, columns: Sequence[str], partitions: Callable[[bytes], bool] | None = None
+    ) -> list[int]:
+        """Rewrite a table without keys in an order (order, zorder, hilbert), in this process, and commit.
+
+        Args:
+            partitions: a test for serialized partitions; None = all.
+        Raises: UnsupportedOperation: the table has keys or buckets. UnknownName, ColumnNotFound.
+            CommitConflict: rows were added meanwhile; nothing changed.
+        """
+        from paimon_nb.table.cluster import Order
+        from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
+
+        order = Order.of(self.store, strategy, [_column(self.schema, c) for c in columns])
+        tasks = plan_sort(self.store, partitions)
+        commit, messages = self.commit(), []
+        try:
+            for task in tasks:
+                messages += run_sort(self.store, task, order)
+        except BaseException:
+            commit.abort(messages)
+            raise
+        if not tasks:
+            return []
+        return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: str | int | None = None) -> None:
         """Keep a snapshot (the latest) under a name. retained: '1 d', or milliseconds; None = as the options say."""

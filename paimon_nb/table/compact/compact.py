@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from paimon_nb.base import clock
 from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import by_bucket, live_entries
 from paimon_nb.table.commit.message import CommitMessage
@@ -107,10 +109,28 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
 
 
 def compact(
-    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None, *, full: bool = True
+    store: TableStore,
+    partitions: Collection[bytes] | Callable[[bytes], bool] | None = None,
+    *,
+    full: bool = True,
+    buckets: Collection[int] | None = None,
 ) -> list[CommitMessage]:
-    """Plan and run everything in this process. Commit the messages with `TableCommit`."""
-    messages = []
-    for task in plan_compaction(store, partitions, full=full):
-        messages += run_task(store, task)
+    """Plan and run everything in this process, or only what lies in `buckets`. Commit the messages with `TableCommit`."""
+    messages: list[CommitMessage] = []
+    try:
+        for task in plan_compaction(store, partitions, full=full):
+            if buckets is None or task.bucket in buckets:
+                messages += run_task(store, task)
+    except BaseException:
+        abort_messages(store, messages)  # what other buckets wrote belongs to nobody then
+        raise
     return messages
+
+
+def idle_partitions(store: TableStore, idle_ms: int) -> set[bytes]:
+    """Partitions that got no new file in the last `idle_ms` milliseconds."""
+    newest: dict[bytes, int] = {}
+    for entry in live_entries(store, store.latest()):
+        newest[entry.partition] = max(entry.file.creation_time_ms or 0, newest.get(entry.partition, 0))
+    limit = clock.local_now_ms() - idle_ms
+    return {partition for partition, created in newest.items() if created < limit}

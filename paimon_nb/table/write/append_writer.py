@@ -1,4 +1,4 @@
-"""One bucket of a table without keys being written: rows go to the file as they come."""
+"""One bucket of a table without keys being written: rows go to the file as they come, or in the clustering order."""
 
 from __future__ import annotations
 
@@ -6,25 +6,53 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import table as opt
+from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import AppendFiles, Place
 
 
 class AppendBucketWriter:
-    """Streams rows to files in input order. Memory: one slice of rows."""
+    """Streams rows to files in input order. Memory: one slice of rows.
 
-    def __init__(self, store: TableStore, place: Place, next_sequence: int) -> None:
+    With an order, rows wait for the end: in memory up to `write-buffer-size`, beyond that on local disk.
+    """
+
+    def __init__(self, store: TableStore, place: Place, next_sequence: int, order: Order | None = None) -> None:
         self.row_count = 0
         self._files = AppendFiles(store, place, next_sequence)
+        self._ordered = OrderedRows(store, order) if order is not None else None
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
         self.row_count += rows.num_rows
-        self._files.write(rows)
+        if self._ordered is not None:
+            self._ordered.add(rows)
+        else:
+            self._files.write(rows)
 
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
         """(new files, no changelog)."""
+        if self._ordered is not None:
+            for rows in self._ordered.sorted():
+                self._files.write(rows)
+            self._ordered.close()
         return self._files.finish(), []
 
     def abort(self) -> None:
         """Delete every file written so far."""
+        if self._ordered is not None:
+            self._ordered.close()
         self._files.abort()
+
+
+def write_order(store: TableStore) -> Order | None:
+    """The order that a batch write brings its rows into (`clustering.columns`); None: they stay as they come.
+
+    Rows of a bucket keep their order, and incremental clustering leaves the work to compaction unless told otherwise.
+    """
+    o = store.options
+    if store.has_keys or store.bucket_option != -1:
+        return None
+    if o.get(opt.CLUSTERING_INCREMENTAL) and not o.get(opt.CLUSTERING_INCREMENTAL_OPTIMIZE_WRITE):
+        return None
+    return Order.of_options(store)

@@ -23,7 +23,7 @@ from paimon_nb.table.commit.manifests import check_manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.append_writer import AppendBucketWriter
+from paimon_nb.table.write.append_writer import AppendBucketWriter, write_order
 from paimon_nb.table.write.assign import fixed_buckets, partition_groups, split, take
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.defaults import with_defaults
@@ -77,6 +77,7 @@ class TableWrite:
         self._compact = compact and not store.options.get(opt.WRITE_ONLY)
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
+        self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition
         self._crossing = CrossPartition(store, ignore_existing=overwrite) if crossing else None
         dynamic = is_dynamic(store) and not crossing
@@ -179,7 +180,7 @@ class TableWrite:
             else:
                 # An unaware table has many writers and no order between them; each counts from 0, as in Java.
                 start = sequence if self.store.bucket_option > 0 else 0
-                self._writers[key] = AppendBucketWriter(self.store, place, start)
+                self._writers[key] = AppendBucketWriter(self.store, place, start, self._order)
         return self._writers[key]
 
     def _check_total(self, partition: bytes) -> None:

@@ -1,0 +1,207 @@
+"""Sort keys that keep rows near each other which are near in several columns: plain order, z-order, Hilbert curve.
+
+Pure arithmetic on columns; reads no files. Source: Paimon `sort/zorder/ZIndexer.java`, `ZOrderByteUtils.java`,
+`sort/hilbert/HilbertIndexer.java` (whose curve is J. Skilling's, "Programming the Hilbert curve", 2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.registry import Registry
+from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
+
+_PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
+_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME")
+_TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
+_CURVE_BITS = 63
+_FARTHEST = (1 << 63) - 1
+"""Where the Hilbert curve has NULL."""
+
+Keys = Callable[[pa.Table, Sequence[DataField], int], list[pa.Array]]
+"""(rows, columns to order by, bytes that a text contributes) -> key columns; rows sort by them, NULL first."""
+
+
+def check_type(field: DataField) -> None:
+    """Raise UnsupportedOperation for a column that has no order."""
+    if field.type.root not in (*_WHOLE, *_TEXTS, "BOOLEAN", "FLOAT", "DOUBLE", "DECIMAL") and not isinstance(
+        field.type, Timestamp | LocalZonedTimestamp
+    ):
+        raise UnsupportedOperation(
+            f"rows cannot be ordered by {field.name} of type {field.type.bare()}", hint="order by plain columns"
+        )
+
+
+def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
+    """The columns themselves; floating point as whole numbers in Java's order (-0.0 before 0.0, NaN last)."""
+    out = []
+    for field in fields:
+        column = _one(rows.column(field.name))
+        if field.type.root in ("FLOAT", "DOUBLE"):
+            bits = _double_bits(column)
+            column = pa.array(bits ^ ((bits >> 63) & _FARTHEST), pa.int64(), mask=_nulls(column))
+        elif pa.types.is_timestamp(column.type):
+            column = column.cast(pa.int64())
+        out.append(column)
+    return out
+
+
+def zorder_keys(rows: pa.Table, fields: Sequence[DataField], text_bytes: int) -> list[pa.Array]:
+    """One key: the bits of all columns taken in turn, highest first."""
+    return [_interleaved([_bits(_z_bytes(_one(rows.column(f.name)), f, text_bytes)) for f in fields])]
+
+
+def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
+    """One key: the place on the Hilbert curve through as many dimensions as there are columns.
+
+    Raises: UnsupportedOperation: fewer than two columns.
+    """
+    if len(fields) < 2:
+        raise UnsupportedOperation("a Hilbert order needs at least two columns", hint="use order, or name more columns")
+    points = _transposed([_h_number(_one(rows.column(f.name)), f).view(np.uint64) for f in fields])
+    return [_interleaved([_bits(_big_endian(p))[:, 64 - _CURVE_BITS :] for p in points])]
+
+
+STRATEGIES: Registry[Keys] = Registry(
+    "order strategy", {"order": order_keys, "zorder": zorder_keys, "hilbert": hilbert_keys}
+)
+
+
+# -- z-order: every value as bytes that sort like it
+
+
+def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
+    """(rows, bytes) uint8; NULL is all zeros."""
+    root, nulls = field.type.root, _nulls(column)
+    if root in _TEXTS:
+        return _cut(_raw(column), text_bytes, len(column))
+    if root == "DECIMAL":
+        return _cut([None if v is None else _unscaled(v, field) for v in column.to_pylist()], 8, len(column))
+    if root == "BOOLEAN":
+        out = np.zeros((len(column), 8), np.uint8)
+        out[:, 0] = np.where(np.asarray(column.fill_null(False)), 0x81, 0)
+        return out
+    if root in ("FLOAT", "DOUBLE"):
+        bits = _double_bits(column)
+        # Java shifts doubles by 31 as it does floats: only the upper half of the bits sorts like the value.
+        ordered = (bits ^ ((bits >> 31) | np.int64(-(1 << 63)))).view(np.uint64)
+    else:
+        ordered = _whole(column, field).view(np.uint64) ^ np.uint64(1 << 63)
+    ordered = ordered.copy()
+    ordered[nulls] = 0
+    return _big_endian(ordered)
+
+
+def _interleaved(columns: list[np.ndarray]) -> pa.Array:
+    """Bits of the columns in turn; a column that is out of bits is passed over."""
+    widths = [c.shape[1] for c in columns]
+    starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    turn = [
+        int(start) + i for i in range(max(widths)) for start, width in zip(starts, widths, strict=True) if i < width
+    ]
+    packed = np.packbits(np.concatenate(columns, axis=1)[:, turn], axis=1)
+    return pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(packed.shape[1]), len(packed), [None, pa.py_buffer(np.ascontiguousarray(packed))]
+    ).cast(pa.binary())
+
+
+# -- Hilbert: every value as a whole number of 63 bits
+
+
+def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
+    root = field.type.root
+    if root in _TEXTS:
+        short = [None if v is None else v[:8].rjust(8, b"\0") for v in _raw(column)]
+        numbers = np.ascontiguousarray(_cut(short, 8, len(column))).view(">i8")[:, 0].astype(np.int64)
+    elif root == "DECIMAL":
+        wrapped = [0 if v is None else (int(v) + (1 << 63)) % (1 << 64) - (1 << 63) for v in column.to_pylist()]
+        numbers = np.array(wrapped, dtype=np.int64)
+    elif root == "BOOLEAN":
+        numbers = np.where(np.asarray(column.fill_null(False)), _FARTHEST, 0).astype(np.int64)
+    elif root in ("FLOAT", "DOUBLE"):
+        numbers = _double_bits(column)
+    else:
+        numbers = _whole(column, field)
+    numbers = numbers.copy()
+    numbers[_nulls(column)] = _FARTHEST
+    return numbers
+
+
+def _transposed(x: list[np.ndarray]) -> list[np.ndarray]:
+    """Coordinates to the curve's transposed index, all rows at once (Skilling's AxesToTranspose)."""
+    x = [v.copy() for v in x]
+    top = _CURVE_BITS - 1
+    for shift in range(top, 0, -1):
+        q, p = np.uint64(1 << shift), np.uint64((1 << shift) - 1)
+        for i in range(len(x)):
+            inverted = (x[i] & q) != 0
+            swap = np.where(inverted, np.uint64(0), (x[0] ^ x[i]) & p)
+            x[0] = np.where(inverted, x[0] ^ p, x[0] ^ swap)
+            if i:  # with itself there is nothing to swap
+                x[i] = x[i] ^ swap
+    for i in range(1, len(x)):
+        x[i] = x[i] ^ x[i - 1]
+    turn = np.zeros(len(x[0]), np.uint64)
+    for shift in range(top, 0, -1):
+        turn = np.where((x[-1] & np.uint64(1 << shift)) != 0, turn ^ np.uint64((1 << shift) - 1), turn)
+    return [v ^ turn for v in x]
+
+
+# -- columns as numbers
+
+
+def _whole(column: pa.Array, field: DataField) -> np.ndarray:
+    """Integers, days and milliseconds as int64; NULL as 0."""
+    if isinstance(field.type, Timestamp | LocalZonedTimestamp):
+        per = _PER_SECOND[column.type.unit]
+        numbers = np.asarray(column.cast(pa.int64()).fill_null(0)).astype(np.int64)
+        return numbers * (1000 // per) if per <= 1000 else numbers // (per // 1000)
+    if not pa.types.is_integer(column.type):
+        column = column.cast(pa.int32())
+    return np.asarray(column.fill_null(0)).astype(np.int64)
+
+
+def _double_bits(column: pa.Array) -> np.ndarray:
+    """The bits of the values as doubles, every NaN alike; NULL as 0.0."""
+    values = np.asarray(column.cast(pa.float64()).fill_null(0.0)).copy()
+    values[np.isnan(values)] = np.nan
+    return values.view(np.int64)
+
+
+def _unscaled(value: Any, field: DataField) -> bytes:
+    """Java's BigInteger.toByteArray of the unscaled value."""
+    number = int(value.scaleb(getattr(field.type, "scale", 0)))
+    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
+
+
+def _raw(column: pa.Array) -> list[bytes | None]:
+    return column.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]
+
+
+def _cut(values: Sequence[bytes | None], width: int, count: int) -> np.ndarray:
+    """(rows, width) uint8: the first bytes, filled up with zeros."""
+    joined = b"".join((v or b"")[:width].ljust(width, b"\0") for v in values)
+    return np.frombuffer(joined, np.uint8).reshape(count, width)
+
+
+def _big_endian(numbers: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(len(numbers), 8)
+
+
+def _bits(data: np.ndarray) -> np.ndarray:
+    return np.unpackbits(data, axis=1)
+
+
+def _nulls(column: pa.Array) -> np.ndarray:
+    return np.asarray(pc.is_null(column))
+
+
+def _one(column: Any) -> pa.Array:
+    combined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)

@@ -1,0 +1,91 @@
+"""Sort compaction: the rows of a table without keys rewritten in an order that lets reads skip files.
+
+The result is an OVERWRITE of the partitions that were read. Source: behaviour reference, section 4.1
+(Paimon `SortCompactAction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.table.cluster import Order, OrderedRows
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.compact.append import append_rows, in_order
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import AppendFiles, Place
+
+
+@dataclass(frozen=True)
+class SortTask:
+    """One partition to rewrite."""
+
+    partition: bytes
+    files: tuple[DataFile, ...]
+    index: tuple[IndexEntry, ...]
+    """Deletion vectors of the partition."""
+    base_snapshot: int
+
+    @property
+    def size(self) -> int:
+        """Bytes that will be read."""
+        return sum(f.file_size for f in self.files)
+
+
+def plan_sort(
+    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None
+) -> list[SortTask]:
+    """One task a partition of the latest snapshot, biggest first.
+
+    Raises: UnsupportedOperation: the table has keys, or buckets in which rows have an order already.
+    """
+    if store.has_keys or store.bucket_option != -1:
+        kind = "has a primary key" if store.has_keys else f"has bucket = {store.bucket_option}"
+        raise UnsupportedOperation(
+            f"{store.name} {kind}: its rows lie where their keys say, so they cannot be sorted otherwise",
+            hint="sort compaction is for tables without keys and with 'bucket' = '-1'",
+        )
+    snapshot = store.latest()
+    if snapshot is None:
+        return []
+    index = [e for e in index_entries(store, snapshot) if e.index_type == "DELETION_VECTORS"]
+    tasks = []
+    for (partition, _), entries in by_bucket(live_entries(store, snapshot)).items():
+        if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
+            continue
+        mine = tuple(e for e in index if e.partition == partition)
+        tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), mine, snapshot.id))
+    return sorted(tasks, key=lambda t: -t.size)
+
+
+def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
+    """Rewrite one partition: files are written, nothing is published."""
+    place = Place(task.partition, 0)
+    vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
+    rows = OrderedRows(store, order)
+    try:
+        for table in append_rows(store, place, task.files, vectors):
+            rows.add(table)
+        with AppendFiles(store, place) as out:
+            for table in rows.sorted():
+                out.write(table)
+            files = out.finish()
+    finally:
+        rows.close()
+    message = CommitMessage(
+        task.partition, 0, store.bucket_option, new_files=tuple(files), base_snapshot=task.base_snapshot
+    )
+    return [message]
+
+
+def sort_overwrite(store: TableStore, tasks: Iterable[SortTask]) -> Overwrite:
+    """What the result replaces: exactly the files that were read. Rows that came meanwhile are a conflict."""
+    return Overwrite(
+        dynamic=bool(store.schema.partition_keys), read_snapshot=max((t.base_snapshot for t in tasks), default=None)
+    )
