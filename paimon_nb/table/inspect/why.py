@@ -252,7 +252,9 @@ def _rule(spec: MergeSpec, versions: Sequence[Version], row: Mapping[str, Any] |
                 f"; {groups}" if groups else ""
             )
         case _:
-            functions = ", ".join(f"{name}: {a.function}" for name, a in spec.aggregators.items())
+            functions = ", ".join(
+                f"{name}: {a.function}" for name, a in spec.aggregators.items() if name not in spec.keys
+            )
             return f"{spec.engine}, {by}; {functions}"
 
 
