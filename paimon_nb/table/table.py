@@ -381,6 +381,15 @@ class Table:
             return []
         return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
+    def analyze(self, columns: Sequence[str] | None = ()) -> int | None:
+        """Compute statistics of the latest snapshot: row count and size, and those of columns (None = all).
+
+        Returns the id of the ANALYZE snapshot; None for a table without rows ever written. `system("statistics")` shows them.
+        """
+        from paimon_nb.table.maintain import analyze
+
+        return analyze(self.store, None if columns is None else [_column(self.schema, c) for c in columns])
+
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: str | int | None = None) -> None:
         """Keep a snapshot (the latest) under a name. retained: '1 d', or milliseconds; None = as the options say."""
         from paimon_nb.table.maintain import create_tag

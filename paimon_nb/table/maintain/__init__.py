@@ -1,5 +1,6 @@
 """Keeping a table tidy: expiry, tags, branches, rollback, orphans. Deletes files; each delete asks `reachable` first."""
 
+from paimon_nb.table.maintain.analyze import analyze
 from paimon_nb.table.maintain.branches import create_branch, delete_branch, fast_forward, rename_branch
 from paimon_nb.table.maintain.consumers import clear_consumers, delete_consumer, reset_consumer
 from paimon_nb.table.maintain.expire import ExpireLimits, expire_changelogs, expire_snapshots
@@ -10,7 +11,7 @@ from paimon_nb.table.maintain.rollback import rollback_to_snapshot, rollback_to_
 from paimon_nb.table.maintain.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
 
 __all__ = [
-    "ExpireLimits", "Orphan", "Reachable", "clear_consumers", "create_branch", "create_tag", "delete_branch",
+    "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "create_branch", "create_tag", "delete_branch",
     "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs", "expire_partitions", "expire_snapshots",
     "expire_tags", "fast_forward", "find_orphans", "reachable", "remove_orphans", "rename_branch", "rename_tag",
     "replace_tag", "reset_consumer", "rollback_to_snapshot", "rollback_to_tag", "truncate",

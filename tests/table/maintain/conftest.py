@@ -1,4 +1,5 @@
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "commit")]
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), *(str(HERE.parent / room) for room in ("commit", "write"))]
