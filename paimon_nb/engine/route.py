@@ -92,6 +92,8 @@ def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
 
 
 def _route(split: Split, facts: Facts) -> Route:
+    if split.branch is not None:
+        return Route(Way.TASKS, f"branch {split.branch} has its own schemas")
     if split.changes or split.diff:
         return Route(Way.TASKS, "changes are told row by row")
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
@@ -60,6 +61,7 @@ class TableCommit:
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
         self.store = store
+        self._looked_ms = clock.now_ms()
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)
         self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
 
@@ -168,7 +170,8 @@ class TableCommit:
     def _tidy(self, identifier: int) -> None:
         from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room
 
-        tidy(self.store, batch=identifier == BATCH_IDENTIFIER)
+        if tidy(self.store, batch=identifier == BATCH_IDENTIFIER, looked_ms=self._looked_ms):
+            self._looked_ms = clock.now_ms()
 
     def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
         """A snapshot after `seen` that is this very commit: its success was reported as a failure."""

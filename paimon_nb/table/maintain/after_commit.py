@@ -3,36 +3,68 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintain.auto_tags import create_batch_tag, create_due_tags
+from paimon_nb.table.maintain.consumers import expire_consumers
 from paimon_nb.table.maintain.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintain.partitions import expire_partitions
 from paimon_nb.table.maintain.tags import expire_tags
 from paimon_nb.table.store import TableStore
 
 log = logging.getLogger(__name__)
 
 
-def tidy(store: TableStore, *, batch: bool = True) -> None:
-    """Create due tags, then expire tags, snapshots and changelogs, as the options say. `write-only` tables are left alone.
+def tidy(store: TableStore, *, batch: bool = True, looked_ms: int | None = None) -> bool:
+    """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as the options say.
+
+    `write-only` tables are left alone. Consumers go first, for they hold snapshots back.
+
+    Args:
+        batch: the commit ends a batch job. looked_ms: when the committer last looked for old partitions; None: just now.
+    Returns whether it looked for old partitions.
 
     The rows are committed already, so an error here is logged and not raised: the next commit tries again.
     """
     if store.options.write_only:
-        return
-    try:
-        create_due_tags(store)
-        if batch:
-            create_batch_tag(store)
-        if store.options.get(opt.TAG_TIME_EXPIRE_ENABLED) and store.tags.names():
-            expire_tags(store)
-        if _anything_to_expire(store):
-            expire_snapshots(store)
-        if store.changelogs.ids():
-            expire_changelogs(store)
-    except (PaimonError, OSError) as error:
-        log.warning("%s: tidying after the commit was left for later: %s", store.name, error)
+        return False
+    looks = _partitions_are_due(store, batch, looked_ms)
+    steps: list[tuple[bool, Callable[[TableStore], object]]] = [
+        (True, expire_consumers),
+        (looks, expire_partitions),
+        (True, create_due_tags),
+        (batch, create_batch_tag),
+        (bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)), expire_tags),
+        (True, _expire_history),
+    ]
+    for due, step in steps:
+        try:
+            if due:
+                step(store)
+        except (PaimonError, OSError) as error:  # one that fails must not keep the others from their work
+            log.warning("%s: tidying after the commit was left for later: %s", store.name, error)
+    return looks
+
+
+def _expire_history(store: TableStore) -> None:
+    if _anything_to_expire(store):
+        expire_snapshots(store)
+    if store.changelogs.ids():
+        expire_changelogs(store)
+
+
+def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -> bool:
+    """As in Java, a committer looks once an interval, counted from its own beginning; a batch job only when told to."""
+    o = store.options
+    if o.get(opt.PARTITION_EXPIRATION_TIME) is None or not store.schema.partition_keys:
+        return False
+    interval = o.get(opt.PARTITION_EXPIRATION_CHECK_INTERVAL)
+    if interval == 0 or (batch and o.get(opt.END_INPUT_CHECK_PARTITION_EXPIRE)):
+        return True
+    return looked_ms is not None and clock.now_ms() - looked_ms > interval
 
 
 def _anything_to_expire(store: TableStore) -> bool:

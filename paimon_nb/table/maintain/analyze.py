@@ -21,7 +21,7 @@ from paimon_nb.format.row.java_float import double_text, float_text
 from paimon_nb.format.row.values import Instant
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
-from paimon_nb.format.types import Array, DataField, DataType, LocalZonedTimestamp, Map, Multiset, Row, Timestamp
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import ExternalSort
 from paimon_nb.table.commit.change import Change
@@ -58,7 +58,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
 
 def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) -> Statistics:
     """What the rows of a snapshot are like. Memory: one split's rows, and `write-buffer-size` for distinct values."""
-    plan = plan_scan(store.copy({"scan.snapshot-id": str(snapshot.id)}))
+    plan = plan_scan(store.copy({"scan.snapshot-id": str(snapshot.id), "scan.fallback-branch": ""}))
     names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
     columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1)) for f in fields]
     rows = 0
@@ -66,8 +66,8 @@ def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) 
         for table in iter_plan(plan, names):
             rows += table.num_rows
             for column in columns:
-                column.add(table.column(column.field.name))
-        results = {c.field.name: c.result() for c in columns}
+                column.add(table.column(column.about.name))
+        results = {c.about.name: c.result() for c in columns}
     finally:
         for column in columns:
             column.close()
@@ -97,7 +97,7 @@ def _nested(t: DataType) -> bool:
 class _Column:
     """One column being looked at, part by part."""
 
-    field: DataField
+    about: DataField
     limit: int
     rows: int = 0
     nulls: int = 0
@@ -116,7 +116,7 @@ class _Column:
         values = column.drop_null()
         if not len(values):
             return
-        root = self.field.type.root
+        root = self.about.type.root
         if root in _TEXTS:
             self._lengths(pc.utf8_length(values))
         elif root in _BYTES:
@@ -126,10 +126,10 @@ class _Column:
         self._distinct.add(pa.table({"v": _comparable(values).unique()}))
 
     def result(self) -> ColumnStatistics:
-        bounds = [None if v is None else _text(self.field.type, v) for v in (self.low, self.high)]
-        measured = self.field.type.root in (*_TEXTS, *_BYTES) and self.rows > self.nulls
+        bounds = [None if v is None else _text(self.about.type, v) for v in (self.low, self.high)]
+        measured = self.about.type.root in (*_TEXTS, *_BYTES) and self.rows > self.nulls
         return ColumnStatistics(
-            self.field.id,
+            self.about.id,
             distinct_count=self._count_distinct(),
             minimum=bounds[0],
             maximum=bounds[1],
@@ -146,7 +146,7 @@ class _Column:
         self.longest = max(self.longest, pc.max(lengths).as_py())
 
     def _bounds(self, values: pa.ChunkedArray) -> None:
-        if self.field.type.root in ("FLOAT", "DOUBLE"):
+        if self.about.type.root in ("FLOAT", "DOUBLE"):
             values = values.filter(pc.invert(pc.is_nan(values)))
             if not len(values):
                 return
@@ -187,7 +187,6 @@ def _text(t: DataType, value: pa.Scalar) -> str:
             return float_text(plain)
         case float():
             return double_text(plain)
-    assert isinstance(plain, int) and not isinstance(t, Timestamp | LocalZonedTimestamp)
     return str(plain)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintain.tags import create_tag, delete_tag
@@ -66,6 +67,11 @@ def create_due_tags(store: TableStore) -> list[str]:
     if mode not in ("process-time", "watermark"):
         return []
     period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
+    if delay >= period.length:
+        raise BadOptionValue(
+            f"tag.creation-delay of {delay} is not below the tag's period of {period.length}",
+            hint="shorten the delay, or choose a longer tag.creation-period",
+        )
     made: list[str] = []
     auto = _automatic(store, period)
     expected = auto[-1][0] + period.length if auto else None
@@ -98,27 +104,42 @@ def create_batch_tag(store: TableStore) -> str | None:
     snapshot = store.latest()
     if snapshot is None:
         return None
-    stamp = datetime.fromtimestamp(snapshot.time_ms / 1000).strftime("%Y-%m-%d-%H:%M:%S")
-    name = given or f"batch-write-{stamp}"
+    day = datetime.fromtimestamp(snapshot.time_ms / 1000).strftime("%Y-%m-%d")
+    name = given or f"batch-write-{day}"
     if name in store.tags.names():
         delete_tag(store, name)
     create_tag(store, name, snapshot.id)
+    _drop_oldest_of_all(store)
     return name
 
 
 def _automatic(store: TableStore, period: Period) -> list[tuple[datetime, Snapshot]]:
     """Automatic tags, oldest first."""
-    found = [(period.start(name), name) for name in store.tags.names()]
-    auto = [(start, store.tags.get(name).snapshot) for start, name in found if start is not None]
+    auto = [(start, store.tags.get(name).snapshot) for start, name in _named(store, period)]
     return sorted(auto, key=lambda item: (item[1].id, item[0]))
+
+
+def _named(store: TableStore, period: Period) -> list[tuple[datetime, str]]:
+    """Names of automatic tags with the beginning they tell, oldest first."""
+    return sorted((start, name) for name in store.tags.names() if (start := period.start(name)) is not None)
 
 
 def _drop_oldest(store: TableStore, period: Period) -> None:
     most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
     if most is None:
         return
-    auto = sorted(name for name in store.tags.names() if period.start(name) is not None)
+    auto = [name for _, name in _named(store, period)]
     for name in auto[: max(len(auto) - most, 0)]:
+        delete_tag(store, name)
+
+
+def _drop_oldest_of_all(store: TableStore) -> None:
+    """After a batch tag, Java counts every tag, those made by hand too."""
+    most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
+    if most is None:
+        return
+    tags = sorted((store.tags.get(name).snapshot.id, name) for name in store.tags.names())
+    for _, name in tags[: max(len(tags) - most, 0)]:
         delete_tag(store, name)
 
 

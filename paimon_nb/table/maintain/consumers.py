@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound
 from paimon_nb.base.name import check_name
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 
@@ -38,4 +40,16 @@ def clear_consumers(store: TableStore, including: str | None = None, excluding: 
         if wanted and not (excluding and re.fullmatch(excluding, consumer)):
             store.consumers.delete(consumer)
             gone.append(consumer)
+    return gone
+
+
+def expire_consumers(store: TableStore) -> list[str]:
+    """Forget consumers that did not move for `consumer.expiration-time`. Returns their names; [] without the option."""
+    age = store.options.get(opt.CONSUMER_EXPIRATION_TIME)
+    if age is None:
+        return []
+    limit = clock.now_ms() - age
+    gone = [consumer for consumer, moved in store.consumers.modified_ms().items() if moved < limit]
+    for consumer in gone:
+        store.consumers.delete(consumer)
     return gone

@@ -91,5 +91,8 @@ def expire_partitions(
     going = [values for _, values in old[:limit]]
     if going:
         keys = store.schema.partition_keys
-        drop_partitions(store, [dict(zip(keys, values, strict=True)) for values in going])
+        specs = [dict(zip(keys, values, strict=True)) for values in going]
+        step = o.get(opt.PARTITION_EXPIRATION_BATCH_SIZE) or len(specs)
+        for start in range(0, len(specs), step):
+            drop_partitions(store, specs[start : start + step])
     return Expired(tuple(going), tuple(skipped))

@@ -7,6 +7,7 @@ from datetime import datetime
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound
 from paimon_nb.base.name import check_name
+from paimon_nb.format.json_file import java_json
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import live_entries
@@ -119,6 +120,10 @@ def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | 
         retained_ms = store.options.get(opt.TAG_DEFAULT_TIME_RETAINED)
     created = datetime.fromtimestamp(clock.now_ms() / 1000) if retained_ms is not None else None
     store.tags.create(name, snapshot, created, retained_ms, replace=replace)
+    if store.options.get(opt.TAG_CREATE_SUCCESS_FILE):
+        now = clock.now_ms()
+        content = java_json({"creationTime": now, "modificationTime": now})
+        store.fs.overwrite(f"{store.branch_root}/tag/tag-success-file/{name}_SUCCESS", content)
 
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:

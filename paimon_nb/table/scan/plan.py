@@ -19,7 +19,7 @@ from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import DvRef, Split, pack_bucket
-from paimon_nb.table.scan.travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.scan.travel import Latest, LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
 from paimon_nb.table.scan.where import parse_predicate
 from paimon_nb.table.store import TableStore
 
@@ -84,17 +84,24 @@ def plan_scan(
             return plan_incremental(store, increment, predicate)
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
+    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # as it is set today, whatever schema is read
     if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
     predicate = parse_predicate(where, store.schema) if where is not None else predicate
     bound = None if predicate is None else bind(predicate, store.schema.fields)
-    if snapshot is None:
-        return ScanPlan(store, None, (), Funnel(), bound)
-    if isinstance(travel, LatestDelta):
+    if isinstance(travel, LatestDelta) and snapshot is not None:
         from paimon_nb.table.scan.incremental import plan_changes
 
         return plan_changes(store, [snapshot], "delta", predicate)
-    return plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
+    plan = (
+        ScanPlan(store, None, (), Funnel(), bound) if snapshot is None
+        else plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
+    )  # fmt: skip
+    if levels is not None or not fallback or fallback == store.branch:
+        return plan
+    from paimon_nb.table.scan.fallback import with_fallback
+
+    return with_fallback(plan, str(fallback), latest=isinstance(travel, Latest))
 
 
 def plan_snapshot(

@@ -90,6 +90,8 @@ def read_split_kinds(
 def _read(
     store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
 ) -> pa.Table:
+    if split.branch is not None:
+        store = store.on_branch(split.branch)
     names = list(store.schema.names if columns is None else columns)
     asked = set(names) | (predicate.columns() if predicate is not None else set())
     unknown = asked - set(store.schema.names)

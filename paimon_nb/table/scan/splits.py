@@ -49,6 +49,8 @@ class Split:
     before_vectors: Mapping[str, DvRef] | None = None
     diff: bool = False
     """Tell how the merged rows of `files` differ from those of `before`."""
+    branch: str | None = None
+    """Another branch than the plan's that the files belong to, with its schemas and options (`scan.fallback-branch`)."""
 
     @property
     def size(self) -> int:
