@@ -17,9 +17,9 @@ MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS, MAX_BYTES = 1000, 200, 500, 1_000_000
 STYLE = """
 .pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
 .pnb-t table{border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
-.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color1,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
+.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color0,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
 .pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
-.pnb-t .n{text-align:right}.pnb-t .null{opacity:.45;font-style:italic}.pnb-t .more{opacity:.65;padding:5px 0}
+.pnb-t .n{text-align:right}.pnb-t .null{opacity:.68;font-style:italic}.pnb-t .more{opacity:.75;padding:5px 0}
 """
 
 
@@ -103,7 +103,7 @@ def text_table(table: pa.Table, more: bool, notes: list[str]) -> str:
         return "\n".join([rows[0][0] or "", *(f"  {n}" for n in notes)])
     texts = [[_one_line(v) for v in row] for row in rows]
     widths = [max([len(n), *(len(r[i]) for r in texts)]) for i, n in enumerate(names)]
-    numeric = [_is_number(table.schema.field(i).type) for i in range(len(names))]
+    numeric = [is_number(table.schema.field(i).type) for i in range(len(names))]
 
     def line(values: list[str]) -> str:
         return "  ".join(
@@ -125,7 +125,8 @@ def _one_line(value: str | None) -> str:
     return flat if len(flat) <= 60 else flat[:59] + "…"
 
 
-def _is_number(t: Any) -> bool:
+def is_number(t: Any) -> bool:
+    """Whether a column of this Arrow type stands at the right."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
@@ -137,7 +138,7 @@ def html_table(table: pa.Table, more: bool, notes: list[str]) -> str:
     if names == ["result"] and len(rows) == 1:
         extra = "".join(f'<div class="more">{escape(n)}</div>' for n in notes)
         return f'<div class="pnb-t"><style>{STYLE}</style><div>{escape(rows[0][0] or "")}</div>{extra}</div>'
-    numeric = [' class="n"' if _is_number(table.schema.field(i).type) else "" for i in range(len(names))]
+    numeric = [' class="n"' if is_number(table.schema.field(i).type) else "" for i in range(len(names))]
     head = "".join(f"<th{c}>{escape(n)}</th>" for n, c in zip(names, numeric, strict=True))
     body: list[str] = []
     size, cut = 0, 0

@@ -6,10 +6,11 @@ Colours are Okabe and Ito's, safe for colour blindness; every colour has a sign 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from html import escape
 
 from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
-from paimon_nb.notebook.timeline_model import SIGN, TimelineModel
+from paimon_nb.notebook.timeline_model import SIGN, Commit, TimelineModel
 from paimon_nb.table.inspect.words import bytes_text
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
@@ -22,12 +23,13 @@ STYLE = """
 .pnb{font:12px/1.35 var(--jp-ui-font-family,system-ui,-apple-system,"Segoe UI",sans-serif);color:var(--jp-ui-font-color1,#1c1e21)}
 .pnb svg{max-width:100%;height:auto;display:block}
 .pnb text{fill:currentColor}
-.pnb .dim{opacity:.62}
+.pnb .dim{opacity:.7}
 .pnb .file{stroke:var(--jp-layout-color0,#fff);stroke-width:1;cursor:default}
 .pnb .file:hover,.pnb .file:focus{stroke:currentColor;stroke-width:1.6;outline:none}
 .pnb .rail{fill:currentColor;opacity:.055}
 .pnb .overlap{fill:currentColor;fill-opacity:.035;stroke:currentColor;stroke-opacity:.38;stroke-dasharray:3 3}
 .pnb .axis{stroke:currentColor;stroke-opacity:.3}
+.pnb .pole{stroke:currentColor;stroke-opacity:.35;stroke-dasharray:2 3}
 @media (prefers-color-scheme: dark){.pnb{color:var(--jp-ui-font-color1,#e4e6ea)}.pnb .file{stroke:var(--jp-layout-color0,#111)}}
 """
 
@@ -117,41 +119,67 @@ def _facts(m: FileMark, join: str) -> str:
     return join.join(facts)
 
 
+FLAG_ROWS = 3
+
+
+def flag_places(commits: Sequence[Commit], step: float, left: float) -> list[tuple[str, float, float, int]]:
+    """Where tags, branches and readers are written: (text, x of the text's middle, x of the commit, row).
+
+    None covers another: the lowest free row is taken; where none is free, only the commit's tip tells.
+    """
+    ends = [0.0] * FLAG_ROWS
+    out = []
+    for i, c in enumerate(commits):
+        x = left + step * (i + 0.5)
+        for flag in c.flags:
+            text = _clip(flag, 24)
+            wide = 6.6 * len(text)
+            middle = min(max(x, wide / 2), WIDTH - wide / 2)
+            row = next((r for r in range(FLAG_ROWS) if ends[r] + 8 <= middle - wide / 2 or not ends[r]), None)
+            if row is not None:
+                ends[row] = middle + wide / 2
+                out.append((text, middle, x, row))
+    return out
+
+
 def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
-    """The history: one mark a commit, a bar for the rows it brought, signs for its kind, flags for tags."""
+    """The history: one mark a commit, a bar for the rows it brought (hollow: took away), a sign for its kind, flags above."""
     commits = model.commits
     n = max(1, len(commits))
     left, right = 20, 20
     step = min(72.0, (WIDTH - left - right) / n)
-    base, height = 112, 168
+    flags = flag_places(commits, step, left)
+    base = 92 + 14 * (1 + max((row for *_, row in flags), default=-1))
+    height = base + 58
     biggest = max((abs(c.delta_rows) for c in commits), default=1) or 1
     parts = [_open(height, f"history of {model.table}: {len(commits)} snapshots")]
     parts.append(f'<text x="0" y="14" font-weight="600">{escape(model.table)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{_count(len(commits), "snapshot")}</text>')
     parts.append(f'<line class="axis" x1="{left}" y1="{base}" x2="{left + step * n}" y2="{base}"/>')
+    for text, middle, x, row in flags:
+        y = base - 66 - 14 * row
+        parts.append(f'<line class="pole" x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{base}"/>')
+        parts.append(f'<text x="{middle:.1f}" y="{y}" text-anchor="middle" font-size="11">{escape(text)}</text>')
     every = max(1, -(-n // 28))
     for i, c in enumerate(commits):
         x = left + step * (i + 0.5)
         colour = KIND_COLOURS.get(c.kind, "#888")
-        tall = 6 + 54 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
+        tall = 6 + 48 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
         when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         tip = f"snapshot {c.id} · {c.kind}\n{c.delta_rows:+,} stored rows, {c.total_rows:,} in all\n{when}\nby {c.user}"
+        tip = "\n".join([tip, *c.flags])
         ring = ' stroke="currentColor" stroke-width="2.5"' if c.id == chosen else ""
         w = max(2.0, min(18.0, step * 0.5))
         if tall:
-            parts.append(f'<rect x="{x - w / 2:.1f}" y="{base - tall:.1f}" width="{w:.1f}" height="{tall:.1f}" fill="{colour}" opacity=".35" rx="2"/>')  # fmt: skip
+            fill = f'fill="{colour}" opacity=".45"' if c.delta_rows > 0 else f'fill="none" stroke="{colour}"'
+            parts.append(f'<rect x="{x - w / 2:.1f}" y="{base - tall:.1f}" width="{w:.1f}" height="{tall:.1f}" {fill} rx="2"/>')  # fmt: skip
         radius = min(9.0, max(3.0, step * 0.4))
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"{ring} data-snapshot="{c.id}"><title>{escape(tip)}</title></circle>')  # fmt: skip
         if radius > 6:
             parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
         if i % every == 0 or c.id == chosen:
-            parts.append(
-                f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11" class="dim">{c.id}</text>'
-            )
-        for j, tag in enumerate(c.tags[:2]):
-            parts.append(
-                f'<text x="{x:.1f}" y="{34 + 13 * j}" text-anchor="middle" font-size="11">⚑ {escape(_clip(tag, 22))}</text>'
-            )
+            weight = ' font-weight="700"' if c.id == chosen else ' class="dim"'
+            parts.append(f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11"{weight}>{c.id}</text>')
     legend = left
     for kind, sign in SIGN.items():
         if any(c.kind == kind for c in commits):
@@ -159,6 +187,8 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
             parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
             parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="11" class="dim">{kind.lower()}</text>')
             legend += 34 + 7 * len(kind)
+    note = "bar: stored rows added" + (", hollow: removed" if any(c.delta_rows < 0 for c in commits) else "")
+    parts.append(f'<text x="{WIDTH}" y="{height - 6}" text-anchor="end" font-size="11" class="dim">{note}</text>')
     parts.append("</svg>")
     return "".join(parts)
 

@@ -25,6 +25,15 @@ class Commit:
     schema_id: int
     tags: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
+    """Readers whose next snapshot this is."""
+    branches: tuple[str, ...] = ()
+    """Branches that begin here."""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What stands above the commit, each with its sign."""
+        signed = (("⚑", self.tags), ("⑂", self.branches), ("▸", self.consumers))
+        return tuple(f"{sign} {name}" for sign, names in signed for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +55,37 @@ def timeline(store: TableStore) -> TimelineModel:
     readers: dict[int, list[str]] = {}
     for consumer in store.consumers.ids():
         readers.setdefault(store.consumers.next_snapshot(consumer), []).append(consumer)
+    forks = _forks(store)
     commits = tuple(
         Commit(
             s.id, s.commit_kind, s.commit_user, s.time_ms, s.total_record_count or 0, s.delta_record_count or 0, s.schema_id,
             tuple(sorted(tags.get(s.id, ()))), tuple(sorted(readers.get(s.id, ()))),
+            tuple(sorted(forks.get(s.id, ()))),
         )
         for s in sorted(snapshots.values(), key=lambda s: s.id)
     )  # fmt: skip
     return TimelineModel(store.name, commits, tuple(store.branches.names()))
 
 
+def _forks(store: TableStore) -> dict[int, list[str]]:
+    """Snapshot id -> branches that begin with it; a branch without a snapshot begins nowhere yet."""
+    from paimon_nb.format.snapshot import SnapshotDirectory
+
+    forks: dict[int, list[str]] = {}
+    for name in store.branches.names():
+        first = SnapshotDirectory(store.fs, store.branches.root(name)).earliest_id()
+        if first is not None:
+            forks.setdefault(first, []).append(name)
+    return forks
+
+
 def timeline_text(model: TimelineModel) -> str:
     """The history in characters; no times, so that it is the same every time."""
     lines = [f"{model.table}: {len(model.commits)} snapshot{'s' * (len(model.commits) != 1)}"]
     for c in model.commits[-40:]:
-        tags = f"  [{', '.join(c.tags)}]" if c.tags else ""
+        named = (*c.tags, *c.flags[len(c.tags) :])  # a tag needs no sign here
+        flags = f"  [{', '.join(named)}]" if named else ""
         lines.append(
-            f"  {SIGN.get(c.kind, '?')} {c.id:>4} {c.kind:<9} {c.delta_rows:>+10,} rows  = {c.total_rows:,}{tags}"
+            f"  {SIGN.get(c.kind, '?')} {c.id:>4} {c.kind:<9} {c.delta_rows:>+10,} rows  = {c.total_rows:,}{flags}"
         )
     return "\n".join(lines)

@@ -13,6 +13,7 @@ export default {
         const now = picture.others.findIndex(([p, b]) => p === picture.partition && b === picture.bucket);
         choice(bar, "bucket", names, String(now), (v) => { model.set("chosen", Number(v)); model.save_changes(); });
       }
+      line.textContent = HINT;
       drawLsm(drawing, picture, model.get("by"), (f) => { line.textContent = f.join(" · "); });
     };
     model.on("change:picture", draw);

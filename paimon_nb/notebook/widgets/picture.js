@@ -4,6 +4,8 @@ const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"
 const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
 const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7;
 
+const HINT = "point at a file, or Tab to it, for its facts";
+
 function el(parent, name, attributes, text) {
   const node = document.createElementNS(NS, name);
   for (const [k, v] of Object.entries(attributes || {})) node.setAttribute(k, v);
@@ -14,12 +16,15 @@ function el(parent, name, attributes, text) {
 
 function html(parent, name, attributes, text) {
   const node = document.createElement(name);
+  // In command mode JupyterLab takes arrow keys from whatever has the focus, unless that very element says no.
+  if (["input", "select", "button", "textarea"].includes(name)) node.dataset.lmSuppressShortcuts = "true";
   for (const [k, v] of Object.entries(attributes || {})) node.setAttribute(k, v);
   if (text !== undefined) node.textContent = text;
   parent.appendChild(node);
   return node;
 }
 
+const clip = (text, n) => (text.length <= n ? text : text.slice(0, n - 1) + "…");
 const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
 function bytes(n) {
@@ -78,41 +83,68 @@ function drawLsm(host, picture, by, onFile) {
   if (by === "key" && picture.key_low) {
     const axis = bottom + 4;
     el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
-    el(svg, "text", { x: LEFT, y: axis + 15, class: "dim", "font-size": 11 }, picture.key_low);
-    el(svg, "text", { x: LEFT + plot, y: axis + 15, "text-anchor": "end", class: "dim", "font-size": 11 }, picture.key_high);
+    el(svg, "text", { x: LEFT, y: axis + 15, class: "dim", "font-size": 11 }, clip(picture.key_low, 44));
+    el(svg, "text", { x: LEFT + plot, y: axis + 15, "text-anchor": "end", class: "dim", "font-size": 11 }, clip(picture.key_high, 44));
     el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, "key →");
   }
   el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 11 },
     `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
 }
 
+// Where tags, branches and readers are written; none covers another. The same rule as svg.py, flag_places.
+function flagPlaces(commits, step, left) {
+  const ends = [0, 0, 0], out = [];
+  commits.forEach((c, i) => {
+    const x = left + step * (i + 0.5);
+    for (const flag of c.flags) {
+      const text = clip(flag, 24), wide = 6.6 * text.length, middle = Math.min(Math.max(x, wide / 2), W - wide / 2);
+      const row = ends.findIndex((end) => !end || end + 8 <= middle - wide / 2);
+      if (row < 0) continue;
+      ends[row] = middle + wide / 2;
+      out.push([text, middle, x, row]);
+    }
+  });
+  return out;
+}
+
+// Left edge and distance of the commits, in the drawing's own units: the slider stands below them.
+const historyPlaces = (n) => [20, Math.min(72, (W - 40) / Math.max(1, n))];
+
 function drawHistory(host, history, chosen, onPick) {
   host.replaceChildren();
-  const commits = history.commits, n = Math.max(1, commits.length), left = 20;
-  const step = Math.min(72, (W - 40) / n), base = 112, height = 168;
-  const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "img", "font-size": 12,
+  const commits = history.commits, n = Math.max(1, commits.length), [left, step] = historyPlaces(n);
+  const flags = flagPlaces(commits, step, left);
+  const base = 92 + 14 * (1 + Math.max(-1, ...flags.map((f) => f[3]))), height = base + 58;
+  const svg = el(host, "svg", { viewBox: `0 0 ${W} ${height}`, width: W, height, role: "group", "font-size": 12,
     "aria-label": `history of ${history.table}: ${commits.length} snapshots` });
   el(svg, "text", { x: 0, y: 14, "font-weight": 600 }, history.table);
   el(svg, "text", { x: W, y: 14, "text-anchor": "end", class: "dim" }, count(commits.length, "snapshot"));
   el(svg, "line", { class: "axis", x1: left, y1: base, x2: left + step * n, y2: base });
+  for (const [text, middle, x, row] of flags) {
+    const y = base - 66 - 14 * row;
+    el(svg, "line", { class: "pole", x1: x, y1: y + 4, x2: x, y2: base });
+    el(svg, "text", { x: middle, y, "text-anchor": "middle", "font-size": 11 }, text);
+  }
   const biggest = Math.max(1, ...commits.map((c) => Math.abs(c.delta_rows)));
   const every = Math.max(1, Math.ceil(n / 28));
   commits.forEach((c, i) => {
     const x = left + step * (i + 0.5), [colour, sign] = KINDS[c.kind] || ["#888", "?"];
     const w = Math.max(2, Math.min(18, step * 0.5)), r = Math.min(9, Math.max(3, step * 0.4));
     if (c.delta_rows) {
-      const tall = 6 + 54 * Math.pow(Math.abs(c.delta_rows) / biggest, 0.4);
-      el(svg, "rect", { x: x - w / 2, y: base - tall, width: w, height: tall, fill: colour, opacity: 0.35, rx: 2 });
+      const tall = 6 + 48 * Math.pow(Math.abs(c.delta_rows) / biggest, 0.4);
+      el(svg, "rect", { x: x - w / 2, y: base - tall, width: w, height: tall, rx: 2,
+        ...(c.delta_rows > 0 ? { fill: colour, opacity: 0.45 } : { fill: "none", stroke: colour }) });
     }
     const dot = el(svg, "circle", { cx: x, cy: base, r, fill: colour, class: "dot", "data-snapshot": c.id,
       ...(c.id === chosen ? { stroke: "currentColor", "stroke-width": 2.5 } : {}) });
     const sign_of = c.delta_rows > 0 ? "+" : "";
-    el(dot, "title", {}, `snapshot ${c.id} · ${c.kind}\n${sign_of}${c.delta_rows.toLocaleString("en")} stored rows, ${c.total_rows.toLocaleString("en")} in all\n` +
-      `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC\nby ${c.user}`);
+    el(dot, "title", {}, [`snapshot ${c.id} · ${c.kind}`,
+      `${sign_of}${c.delta_rows.toLocaleString("en")} stored rows, ${c.total_rows.toLocaleString("en")} in all`,
+      `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC`, `by ${c.user}`, ...c.flags].join("\n"));
     dot.addEventListener("click", () => onPick(i));
     if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 11 }, sign);
-    if (i % every === 0 || c.id === chosen) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11, class: "dim" }, c.id);
-    c.tags.slice(0, 2).forEach((tag, j) => el(svg, "text", { x, y: 34 + 13 * j, "text-anchor": "middle", "font-size": 11 }, "⚑ " + tag));
+    if (i % every === 0 || c.id === chosen) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11,
+      ...(c.id === chosen ? { "font-weight": 700 } : { class: "dim" }) }, c.id);
   });
   let at = left;
   for (const [kind, [colour, sign]] of Object.entries(KINDS)) {
@@ -122,20 +154,26 @@ function drawHistory(host, history, chosen, onPick) {
     el(svg, "text", { x: at + 17, y: height - 6, "font-size": 11, class: "dim" }, kind.toLowerCase());
     at += 34 + 7 * kind.length;
   }
+  el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 11, class: "dim" },
+    "bar: stored rows added" + (commits.some((c) => c.delta_rows < 0) ? ", hollow: removed" : ""));
 }
 
 function drawRows(host, preview) {
   host.replaceChildren();
   if (!preview || !preview.columns) return;
-  const table = html(html(host, "div", { class: "pnb-t" }), "table");
-  const head = html(html(table, "thead"), "tr");
-  preview.columns.forEach((c) => html(head, "th", { scope: "col" }, c));
-  const body = html(table, "tbody");
-  for (const row of preview.rows) {
-    const line = html(body, "tr");
-    row.forEach((v) => html(line, "td", v === null ? { class: "null" } : {}, v === null ? "NULL" : v));
+  if (preview.columns.length) {
+    const table = html(html(host, "div", { class: "pnb-t" }), "table");
+    const side = (i) => ((preview.numbers || [])[i] ? "n" : "");
+    const head = html(html(table, "thead"), "tr");
+    preview.columns.forEach((c, i) => html(head, "th", { scope: "col", class: side(i) }, c));
+    const body = html(table, "tbody");
+    for (const row of preview.rows) {
+      const line = html(body, "tr");
+      row.forEach((v, i) => html(line, "td", { class: v === null ? "null" : side(i) }, v === null ? "NULL" : v));
+    }
   }
-  html(host, "div", { class: "more" }, preview.note);
+  const more = html(host, "div", { class: "more" }, preview.note);
+  if (preview.sql) html(more, "code", {}, preview.sql);
 }
 
 function choice(host, label, options, value, onChange) {

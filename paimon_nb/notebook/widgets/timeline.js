@@ -2,24 +2,33 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
     const history = html(host, "div");
+    const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
     const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
-    const slider = html(bar, "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
-    const label = html(bar, "output", { class: "dim" });
+    const label = html(bar, "output");
+    html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
     const drawing = html(host, "div");
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div");
     const go = (i) => { model.set("position", i); model.save_changes(); };
     const draw = () => {
-      const all = model.get("history"), at = model.get("position");
-      slider.max = Math.max(0, all.commits.length - 1);
+      const all = model.get("history"), at = model.get("position"), n = all.commits.length;
+      slider.max = Math.max(0, n - 1);
       slider.value = at;
+      // The thumb's middle, 8 px from the track's ends, stands under the chosen commit.
+      const [left, step] = historyPlaces(n), share = (v) => `${(v / W) * 100}%`;
+      slider.style.marginLeft = `calc(${share(left + step / 2)} - 8px)`;
+      slider.style.width = `calc(${share(step * Math.max(0, n - 1))} + 16px)`;
+      slider.style.visibility = n > 1 ? "visible" : "hidden";
       const c = all.commits[at];
       slider.setAttribute("aria-valuetext", c ? `snapshot ${c.id}, ${c.kind.toLowerCase()}` : "no snapshot");
-      label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "";
+      label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "no snapshot yet";
       drawHistory(history, all, c ? c.id : null, go);
     };
-    const picture = () => drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); });
+    const picture = () => {
+      line.textContent = HINT;
+      drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); });
+    };
     slider.addEventListener("input", () => go(Number(slider.value)));
     let timer = null;
     const stop = () => { clearInterval(timer); timer = null; play.textContent = "▶"; };

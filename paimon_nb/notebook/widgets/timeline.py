@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.notebook.display import cells
+from paimon_nb.notebook.display import cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
-from paimon_nb.notebook.timeline_model import timeline, timeline_text
+from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.notebook.widgets.lsm import as_data
 
@@ -36,7 +36,7 @@ class Timeline(Picture):
         self._table = table
         self.model = timeline(table.store)
         last = max(0, len(self.model.commits) - 1)
-        super().__init__(history=asdict(self.model), position=last)
+        super().__init__(history=history_data(self.model), position=last)
         self._follow()
         self.observe(lambda change: self._follow(), "position")
 
@@ -74,20 +74,29 @@ class Timeline(Picture):
         if self.snapshot is None:
             return {"columns": [], "rows": [], "note": "no snapshot yet"}
         if self._picture.bytes > PREVIEW_BYTES:
-            return {"columns": [], "rows": [], "note": f"too large for a preview: {self.sql}"}
+            return {"columns": [], "rows": [], "note": "too large for a preview: ", "sql": self.sql}
         try:
             table = self._table.to_arrow(snapshot=self.snapshot)
         except PaimonError as error:
             return {"columns": [], "rows": [], "note": error.message}
         names, rows = cells(table.slice(0, PREVIEW_ROWS))
-        note = f"{min(PREVIEW_ROWS, table.num_rows)} of {table.num_rows:,} rows · {self.sql}"
-        return {"columns": names, "rows": rows, "note": note}
+        numbers = [is_number(table.schema.field(i).type) for i in range(len(names))]
+        note = f"{min(PREVIEW_ROWS, table.num_rows)} of {table.num_rows:,} rows · "
+        return {"columns": names, "rows": rows, "numbers": numbers, "note": note, "sql": self.sql}
 
     def still_text(self) -> str:
         return timeline_text(self.model) + "\n" + lsm_text(self._picture)
 
     def still_svg(self) -> str:
         return stacked(timeline_svg(self.model, self.snapshot), lsm_svg(self._picture))
+
+
+def history_data(model: TimelineModel) -> dict[str, Any]:
+    """The history as JSON-able data for the script."""
+    out = asdict(model)
+    for commit, plain in zip(model.commits, out["commits"], strict=True):
+        plain["flags"] = list(commit.flags)
+    return out
 
 
 def stacked(*svgs: str) -> str:

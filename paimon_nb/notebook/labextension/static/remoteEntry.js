@@ -1,10 +1,11 @@
-// %%paimon cells get SQL highlighting. A prebuilt extension written by hand: JupyterLab loads it as it is, no build.
+// A prebuilt extension written by hand: JupyterLab and Notebook 7 load it as it is, no build.
+// It does two things: %%paimon cells get SQL highlighting; a stored widget without its kernel shows its stored picture.
 (() => {
   let scope;
   const shared = async (name) => (await Object.values(scope[name])[0].get())();
   const OURS = /^\s*%%paimon\b/;
   const PYTHON = new Set(["text/x-ipython", "text/x-python"]);
-  const SQL = "text/x-sql";
+  const SQL = "text/x-sql", VIEW = "application/vnd.jupyter.widget-view+json", STILL = "image/svg+xml";
 
   // One watcher a cell: the cell's language follows its first line, both ways.
   function watch(model, languages) {
@@ -29,7 +30,7 @@
     setTimeout(follow, 0);
   }
 
-  const plugin = (codemirror) => ({
+  const highlight = (codemirror) => ({
     id: "paimon-nb:highlight",
     autoStart: true,
     requires: [codemirror.IEditorExtensionRegistry, codemirror.IEditorLanguageRegistry],
@@ -44,11 +45,53 @@
     },
   });
 
+  // The stored SVG in place of "model not found". As an image it runs no script, so untrusted notebooks show it, too.
+  function still(node, model) {
+    const image = document.createElement("img");
+    image.className = "pnb-still";
+    image.alt = String(model.data["text/plain"] || "");
+    image.style.maxWidth = "100%";
+    image.style.colorScheme = document.body.dataset.jpThemeLight === "false" ? "dark" : "light";
+    image.src = "data:image/svg+xml," + encodeURIComponent([].concat(model.data[STILL]).join(""));
+    node.replaceChildren(image);
+  }
+
+  function withStill(rendermime) {
+    const live = rendermime.getFactory(VIEW);
+    if (!live || live.paimonNb) return;
+    rendermime.addFactory({
+      safe: live.safe,
+      mimeTypes: [VIEW],
+      paimonNb: true,
+      createRenderer: (options) => {
+        const renderer = live.createRenderer(options), render = renderer.renderModel.bind(renderer);
+        renderer.renderModel = async (model) => {
+          await render(model);
+          if (model.data[STILL] && /model not found/.test(renderer.node.textContent)) still(renderer.node, model);
+        };
+        return renderer;
+      },
+    }, -11);
+  }
+
+  const stills = (notebook) => ({
+    id: "paimon-nb:stills",
+    autoStart: true,
+    requires: [notebook.INotebookTracker],
+    activate: (app, tracker) => {
+      // The widget manager adds its renderer to each notebook by itself, before the notebook's own content is there.
+      tracker.widgetAdded.connect((_, panel) => {
+        withStill(panel.content.rendermime);
+        panel.context.ready.then(() => withStill(panel.content.rendermime));
+      });
+    },
+  });
+
   (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
     init: (given) => { scope = given; },
     get: async (module) => {
       if (module !== "./extension") throw new Error(module);
-      const made = plugin(await shared("@jupyterlab/codemirror"));
+      const made = [highlight(await shared("@jupyterlab/codemirror")), stills(await shared("@jupyterlab/notebook"))];
       return () => ({ default: made, __esModule: true });
     },
   };

@@ -1,0 +1,120 @@
+"""A real JupyterLab on a free loopback port and a real Chromium, once a module."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from lab_kit import REPO, Lab, Notebook
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --font-render-hinting=none"
+)
+
+
+def absent(what: str) -> Any:
+    """Skip, or fail where continuous integration says that everything must be there."""
+    if os.environ.get("PAIMON_NB_CI") == "1":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        absent("playwright is not installed: pip install paimon-nb[test]")
+    found = next((p for p in map(shutil.which, BROWSERS) if p), None)
+    if found is None:
+        absent("no Chromium on the path: make system-deps")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab with settings of its own and our extension as it lies in the checkout; ends with the module."""
+    root = tmp_path_factory.mktemp("lab")
+    extensions = root / "share" / "labextensions"
+    extensions.mkdir(parents=True)
+    (extensions / "paimon-nb").symlink_to(REPO / "paimon_nb" / "notebook" / "labextension")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folders = {
+        name: str(root / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    }
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        **folders,
+        "JUPYTER_PATH": str(root / "share"),
+        "JUPYTERLAB_SETTINGS_DIR": str(root / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(root / "workspaces"),
+        "PYTHONPATH": str(REPO),
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+    notebooks = root / "notebooks"
+    notebooks.mkdir()
+    log = (root / "lab.log").open("w")
+    server = subprocess.Popen(
+        [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+            "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
+            "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={notebooks}",
+        ],
+        env=environment, stdout=log, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{url}/api/status", server, root / "lab.log")
+        yield Lab(url, notebooks)
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+        log.close()
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        try:
+            direct.open(url, timeout=2)
+            return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="module")
+def notebook(browser: Browser) -> Iterator[Notebook]:
+    """One page for all tests of a module; each leaves it as the next may find it."""
+    context = browser.new_context(viewport={"width": 1180, "height": 1000}, device_scale_factor=1.5)
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    yield Notebook(page)
+    context.close()

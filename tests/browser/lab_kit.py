@@ -1,0 +1,65 @@
+"""What a reader can do with a notebook in a browser."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+REPO = Path(__file__).parents[2]
+IMAGES = REPO / "docs" / "images"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab."""
+
+    url: str
+    root: Path
+
+
+class Notebook:
+    """One notebook in one page: what a reader can do with it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def open(self, lab: Lab, name: str) -> None:
+        self.page.goto(f"{lab.url}/lab/tree/{name}?reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
+        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+        self._dismiss()
+
+    def _dismiss(self) -> None:
+        """The offer of news would stand in the pictures."""
+        for button in self.page.locator(".jp-toast-button:has-text('No'), .Toastify__close-button").all():
+            button.click()
+
+    def run_all(self) -> None:
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_text("Run All Cells", exact=True).click()
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """One of Lab's own commands."""
+        self.page.evaluate("([n, a]) => window.jupyterapp.commands.execute(n, a).then(() => null)", [name, arguments])
+
+    def theme(self, name: str) -> None:
+        self.command("apputils:change-theme", theme=name)
+        light = str(name == "JupyterLab Light").lower()
+        self.page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
+        self.page.wait_for_timeout(600)  # the theme's style sheet loads after its name is set
+
+    def output(self, cell: int) -> Any:
+        """The output area of a code cell, counted from 0."""
+        return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last
+
+    def keep(self, name: str, cell: int) -> None:
+        """Store a picture of an output for the docs, only when asked to: PAIMON_NB_SCREENSHOTS=1."""
+        if os.environ.get("PAIMON_NB_SCREENSHOTS") == "1":
+            self.output(cell).scroll_into_view_if_needed()
+            self.page.locator(".jp-CodeCell").nth(cell).screenshot(path=IMAGES / f"{name}.png")

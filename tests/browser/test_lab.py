@@ -1,0 +1,189 @@
+"""The pictures in a real JupyterLab, used as a reader uses them: mouse, keyboard, reload, light and dark."""
+
+from __future__ import annotations
+
+import decimal
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lab_kit import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%paimon lsm orders",
+    "%paimon timeline orders",
+    "%%paimon\nSHOW TABLES",
+)
+LSM, TIMELINE, SQL = 1, 2, 3
+NAME = "orders.ipynb"
+
+
+def write_orders(warehouse: Path) -> None:
+    """Twelve upserts of one key table: 20,000 orders, then their changes, in places that overlap."""
+    import paimon_nb
+
+    with paimon_nb.connect(str(warehouse)) as wb:
+        wb.run(
+            "CREATE TABLE orders (id BIGINT NOT NULL, status STRING, amount DECIMAL(10, 2), PRIMARY KEY (id) NOT ENFORCED) "
+            "WITH ('bucket' = '1')"
+        )
+        table = wb.table("orders")
+        draw = np.random.default_rng(7)
+
+        def batch(low: int, high: int, rows: int, status: str) -> pa.Table:
+            ids = np.sort(draw.choice(np.arange(low, high), rows, replace=False))
+            amounts = [decimal.Decimal(int(cents)) / 100 for cents in draw.integers(100, 99_999, rows)]
+            return pa.table({"id": ids, "status": [status] * rows, "amount": amounts}).cast(table.schema.arrow)
+
+        table.upsert(batch(1, 40_001, 20_000, "new"))
+        for i in range(11):
+            low, width = int(draw.integers(1, 30_000)), int(draw.integers(2_000, 16_000))
+            rows = min(width - 1, int(draw.integers(300, 2_500)))
+            table.upsert(batch(low, min(40_000, low + width), rows, ("paid", "sent", "returned")[i % 3]))
+            if i == 4:
+                table.create_tag("month-end")
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab) -> Notebook:
+    """The notebook after Run All."""
+    write_orders(lab.root / "warehouse")
+    cells = [
+        {"cell_type": "code", "source": c, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"}
+        for i, c in enumerate(CELLS)
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (lab.root / NAME).write_text(json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
+    notebook.open(lab, NAME)
+    notebook.run_all()
+    notebook.output(SQL).locator("td").first.wait_for(timeout=60_000)
+    notebook.output(TIMELINE).locator("rect.file").first.wait_for()
+    return notebook
+
+
+def drawn(notebook: Notebook, cell: int) -> list[dict[str, Any]]:
+    """Every file that the LSM picture of a cell shows: level by colour, place, facts."""
+    return notebook.output(cell).evaluate(
+        "e => [...e.querySelectorAll('rect.file')].map(f => ({x: +f.getAttribute('x'), width: +f.getAttribute('width'),"
+        " fill: f.getAttribute('fill'), facts: f.getAttribute('aria-label')}))"
+    )
+
+
+def test_run_all_shows_the_tree_and_the_history(shown: Notebook) -> None:
+    assert len(drawn(shown, LSM)) == 4  # two fresh files, L4, L5
+    assert shown.output(LSM).locator("text").filter(has_text=re.compile(r"^L\d")).all_text_contents() == [
+        "L0 · 1", "L0 · 2", "L4", "L5",
+    ]  # fmt: skip
+    assert shown.output(TIMELINE).locator("circle.dot").count() == 14
+    assert shown.output(TIMELINE).locator("text").filter(has_text="⚑ month-end").count() == 1
+
+
+def test_the_slider_travels_by_keyboard(shown: Notebook) -> None:
+    output = shown.output(TIMELINE)
+    slider = output.locator("input[type=range]")
+    assert slider.get_attribute("aria-valuetext") == "snapshot 14, append"
+    before = drawn(shown, TIMELINE)
+    slider.focus()
+    shown.page.keyboard.press("ArrowLeft")
+    output.get_by_text("VERSION AS OF 13").wait_for()
+    assert slider.get_attribute("aria-valuetext") == "snapshot 13, append"
+    after = drawn(shown, TIMELINE)
+    assert len(after) == len(before) - 1
+    assert [f["facts"] for f in after] == [f["facts"] for f in before if "1,474 rows" not in f["facts"]]
+    shown.page.keyboard.press("Home")
+    output.get_by_text(re.compile(r"VERSION AS OF 1$")).wait_for()
+    assert [f["fill"] for f in drawn(shown, TIMELINE)] == ["#E69F00"]  # one file, level 0
+    shown.page.keyboard.press("End")
+    output.get_by_text("VERSION AS OF 14").wait_for()
+    assert drawn(shown, TIMELINE) == before
+
+
+def test_the_thumb_stands_under_its_commit(shown: Notebook) -> None:
+    output = shown.output(TIMELINE)
+    slider = output.locator("input[type=range]").bounding_box()
+    dots = [output.locator(f'circle.dot[data-snapshot="{i}"]').bounding_box() for i in (1, 14)]
+    assert slider["x"] + 8 == pytest.approx(dots[0]["x"] + dots[0]["width"] / 2, abs=2)
+    assert slider["x"] + slider["width"] - 8 == pytest.approx(dots[1]["x"] + dots[1]["width"] / 2, abs=2)
+
+
+def test_a_click_on_a_commit_travels_too(shown: Notebook) -> None:
+    output = shown.output(TIMELINE)
+    output.locator('circle.dot[data-snapshot="7"]').click()
+    output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()
+    assert [f["fill"] for f in drawn(shown, TIMELINE)] == ["#D55E00"]  # all in L5, just compacted
+
+
+def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None:
+    output = shown.output(LSM)
+    by_key = drawn(shown, LSM)
+    output.locator("select").first.focus()
+    shown.page.keyboard.press("Tab")
+    facts = output.locator(".facts").inner_text()
+    assert "level 0" in facts
+    assert "1,474 rows" in facts
+    assert facts.count(" · ") >= 4
+    output.get_by_label("position").select_option("size")
+    shown.page.wait_for_function(
+        "w => +document.querySelectorAll('.jp-CodeCell')[1].querySelector('rect.file').getAttribute('width') !== w",
+        arg=by_key[0]["width"],
+    )
+    widths = [f["width"] for f in drawn(shown, LSM)]
+    output.get_by_label("position").select_option("key")
+    assert max(widths) == widths[-1]  # L5 holds the most bytes
+
+
+def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
+    from playwright.sync_api import expect
+
+    languages = shown.page.locator(".jp-CodeCell .cm-content")
+    expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
+    expect(languages.nth(LSM)).to_have_attribute("data-language", "python")
+
+
+CONTRAST = """
+e => {
+  const rgb = (c) => (c.match(/[\\d.]+/g) || [0, 0, 0]).slice(0, 3).map(Number);
+  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const page = rgb(getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor);
+  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th')].filter((t) => t.textContent.trim()).map((t) => {
+    const style = getComputedStyle(t), a = Number(style.opacity), own = rgb(t instanceof SVGElement ? style.fill : style.color);
+    const [x, y] = [light(own.map((v, i) => v * a + page[i] * (1 - a))), light(page)].sort((p, q) => q - p);
+    return [(x + .05) / (y + .05), t.textContent];
+  }).sort((p, q) => p[0] - q[0])[0];
+}
+"""
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
+    shown.theme(theme)
+    shown.output(TIMELINE).locator('circle.dot[data-snapshot="11"]').click()
+    shown.output(TIMELINE).get_by_text("VERSION AS OF 11").wait_for()
+    short = theme.split()[1].lower()
+    for name, cell in (("lsm", LSM), ("timeline", TIMELINE)):
+        least, text = shown.output(cell).evaluate(CONTRAST)
+        assert least >= 4.5, (name, text, least)  # WCAG AA
+        shown.keep(f"{name}-{short}", cell)
+
+
+def test_the_stored_notebook_shows_its_picture_without_a_kernel(shown: Notebook, lab: Lab) -> None:
+    shown.command("docmanager:save")
+    shown.page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    stored = json.loads((lab.root / NAME).read_text())
+    (data,) = [o["data"] for o in stored["cells"][LSM]["outputs"]]
+    assert {"text/plain", "text/html", "image/svg+xml"} <= set(data)
+    shown.open(lab, NAME)
+    for cell in (LSM, TIMELINE):
+        still = shown.output(cell).locator("img.pnb-still")
+        still.wait_for()
+        assert still.evaluate("e => e.decode().then(() => e.naturalWidth)") > 800
+        assert "orders" in (still.get_attribute("alt") or "")
+    assert shown.page.get_by_text("model not found").count() == 0
