@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -44,3 +45,9 @@ def test_commits_never_ask_exists_before_they_write():
     # Two processes can both see 'absent'; only put_if_absent decides who publishes.
     wrong = [p for p in (PACKAGE / "table" / "commit").rglob("*.py") if ".exists(" in p.read_text()]
     assert wrong == []
+
+
+def test_test_modules_have_names_of_their_own():
+    """pytest imports test modules by their base name."""
+    names = Counter(p.name for p in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
