@@ -176,7 +176,7 @@ def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _text(t: DataType, value: pa.Scalar) -> str:
-    """A value as Java's internal serializers write it: days and milliseconds as numbers, moments in ISO form."""
+    """A value as Java's internal serializers write it: days and milliseconds as numbers."""
     plain = from_scalar(t, value)
     match plain:
         case Instant():
@@ -191,13 +191,11 @@ def _text(t: DataType, value: pa.Scalar) -> str:
 
 
 def _moment(instant: Instant) -> str:
-    """Java's LocalDateTime.toString: seconds and fractions only as far as there are any."""
+    """The form that Java's parser takes. (Its own writer puts a T between day and time, and then cannot read it back.)"""
     moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=instant[0])
-    text = f"{moment:%H:%M}"
+    text = f"{moment.year:04d}-{moment:%m-%d %H:%M:%S}"
     nanos = moment.microsecond * 1000 + instant[1]
-    if moment.second or nanos:
-        text += f":{moment.second:02d}"
     if nanos:
         digits = 3 if nanos % 10**6 == 0 else 6 if nanos % 1000 == 0 else 9
         text += "." + f"{nanos:09d}"[:digits]
-    return f"{moment.year:04d}-{moment:%m-%d}T{text}"
+    return text
