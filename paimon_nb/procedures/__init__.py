@@ -19,7 +19,13 @@ from paimon_nb.procedures.expire import (
 )
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
 from paimon_nb.procedures.procedure import Argument, Context, Procedure
-from paimon_nb.procedures.rollback import ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK
+from paimon_nb.procedures.rollback import (
+    ROLLBACK,
+    ROLLBACK_TO,
+    ROLLBACK_TO_AS_LATEST,
+    ROLLBACK_TO_TIMESTAMP,
+    ROLLBACK_TO_WATERMARK,
+)
 from paimon_nb.procedures.tags import (
     CREATE_TAG,
     CREATE_TAG_FROM_TIMESTAMP,
@@ -28,6 +34,16 @@ from paimon_nb.procedures.tags import (
     EXPIRE_TAGS,
     RENAME_TAG,
     REPLACE_TAG,
+    TRIGGER_TAG_AUTOMATIC_CREATION,
+)
+from paimon_nb.procedures.upkeep import (
+    ALTER_COLUMN_DEFAULT_VALUE,
+    COMPACT_MANIFEST,
+    MARK_PARTITION_DONE,
+    PURGE_FILES,
+    REMOVE_UNEXISTING_FILES,
+    REPAIR_EARLIEST_SNAPSHOT,
+    RESCALE,
 )
 
 PROCEDURES: Registry[Procedure] = Registry(
@@ -35,10 +51,13 @@ PROCEDURES: Registry[Procedure] = Registry(
     {
         p.name: p
         for p in (
-            CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, CREATE_BRANCH, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP,
-            CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG, DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS,
-            EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, REMOVE_ORPHAN_FILES, RENAME_BRANCH, RENAME_TAG, REPLACE_TAG,
-            RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK, ROLLBACK_TO, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
+            ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, CREATE_BRANCH,
+            CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG,
+            DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
+            MARK_PARTITION_DONE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
+            RENAME_TAG, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
+            ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
+            TRIGGER_TAG_AUTOMATIC_CREATION,
         )
     },
 )  # fmt: skip
@@ -51,12 +70,10 @@ NOT_HERE = {
         "it belongs to a newer kind of table",
     ),
     **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
-    **dict.fromkeys(
-        ("alter_column_default_value", "compact_manifest", "mark_partition_done", "merge_branch", "merge_into", "migrate_database",
-         "migrate_table", "purge_files", "remove_unexisting_files", "remove_unexisting_manifests", "repair",
-         "repair_earliest_snapshot", "rescale", "rollback_to_as_latest", "trigger_tag_automatic_creation"),
-        "it is not built yet",
-    ),
+    **dict.fromkeys(("migrate_database", "migrate_table", "repair"), "it needs a Hive metastore"),
+    "merge_branch": "it belongs to a newer kind of table",
+    "merge_into": "it is spelt as SQL here: MERGE INTO t USING s ON ... WHEN MATCHED THEN ...",
+    "remove_unexisting_manifests": "a table whose manifests are lost cannot be trusted; roll back to a tag or snapshot",
 }  # fmt: skip
 """Procedures of Paimon that are known by name and refused, with the reason."""
 

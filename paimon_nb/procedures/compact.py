@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.name import Name
-from paimon_nb.options.values import parse_duration_ms
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -27,7 +26,7 @@ from paimon_nb.table.table import Table
 
 def _compact(
     context: Context, table: str, partitions: str | None, order_strategy: str | None, order_by: str | None, options: str | None,
-    where: str | None, partition_idle_time: str | None, compact_strategy: str | None, buckets: str | None,
+    where: str | None, partition_idle_time: int | None, compact_strategy: str | None, buckets: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     target = context.table(table, parse_options(options))
@@ -52,7 +51,7 @@ def _compact(
 
 
 def _partitions(
-    target: Table, partitions: str | None, where: str | None, idle: str | None
+    target: Table, partitions: str | None, where: str | None, idle: int | None
 ) -> Callable[[bytes], bool] | None:
     """A test for the wanted partitions; None: all."""
     chosen = chosen_partitions(target, partitions, where)
@@ -60,7 +59,7 @@ def _partitions(
         return chosen
     if not target.partition_keys:
         raise UnsupportedOperation(f"{target.name} is not partitioned", hint="leave partition_idle_time away")
-    quiet = idle_partitions(target.store, parse_duration_ms(idle))
+    quiet = idle_partitions(target.store, idle)
     return lambda partition: partition in quiet and (chosen is None or chosen(partition))
 
 
@@ -88,7 +87,7 @@ COMPACT = Procedure(
         Argument("order_by", doc="columns for the order strategy"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
         Argument("where", doc="condition on partition columns"),
-        Argument("partition_idle_time", doc="only partitions without new files for so long"),
+        Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
         Argument("compact_strategy", doc="full or minor"),
         Argument("buckets", doc="bucket numbers"),
     ),
@@ -103,7 +102,7 @@ COMPACT = Procedure(
 
 def _compact_database(
     context: Context, including_databases: str | None, mode: str | None, including_tables: str | None,
-    excluding_tables: str | None, table_options: str | None, partition_idle_time: str | None, compact_strategy: str | None,
+    excluding_tables: str | None, table_options: str | None, partition_idle_time: int | None, compact_strategy: str | None,
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     databases = re.compile(including_databases or ".*")
@@ -139,7 +138,7 @@ COMPACT_DATABASE = Procedure(
         Argument("including_tables", doc="regular expression on table or database.table"),
         Argument("excluding_tables", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),
-        Argument("partition_idle_time"),
+        Argument("partition_idle_time", "span"),
         Argument("compact_strategy", doc="full or minor"),
     ),
     _compact_database,

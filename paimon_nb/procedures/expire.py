@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.options.values import parse_duration_ms
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -65,13 +64,13 @@ def _expire_changelogs(
 
 
 def _expire_partitions(
-    context: Context, table: str, expiration_time: str | None, timestamp_formatter: str | None, timestamp_pattern: str | None,
+    context: Context, table: str, expiration_time: int | None, timestamp_formatter: str | None, timestamp_pattern: str | None,
     expire_strategy: str | None, max_expires: int | None, options: str | None,
 ) -> pa.Table:  # fmt: skip
     store = context.table(table, parse_options(options)).store
     done = expire_partitions(
         store,
-        expiration_ms=None if expiration_time is None else parse_duration_ms(expiration_time),
+        expiration_ms=expiration_time,
         formatter=timestamp_formatter,
         pattern=timestamp_pattern,
         strategy=expire_strategy,
@@ -141,7 +140,7 @@ EXPIRE_PARTITIONS = Procedure(
     "Drop partitions that are older than a time span.",
     (
         table_argument(),
-        Argument("expiration_time", doc="such as '7 d'"),
+        Argument("expiration_time", "span", doc="such as '7 d'"),
         Argument("timestamp_formatter"),
         Argument("timestamp_pattern"),
         Argument("expire_strategy", doc="values-time or update-time"),

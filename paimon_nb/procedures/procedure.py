@@ -12,6 +12,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
+from paimon_nb.options.values import parse_duration_ms
 from paimon_nb.table.commit.overwrite import partition_matcher
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.scan.partition_filter import partition_filter
@@ -33,7 +34,7 @@ class Context(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument. `kind`: text, int, bool or time (epoch milliseconds or 'yyyy-MM-dd HH:mm:ss')."""
+    """One argument. `kind`: text, int, bool, time (epoch milliseconds or 'yyyy-MM-dd HH:mm:ss') or span ('1 h')."""
 
     name: str
     kind: str = "text"
@@ -63,14 +64,14 @@ class Procedure:
         """
         values: dict[str, Any] = dict.fromkeys((a.name for a in self.arguments), None)
         spellings = {s.lower(): a for a in self.arguments for s in (a.name, a.name.replace("_", ""), *a.also)}
+        if len(positional) > len(self.arguments):
+            raise SqlAnalysisError(
+                f"{self.name} takes at most {len(self.arguments)} arguments, {len(positional)} are given",
+                hint=self.usage,
+            )
         if positional and self.positional is not None:
             values.update(self.positional(positional))
         else:
-            if len(positional) > len(self.arguments):
-                raise SqlAnalysisError(
-                    f"{self.name} takes at most {len(self.arguments)} arguments, {len(positional)} are given",
-                    hint=self.usage,
-                )
             for argument, value in zip(self.arguments, positional, strict=False):
                 values[argument.name] = value
         for key, value in named.items():
@@ -113,6 +114,8 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
                 return {"true": True, "false": False}[str(value).strip().lower()]
             case "time":
                 return time_ms(value)
+            case "span":
+                return parse_duration_ms(str(value))
     except (ValueError, KeyError, TypeError):
         raise BadOptionValue(
             f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is a {argument.kind}; {procedure.usage}",

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import SqlAnalysisError, TimeTravelError
-from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, table_argument
-from paimon_nb.table.maintain import rollback_to_snapshot, rollback_to_tag
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, commit_note, one_row, table_argument
+from paimon_nb.table.maintain import restore_as_latest, rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.maintain.tags import pick_snapshot
 from paimon_nb.table.table import Table
 
 
@@ -64,6 +65,21 @@ def _rollback_to_watermark(context: Context, table: str, watermark: int) -> pa.T
     return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
 
 
+def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapshot_id: int | None) -> pa.Table:
+    target = context.table(table)
+    if (tag is None) == (snapshot_id is None):
+        raise SqlAnalysisError("rollback_to_as_latest needs a tag or a snapshot_id", hint=ROLLBACK_TO_AS_LATEST.usage)
+    store, before = target.store, target.latest_snapshot()
+    wanted = store.tags.get(tag).snapshot if tag is not None else pick_snapshot(store, snapshot_id)
+    made = restore_as_latest(store, wanted)
+    if made is None:
+        context.notes.append(f"{target.name} is in that state already")
+    else:
+        commit_note(context, target, [made])
+    after = target.latest_snapshot()
+    return one_row(previous_snapshot_id=before.id if before else None, current_snapshot_id=after.id if after else None)
+
+
 ROLLBACK_TO = Procedure(
     "rollback_to",
     "Make an earlier snapshot or tag the newest again; what came later is deleted.",
@@ -88,4 +104,11 @@ ROLLBACK_TO_WATERMARK = Procedure(
     "Back to the last snapshot with at most this watermark.",
     (table_argument(), Argument("watermark", "int", required=True)),
     _rollback_to_watermark,
+)
+ROLLBACK_TO_AS_LATEST = Procedure(
+    "rollback_to_as_latest",
+    "Commit the state of an earlier snapshot or tag as a new snapshot; nothing is deleted.",
+    (table_argument(), Argument("tag"), Argument("snapshot_id", "int", also=("snapshot",))),
+    _rollback_to_as_latest,
+    _by_kind,
 )

@@ -5,37 +5,33 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.base.errors import TimeTravelError
-from paimon_nb.options.values import parse_duration_ms
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintain import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+from paimon_nb.table.maintain.auto_tags import create_due_tags
 
 _TAG = Argument("tag", required=True, doc="name of the tag", also=("tagName",))
 _SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent", also=("snapshot_id",))
-_RETAINED = Argument("time_retained", doc="how long the tag lives, such as '7 d'")
+_RETAINED = Argument("time_retained", "span", doc="how long the tag lives, such as '7 d'")
 
 
-def _ms(text: str | None) -> int | None:
-    return None if text is None else parse_duration_ms(text)
-
-
-def _create(context: Context, table: str, tag: str, snapshot: int | None, time_retained: str | None) -> pa.Table:
-    create_tag(context.table(table).store, tag, snapshot, retained_ms=_ms(time_retained))
+def _create(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
+    create_tag(context.table(table).store, tag, snapshot, retained_ms=time_retained)
     return success()
 
 
 def _create_from_timestamp(
-    context: Context, table: str, tag: str, timestamp: int, time_retained: str | None
+    context: Context, table: str, tag: str, timestamp: int, time_retained: int | None
 ) -> pa.Table:
     store = context.table(table).store
     later = [s for s in store.snapshots.all() if s.time_ms >= timestamp]
     if not later:
         raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="give an earlier time")
-    create_tag(store, tag, later[0].id, retained_ms=_ms(time_retained))
+    create_tag(store, tag, later[0].id, retained_ms=time_retained)
     return pa.table({"tagName": [tag], "snapshot": [later[0].id], "commit_time": [later[0].time_ms]})
 
 
 def _create_from_watermark(
-    context: Context, table: str, tag: str, watermark: int, time_retained: str | None
+    context: Context, table: str, tag: str, watermark: int, time_retained: int | None
 ) -> pa.Table:
     store = context.table(table).store
     later = [s for s in store.snapshots.all() if (s.watermark if s.watermark is not None else -(1 << 63)) >= watermark]
@@ -43,7 +39,7 @@ def _create_from_watermark(
         raise TimeTravelError(
             f"{table} has no snapshot with a watermark of {watermark} or more", hint="give a smaller one"
         )
-    create_tag(store, tag, later[0].id, retained_ms=_ms(time_retained))
+    create_tag(store, tag, later[0].id, retained_ms=time_retained)
     return pa.table({"tagName": [tag], "snapshot": [later[0].id], "watermark": [later[0].watermark]})
 
 
@@ -59,13 +55,19 @@ def _rename(context: Context, table: str, tag: str, target_tag: str) -> pa.Table
     return success()
 
 
-def _replace(context: Context, table: str, tag: str, snapshot: int | None, time_retained: str | None) -> pa.Table:
-    replace_tag(context.table(table).store, tag, snapshot, retained_ms=_ms(time_retained))
+def _replace(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
+    replace_tag(context.table(table).store, tag, snapshot, retained_ms=time_retained)
     return success()
 
 
 def _expire(context: Context, table: str, older_than: int | None) -> pa.Table:
     return pa.table({"expired_tags": pa.array(expire_tags(context.table(table).store, older_than), pa.string())})
+
+
+def _trigger(context: Context, table: str) -> pa.Table:
+    made = create_due_tags(context.table(table).store)
+    context.notes.append(f"made: {', '.join(made)}" if made else "no automatic tag is due")
+    return success()
 
 
 CREATE_TAG = Procedure(
@@ -95,4 +97,10 @@ REPLACE_TAG = Procedure(
 )
 EXPIRE_TAGS = Procedure(
     "expire_tags", "Drop tags whose time is over.", (table_argument(), Argument("older_than", "time")), _expire
+)
+TRIGGER_TAG_AUTOMATIC_CREATION = Procedure(
+    "trigger_tag_automatic_creation",
+    "Make the automatic tags that are due, without waiting for a commit.",
+    (table_argument(),),
+    _trigger,
 )

@@ -92,7 +92,8 @@ def _prepare(
     schema = store.schemas.latest()
     schema_id = schema.id if schema else store.schema.id
     entries, next_row_id = _with_row_ids(store, latest, change.entries, new_id)
-    base = merge_manifests(store, snapshot_manifests(store, latest), writer) if latest else []
+    merging = store.copy({opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE.key: "0 b"}) if change.joins_manifests else store
+    base = merge_manifests(merging, snapshot_manifests(store, latest), writer) if latest else []
     base_name, base_size = writer.manifest_list(base)
     delta_name, delta_size = writer.manifest_list(writer.entries(entries))
     log_name, log_size = writer.manifest_list(writer.entries(change.changelog)) if change.changelog else (None, None)

@@ -29,10 +29,13 @@ class Change:
     """True for INSERT OVERWRITE, which may change the bucket count of what it replaces."""
     drops_index_of: frozenset[bytes] | None = frozenset()
     """Partitions whose index files all go; None: all partitions."""
+    joins_manifests: bool = False
+    """The same files in as few manifests as can be, whatever the options say about when that pays."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.entries or self.changelog or self.new_index or self.deleted_index or self.statistics)
+        has_files = self.entries or self.changelog or self.new_index or self.deleted_index
+        return not (has_files or self.statistics or self.joins_manifests)
 
     @property
     def must_check(self) -> bool:

@@ -1,0 +1,47 @@
+"""Another number of buckets for what is there: partitions are read and written anew. The table's option stays as it is.
+
+Source: behaviour reference, section 5 (Paimon `RescaleProcedure`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.scan import plan_scan, read_split
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write import TableWrite
+
+
+def rescale(
+    store: TableStore, buckets: int | None, partitions: Callable[[bytes], bool] | None = None
+) -> tuple[TableStore, list[CommitMessage], Overwrite]:
+    """Rewrite rows into `buckets` buckets (None: as many as the option says). Commit the messages with the overwrite.
+
+    Args:
+        partitions: a test for serialized partitions; None means all.
+    Returns: the store to commit with, the messages, what they replace.
+    Raises: UnsupportedOperation: the table's buckets are not fixed. BadOptionValue.
+    """
+    count = store.bucket_option if buckets is None else buckets
+    if store.bucket_option < 1:
+        raise UnsupportedOperation(
+            f"{store.name} has bucket = {store.bucket_option}: its buckets are not counted",
+            hint="rescale is for bucket > 0",
+        )
+    if count < 1:
+        raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
+    plan = plan_scan(store.copy({"scan.fallback-branch": ""}))
+    scope = Overwrite(
+        dynamic=bool(store.schema.partition_keys), read_snapshot=plan.snapshot.id if plan.snapshot else None
+    )
+    target = store.copy({"bucket": str(count)})
+    with TableWrite(target, overwrite=True, compact=False) as writing:
+        for split in plan.splits:
+            if partitions is None or partitions(split.partition):
+                writing.write(read_split(plan.store, split))
+        messages = writing.prepare()
+    return target, [replace(m, base_snapshot=scope.read_snapshot) for m in messages], scope

@@ -1,0 +1,61 @@
+"""Telling others that a partition is complete: a `_SUCCESS` file in its directory.
+
+Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.java`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue, MissingFile, UnsupportedOperation
+from paimon_nb.format.json_file import java_json
+from paimon_nb.format.row import serialize
+from paimon_nb.options import table as opt
+from paimon_nb.table.partition_spec import in_row_spec
+from paimon_nb.table.store import TableStore
+
+_HERE = "success-file"
+SUCCESS_FILE = "_SUCCESS"
+
+
+def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) -> list[str]:
+    """Write or renew the success files of partitions. Returns their paths.
+
+    Raises:
+        BadOptionValue: a spec that leaves partition columns out. ColumnNotFound. UnsupportedOperation: not partitioned, or
+            `partition.mark-done-action` names no action that is possible here.
+    """
+    keys = store.schema.partition_keys
+    if not keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be done")
+    actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
+    if _HERE not in actions:
+        raise UnsupportedOperation(
+            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a service",
+            hint=f"add {_HERE} to it",
+        )
+    paths = []
+    for spec in specs:
+        values = in_row_spec(store.schema, spec)
+        if missing := [k for k in keys if k not in values]:
+            raise BadOptionValue(
+                f"partition {dict(spec)} leaves {', '.join(missing)} out",
+                hint=f"give {', '.join(keys)}",
+                missing=missing,
+            )
+        partition = serialize([f.type for f in store.schema.partition_fields], [values[k] for k in keys])
+        paths.append(f"{store.partition_dir(partition)}/{SUCCESS_FILE}")
+    for path in paths:
+        now = clock.now_ms()
+        store.fs.overwrite(path, java_json({"creationTime": _created(store, path, now), "modificationTime": now}))
+    return paths
+
+
+def _created(store: TableStore, path: str, now: int) -> int:
+    """When the partition was first marked."""
+    try:
+        return int(json.loads(store.fs.read(path))["creationTime"])
+    except (MissingFile, ValueError, KeyError, TypeError):
+        return now
