@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -27,9 +28,14 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.values import parse_memory
 
 _CODECS = {"none": "none", "uncompressed": "none", "null": "none", "snappy": "snappy", "gzip": "gzip", "lz4": "lz4", "lz4_raw": "lz4", "zstd": "zstd", "zstandard": "zstd", "brotli": "brotli"}  # fmt: skip
-_GROUP_ROWS = 1 << 20
-_GROUP_BYTES = 64 << 20
-"""Bytes in memory that become a row group, unless file.block-size is smaller."""
+_GROUP_ROWS, _GROUP_BYTES = 1 << 16, 4 << 20
+"""A row group has at least so many rows and so many bytes in memory: a lookup decodes a whole one, a footer lists them all."""
+_GROUP_BYTES_MAX = 64 << 20
+"""Bytes in memory that surely become a row group, unless file.block-size is smaller."""
+_GROUP_ROWS_MAX = 1 << 20
+_SLICE_ROWS = 1 << 16
+_SAMPLE_ROWS = 1 << 15
+"""Rows that tell whether a column repeats itself enough for a dictionary."""
 _NESTED_BASE, _NESTED_STEP = 536870911, 1024
 
 
@@ -46,32 +52,34 @@ class ParquetWriter:
         self._fields = tuple(fields)
         self.schema = file_schema(fields)
         block = options.get(opt.FILE_BLOCK_SIZE)
-        self._group_bytes = max(1, min(_GROUP_BYTES, block or _GROUP_BYTES))
+        self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
         self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
         self._patch = FooterPatch(sink) if any(_has_int96(f.type) for f in fields) else None
         self._sink = self._patch or sink
         raw = options.raw
         page = raw.get("parquet.page.size")
-        self._writer = pq.ParquetWriter(
-            self._sink, self.schema, compression=codec,
-            compression_level=options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
-            use_dictionary=raw.get("parquet.enable.dictionary", "true").lower() != "false",
-            write_statistics=[path for path, t in _leaves(self.schema) if t != INT96_ARROW] if self._patch else True,
-            data_page_size=parse_memory(page) if page else None, write_page_checksum=True,
-            store_decimal_as_integer=True, write_time_adjusted_to_utc=True,
-            store_schema=False, version="2.6", use_compliant_nested_type=True, data_page_version="1.0",
-        )  # fmt: skip
+        self._dictionary = raw.get("parquet.enable.dictionary", "true").lower() != "false"
+        self._settings: dict[str, Any] = {
+            "compression": codec,
+            "compression_level": options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
+            "write_statistics": [path for path, t in _leaves(self.schema) if t != INT96_ARROW] if self._patch else True,
+            "data_page_size": parse_memory(page) if page else None, "write_page_checksum": True,
+            "store_decimal_as_integer": True, "write_time_adjusted_to_utc": True,
+            "store_schema": False, "version": "2.6", "use_compliant_nested_type": True, "data_page_version": "1.0",
+        }  # fmt: skip
+        self._writer: pq.ParquetWriter | None = None
 
     def write(self, table: pa.Table) -> None:
         """Append rows; row groups end where they are large enough, not with each call."""
-        step = max(1, min(_GROUP_ROWS, int(self._group_bytes / max(1.0, table.nbytes / max(1, table.num_rows)))))
+        step = max(1, min(_SLICE_ROWS, int(self._group_bytes / max(1.0, table.nbytes / max(1, table.num_rows)))))
         for start in range(0, table.num_rows, step):
             part = table.slice(start, step)
             self._pending.append(part)
             self._pending_bytes += part.nbytes
             self._pending_rows += part.num_rows
-            if self._pending_bytes >= self._group_bytes or self._pending_rows >= _GROUP_ROWS:
+            enough = self._pending_rows >= _GROUP_ROWS and self._pending_bytes >= _GROUP_BYTES
+            if enough or self._pending_bytes >= self._group_bytes or self._pending_rows >= _GROUP_ROWS_MAX:
                 self._flush()
 
     @property
@@ -84,14 +92,22 @@ class ParquetWriter:
         self._flush()
         if self._patch is not None:
             self._patch.hold()
-        self._writer.close()
+        self._opened(self.schema.empty_table()).close()
         if self._patch is not None:
             self._patch.release()
 
     def abort(self) -> None:
         """Forget the rows; nothing more is written."""
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
-        self._writer.is_open = False  # or else pyarrow's finalizer writes a footer to the closed sink
+        if self._writer is not None:
+            self._writer.is_open = False  # or else pyarrow's finalizer writes a footer to the closed sink
+
+    def _opened(self, first: pa.Table) -> pq.ParquetWriter:
+        """The writer; the first row group decides about dictionaries."""
+        if self._writer is None:
+            chosen = _repeating(first) if self._dictionary else False
+            self._writer = pq.ParquetWriter(self._sink, self.schema, use_dictionary=chosen, **self._settings)
+        return self._writer
 
     def _flush(self) -> None:
         if not self._pending:
@@ -101,9 +117,25 @@ class ParquetWriter:
             pa.chunked_array([stored(c, f.type, target.type) for c in column.chunks], type=target.type)
             for column, f, target in zip(rows.columns, self._fields, self.schema, strict=True)
         ]
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=self.schema), row_group_size=_GROUP_ROWS)
+        table = pa.Table.from_arrays(columns, schema=self.schema)
+        self._opened(table).write_table(table, row_group_size=max(1, table.num_rows))
         self._flushed_bytes += self._pending_bytes
         self._pending, self._pending_bytes, self._pending_rows = [], 0, 0
+
+
+def _repeating(rows: pa.Table) -> list[str]:
+    """Paths of the columns that repeat values: only for those a dictionary is worth its cost.
+
+    A dictionary of values that are nearly all different makes the file larger, and its writing takes twice as long. Arrow
+    tries anyway until the dictionary is full, where Java looks at its first page.
+    """
+    sample = rows.slice(0, _SAMPLE_ROWS)
+    chosen = []
+    for path, t in _leaves(rows.schema):
+        nested = path not in sample.column_names
+        if nested or t == INT96_ARROW or 2 * pc.count_distinct(sample.column(path)).as_py() <= sample.num_rows:
+            chosen.append(path)
+    return chosen
 
 
 def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:

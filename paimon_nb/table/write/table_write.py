@@ -5,8 +5,10 @@ It reads the table's state once, writes files that nobody sees yet, and publishe
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -34,6 +36,8 @@ from paimon_nb.table.write.kinds import kept, row_kinds
 
 Writer = KeyBucketWriter | AppendBucketWriter
 BucketKey = tuple[bytes, int]
+MIN_THREADS = 4
+"""Small files wait for the disk, not for a core."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ class TableWrite:
         from paimon_nb.table.compact.after_write import compact_after_write, upgraded, wants_upgrade
 
         try:
-            messages = [self._message(key, writer) for key, writer in self._writers.items()]
+            messages = self._messages()
             if self._dynamic is not None:
                 messages = self._dynamic.add_index(messages)
             if self.overwrite and wants_upgrade(self.store):
@@ -193,6 +197,14 @@ class TableWrite:
                 have=have,
                 want=want,
             )
+
+    def _messages(self) -> list[CommitMessage]:
+        """Buckets are independent, and encoding and syncing files wait for no Python: so several at a time."""
+        if len(self._writers) <= 1:
+            return [self._message(key, writer) for key, writer in self._writers.items()]
+        with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
+            # Leaving the block waits for all of them, so that an abort finds every file.
+            return list(pool.map(self._message, self._writers.keys(), self._writers.values()))
 
     def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
         new_files, changelog = writer.files()
