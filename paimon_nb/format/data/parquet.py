@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.int96 import raw_metadata
 from paimon_nb.format.data.memory import BROKEN, to_memory, without_columns
+from paimon_nb.format.data.row_filter import RowFilter, Span
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -25,6 +28,9 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 
 class ParquetReader:
@@ -59,6 +65,8 @@ class ParquetReader:
         All of them where the statistics cannot tell: Arrow compares NaN otherwise than Paimon does, so a condition that
         names a floating point column skips nothing.
         """
+        import pyarrow.dataset as ds  # loads pandas, half a second, so only where it is needed
+
         text = str(condition)
         every = list(range(self.file.metadata.num_row_groups))
         for column in self.file.schema_arrow:
@@ -80,6 +88,50 @@ class ParquetReader:
             return self._in_memory(table)
         except BROKEN as error:
             raise self._broken(error) from None
+
+    def read_where(self, keep: RowFilter) -> pa.Table:
+        """The rows that the filter wants. Row groups without any are not decoded, but for the filter's own columns.
+
+        The filter's columns must be among `fields`.
+        """
+        groups = [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, keep.spans)]
+        first = [f for f in self.fields if f.name in keep.columns]
+        rest = [f for f in self.fields if f.name not in keep.columns]
+        nothing = arrow_schema(self.fields, nullable=True).empty_table()
+        if not groups:
+            return nothing
+        try:
+            seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first]), first)
+            mask = pc.fill_null(keep.mask(seen.select(list(keep.columns))), False)
+            chosen = np.asarray(mask, dtype=np.bool_)
+            ends = np.cumsum([self.file.metadata.row_group(g).num_rows for g in groups], dtype=np.int64)
+            parts = np.split(chosen, ends[:-1])
+            hit = [g for g, part in zip(groups, parts, strict=True) if part.any()]
+            if not hit:
+                return nothing
+            seen = seen.filter(pa.array(chosen))
+            if not rest:
+                return seen
+            others = self._in_memory(self.file.read_row_groups(hit, [f.name for f in rest]), rest)
+            others = others.filter(pa.array(np.concatenate([p for p in parts if p.any()])))
+        except BROKEN as error:
+            raise self._broken(error) from None
+        by_name = {**dict(zip(seen.column_names, seen.columns, strict=True)), **dict(zip(others.column_names, others.columns, strict=True))}  # fmt: skip
+        return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
+
+    def _may_hold(self, group: int, spans: Mapping[str, Span]) -> bool:
+        """False when the statistics say that a column's values all lie outside its span."""
+        columns = self.file.metadata.row_group(group)
+        for i in range(columns.num_columns) if spans else ():
+            column = columns.column(i)
+            span = spans.get(column.path_in_schema)
+            found = column.statistics if span is not None else None
+            if span is None or found is None or not found.has_min_max:
+                continue
+            low, high = span
+            if (high is not None and found.min > high) or (low is not None and found.max < low):
+                return False
+        return True
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """The same in pieces of at most `rows` rows; memory stays near one row group."""
@@ -104,15 +156,16 @@ class ParquetReader:
         metadata = raw_metadata(self._source)
         return pq.ParquetFile(self._source, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
-    def _in_memory(self, table: pa.Table) -> pa.Table:
+    def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
+        fields = self.fields if fields is None else fields
         columns = []
-        for f in self.fields:
+        for f in fields:
             try:
                 columns.append(to_memory(table.column(f.name), f.type))
             except UnsupportedFormat as error:
                 text = f"{self.path}: column {f.name!r}: {error.message}"
                 raise UnsupportedFormat(text, hint=error.hint, path=self.path, column=f.name, **error.facts) from None
-        return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
+        return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
     def _broken(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as Parquet ({error!s:.100})")

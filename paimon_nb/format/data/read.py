@@ -13,6 +13,7 @@ from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.fields import format_of
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
+from paimon_nb.format.data.row_filter import RowFilter
 from paimon_nb.format.types import DataField
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
@@ -65,6 +66,7 @@ def read_data_file(
     filter: ds.Expression | None = None,
     row_positions: bool = False,
     options: TableOptions | None = None,
+    keep: RowFilter | None = None,
 ) -> pa.Table:
     """The rows of a file in file order.
 
@@ -74,12 +76,16 @@ def read_data_file(
             are left out; all other rows come, so the caller still filters.
         row_positions: adds `ROW_POSITION` as the last column.
         options: the table's; some say what the bytes mean (`orc.timestamp-ltz.legacy.type`). None means Paimon's defaults.
+        keep: only the rows that it wants come, at the cost of little more than its own columns where there are few. Its
+            columns must be asked for; not together with `filter` or `row_positions`.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
     reader = open_data_file(fs, path, _selected(fields, columns), options)
     try:
+        if keep is not None:
+            return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
         groups = None if filter is None else reader.groups_for(filter)
         table = reader.read(groups)
         if not row_positions:

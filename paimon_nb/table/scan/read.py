@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, evolve, read_data_file
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
@@ -25,6 +24,7 @@ from paimon_nb.table.lsm.sections import sections
 from paimon_nb.table.lsm.shadow import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.scan.diff import diff_states
+from paimon_nb.table.scan.early import early_condition, file_filter
 from paimon_nb.table.scan.evaluate import keep
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.predicate import Predicate
@@ -34,7 +34,6 @@ from paimon_nb.table.store import TableStore
 
 _PROJECTABLE = ("deduplicate", "first-row")
 """Engines whose result takes each column from one row alone, so columns nobody asks for need not be read."""
-_RETRACTS = pa.array([1, 3], pa.int8())
 
 
 def read_plan(
@@ -98,7 +97,8 @@ def _read(
     if unknown:
         store.schema.field(min(unknown))  # raises with a did-you-mean
     fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
-    rows = _rows(_Files(store, split.partition, split.bucket), split, fields, kinds)
+    files = _Files(store, split.partition, split.bucket, early_condition(store, split, predicate))
+    rows = _rows(files, split, fields, kinds)
     if not kinds and not split.changes and VALUE_KIND in rows.column_names:
         rows = _without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
     rows = keep(predicate, rows, fields)
@@ -166,15 +166,15 @@ def _merged(
 
 
 class _Files:
-    """Rows of one bucket's files, file by file."""
+    """Rows of one bucket's files, file by file; where it can, without those that `early` is not true for."""
 
-    def __init__(self, store: TableStore, partition: bytes, bucket: int) -> None:
-        self.store, self.partition, self.bucket = store, partition, bucket
+    def __init__(self, store: TableStore, partition: bytes, bucket: int, early: Predicate | None = None) -> None:
+        self.store, self.partition, self.bucket, self.early = store, partition, bucket, early
 
     def plain(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
     ) -> pa.Table:
-        """All rows of the files that no vector deletes, as `fields` of the present schema."""
+        """All wanted rows of the files that no vector deletes, as `fields` of the present schema."""
         parts = [arrow_schema(fields, nullable=True).empty_table()]
         parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
         return pa.concat_tables(parts)
@@ -187,7 +187,10 @@ class _Files:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         path = self.store.data_path(self.partition, self.bucket, file)
         if stored:
-            rows = read_data_file(self.store.fs, path, schema_and_system(schema), [f.name for f in stored])
+            # A vector counts rows by their place in the whole file.
+            early = file_filter(self.early, fields, stored) if self.early is not None and vector is None else None
+            columns = [f.name for f in stored]
+            rows = read_data_file(self.store.fs, path, schema_and_system(schema), columns, keep=early)
         else:
             rows = _no_columns(file.row_count)
         if vector is not None:
@@ -220,5 +223,6 @@ def _inserts(rows: int) -> pa.Array:
 
 
 def _without_retracts(rows: pa.Table) -> pa.Table:
-    retracts = pc.is_in(rows.column(VALUE_KIND), value_set=_RETRACTS)
-    return rows.filter(pc.invert(retracts)) if pc.any(retracts).as_py() else rows
+    kinds = rows.column(VALUE_KIND).to_numpy()
+    retracts = (kinds == 1) | (kinds == 3)
+    return rows.filter(pa.array(~retracts)) if retracts.any() else rows

@@ -1,0 +1,28 @@
+"""A condition that a file's reader applies before it decodes the other columns. Knows no predicates, only their masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+Span = tuple[Any, Any]
+"""(lowest, highest) wanted value, both included; None = open."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """Which rows of a file are wanted, told by some of its columns."""
+
+    columns: tuple[str, ...]
+    """The file's own names."""
+    mask: Callable[[pa.Table], Any]
+    """Takes a table of these columns in the memory form; gives one boolean a row, null for 'not wanted'."""
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
+
+    def apply(self, rows: pa.Table) -> pa.Table:
+        """The wanted ones of decoded rows, which have the filter's columns."""
+        return rows.filter(self.mask(rows.select(list(self.columns))), null_selection_behavior="drop")

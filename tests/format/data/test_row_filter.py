@@ -1,0 +1,73 @@
+"""A filter inside the Parquet reader: the same rows as filtering afterwards, and row groups without any left undecoded."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from paimon_nb.format.data import RowFilter, open_data_writer, read_data_file
+from paimon_nb.format.data import parquet as parquet_reader
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.fs import open_fs
+from paimon_nb.options import TableOptions
+
+FIELDS = (
+    DataField(0, "k", parse_type("BIGINT NOT NULL")),
+    DataField(1, "s", parse_type("STRING")),
+    DataField(2, "v", parse_type("DOUBLE")),
+)
+ROWS = 300_000
+
+
+@pytest.fixture(params=["parquet", "orc", "avro"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Rows sorted by `k`; `s` is NULL in every seventh."""
+    out = str(tmp_path / f"data-1-0.{request.param}")
+    writer = open_data_writer(open_fs(out, {}), out, FIELDS, TableOptions({}), 0)
+    writer.write(rows())
+    writer.close()
+    return out
+
+
+def rows() -> pa.Table:
+    k = np.arange(ROWS)
+    texts = pa.array(np.char.add("text-", (k * 7919 % 1000).astype(str)), mask=k % 7 == 0)
+    return pa.table({"k": pa.array(k), "s": texts, "v": pa.array(k / 8)})
+
+
+@pytest.mark.parametrize(
+    ("columns", "mask", "spans"),
+    [
+        (("k",), lambda t: pc.equal(t["k"], 123_456), {"k": (123_456, 123_456)}),
+        (("k",), lambda t: pc.equal(t["k"], -1), {"k": (-1, -1)}),
+        (("k",), lambda t: pc.less(t["k"], 70_000), {"k": (None, 69_999)}),
+        (("k",), lambda t: pc.greater(t["k"], 5), {"k": (6, None)}),
+        (("s",), lambda t: pc.equal(t["s"], "text-7"), {"s": ("text-7", "text-7")}),
+        (("s",), lambda t: pc.equal(t["s"], "nowhere"), {}),
+        (("v", "k"), lambda t: pc.equal(pc.multiply(t["v"], 8.0), pc.cast(t["k"], pa.float64())), {}),
+    ],
+)
+def test_the_same_rows_as_filtering_afterwards(path, columns, mask, spans):
+    got = read_data_file(open_fs(path, {}), path, FIELDS, keep=RowFilter(columns, mask, spans))
+    expected = rows().filter(mask(rows().select(list(columns))), null_selection_behavior="drop")
+    assert got.to_pydict() == expected.to_pydict()
+
+
+def test_row_groups_without_a_hit_are_not_decoded(tmp_path, monkeypatch):
+    out = str(tmp_path / "data-1-0.parquet")
+    writer = open_data_writer(open_fs(out, {}), out, FIELDS, TableOptions({}), 0)
+    writer.write(rows())
+    writer.close()
+    read: list[tuple[int, int]] = []
+    original = parquet_reader.pq.ParquetFile.read_row_groups
+
+    def counted(self, groups, columns, **kwargs):
+        read.append((len(groups), len(columns)))
+        return original(self, groups, columns, **kwargs)
+
+    monkeypatch.setattr(parquet_reader.pq.ParquetFile, "read_row_groups", counted)
+    one = RowFilter(("k",), lambda t: pc.equal(t["k"], 200_000), {"k": (200_000, 200_000)})
+    assert read_data_file(open_fs(out, {}), out, FIELDS, keep=one).column("k").to_pylist() == [200_000]
+    assert read == [(1, 1), (1, 2)]
