@@ -7,10 +7,12 @@ Where Spark casts the column (a text compared with a number, a timestamp in the 
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import re
 from collections.abc import Sequence
 from decimal import Decimal as Number
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.engine.types import is_nano
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar
@@ -30,6 +32,12 @@ from paimon_nb.table.scan.predicate import (
     conjuncts,
 )
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_OPERATORS = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _WALL_CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
@@ -106,3 +114,32 @@ def _literal(t: DataType, literal: Any, zone: str) -> bool:
         # Elsewhere only a wall clock compared with text needs no zone.
         return isinstance(t, Timestamp) and isinstance(literal, str) and _WALL_CLOCK.fullmatch(literal) is not None
     return False
+
+
+def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -> Column | None:
+    """The conjuncts that a native scan can apply before its mask, as a Spark condition; None when there is none.
+
+    Spark would put them behind the mask, and the mask would be asked about every row. Whole numbers, decimals and texts only.
+
+    Args:
+        predicate: of `usable`, bound to the table's columns. fields: the columns of the scan.
+    """
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.name import quote
+
+    types = {f.name: f.type for f in fields}
+    chosen: list[Column] = []
+    for part in conjuncts(predicate):
+        if not isinstance(part, Compare | In | IsNotNull) or part.column not in types:
+            continue
+        t, column = types[part.column], F.col(quote(part.column))
+        plain = t.root in _WHOLE or isinstance(t, Decimal | VarChar)
+        match part:
+            case Compare(_, op, literal) if plain:
+                chosen.append(_OPERATORS[op](column, F.lit(literal)))
+            case In(_, literals) if plain and None not in literals:
+                chosen.append(column.isin(list(literals)))
+            case IsNotNull():
+                chosen.append(column.isNotNull())
+    return reduce(operator.and_, chosen) if chosen else None

@@ -6,9 +6,11 @@ rows out of several, those several are all hidden and the made rows are returned
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,10 +46,14 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
     """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
     rows: dict[str, np.ndarray] = {}
     made: list[pa.Table] = []
-    for split in splits:
-        found = _CACHE.get(_key(store, split))
+    known = [_CACHE.get(_key(store, split)) for split in splits]
+    unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
+    if unknown:
+        with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
+            computed = iter(list(pool.map(lambda split: _packed(_compute(store, split)), unknown)))
+    for split, found in zip(splits, known, strict=True):
         if found is None:
-            found = _packed(_compute(store, split))
+            found = next(computed)
             _CACHE.put(_key(store, split), found)
         rows.update(
             {

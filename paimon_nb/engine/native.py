@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.name import quote
+from paimon_nb.engine.filter import native_condition
 from paimon_nb.engine.mask import Mask, without_hidden
 from paimon_nb.engine.route import spark_reads_type
 from paimon_nb.engine.types import spark_schema, spark_type
 from paimon_nb.format.types import DataField
+from paimon_nb.table.scan.predicate import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,6 +34,7 @@ def scan_files(
     file_fields: Sequence[DataField],
     read_fields: Sequence[DataField],
     mask: Mask | None = None,
+    first: Predicate | None = None,
 ) -> DataFrame:
     """Rows of files that share one schema, as `read_fields` want them.
 
@@ -39,6 +42,8 @@ def scan_files(
         kind: 'parquet' or 'orc'. paths: URIs or absolute paths that Spark knows.
         file_fields: the files' schema. Columns that it lacks are NULL.
         mask: the rows to leave out, for every file of `paths`; None shows all.
+        first: a condition on the rows, as `usable` gives it; with a mask, what can be asked of the file's own columns is
+            asked before the mask. Nobody may rely on it.
     """
     from pyspark.sql import functions as F
 
@@ -48,7 +53,9 @@ def scan_files(
         wanted = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
     frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(wanted)).load(list(paths))
     if mask is not None:
-        frame = without_hidden(frame, mask)
+        same = [f for f in wanted if any(f == r for r in read_fields)]
+        condition = native_condition(first, same)
+        frame = without_hidden(frame if condition is None else frame.where(condition), mask)
     columns = []
     for field in read_fields:
         stored, target = by_id.get(field.id), spark_type(field.type)

@@ -186,7 +186,8 @@ def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
         for names in separable(sizes.items()):
             mask = Mask.of({n: found.rows[n] for n in names}, sizes)
             uris = [_uri(store, paths[n]) for n in names]
-            frames.append(scan_files(spark, "parquet", uris, fields_of(store, schema_id), chosen.fields, mask))
+            first = chosen.plan.predicate
+            frames.append(scan_files(spark, "parquet", uris, fields_of(store, schema_id), chosen.fields, mask, first))
     if found.made:
         rows = pa.concat_tables(found.made).select([f.name for f in chosen.fields])
         frames.append(from_arrow(spark, rows, chosen.fields))

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from paimon_nb.engine.filter import usable
+from paimon_nb.engine.filter import native_condition, usable
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.table.scan.predicate import And, Compare, In, IsNull, Like, Not, Or, StartsWith
+from paimon_nb.table.scan.predicate import And, Compare, In, IsNotNull, IsNull, Like, Not, Or, StartsWith
 
 FIELDS = [
     DataField(i, n, parse_type(t))
@@ -65,3 +65,25 @@ def test_a_conjunction_keeps_its_safe_parts_and_a_disjunction_only_whole():
     assert usable(Or((safe, unsafe)), FIELDS, "UTC") is None
     assert usable(And((Or((safe, unsafe)), IsNull("s"))), FIELDS, "UTC") == IsNull("s")
     assert usable(None, FIELDS, "UTC") is None
+
+
+@pytest.mark.spark
+def test_what_goes_before_a_mask(spark):
+    frame = spark.sql(
+        "SELECT * FROM VALUES (1, 1, 'a', 1.5BD), (2, 9, 'b', 2.0BD), (3, NULL, 'x', NULL) AS t(id, i, s, e)"
+    )
+    expected = [
+        (Compare("i", "<", 5), [1]),
+        (And((Compare("s", ">=", "b"), IsNull("i"))), [2, 3]),  # IS NULL is left to Spark
+        (And((In("e", (Decimal("1.5"), Decimal("3.0"))), Compare("da", "=", 3))), [1]),
+        (And((Compare("i", "<>", 1), Or((Compare("i", "=", 2), Compare("s", "=", "x"))))), [2]),
+        (IsNotNull("i"), [1, 2]),
+    ]
+    for predicate, ids in expected:
+        condition = native_condition(predicate, FIELDS)
+        assert [r.id for r in frame.where(condition).orderBy("id").collect()] == ids, str(predicate)
+
+
+@pytest.mark.parametrize("predicate", [None, Compare("d", "<", 1.5), Compare("gone", "=", 1), Not(Like("s", "a%"))])
+def test_what_is_left_to_spark_alone(predicate):
+    assert native_condition(predicate, FIELDS) is None

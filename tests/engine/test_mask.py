@@ -43,4 +43,8 @@ def test_exactly_the_hidden_rows_are_gone(spark, tmp_path, way):
     assert sorted(r.id for r in kept.select("id").collect()) == expected
     # Filters that skip row groups must not shift the positions.
     assert sorted(r.id for r in kept.where("id > 40450").collect()) == [e for e in expected if e > 40450]
+    # Nor must a condition that goes before the mask.
+    before = way(scan.where("id > 40450"), Mask.of(hidden, sizes))
+    assert before.columns == ["id", "v"]
+    assert sorted(r.id for r in before.collect()) == [e for e in expected if e > 40450]
     assert len(kept._jdf.queryExecution().toString()) < 20_000
