@@ -11,12 +11,12 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import SystemTable
 
 ROWKIND = DataField(2147483643, "rowkind", VarChar())
-KINDS = pa.array(["+I", "-U", "+U", "-D"])
+KINDS = ("+I", "-U", "+U", "-D")
 
 
 def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """0..3 as +I, -U, +U, -D."""
-    return KINDS.take(kinds)
+    return pa.array(KINDS).take(kinds)
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.format.row import cast_to_string, deserialize
 from paimon_nb.format.types import DataField, Row, arrow_schema, parse_type
+from paimon_nb.format.types.build import column
 from paimon_nb.table.store import TableStore
 
 
@@ -50,7 +51,7 @@ def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.T
     """An Arrow table from rows; TIMESTAMP(3) values are given as milliseconds."""
     schema = arrow_schema(fields)
     columns = list(zip(*rows, strict=True)) or [()] * len(fields)
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    arrays = [column(c, f.type) for c, f in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
