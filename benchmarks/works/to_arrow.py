@@ -37,7 +37,7 @@ def _contenders(stage: Stage, name: str) -> Iterator[Contender]:
         def read(native: bool = native) -> Timed:
             return peer.ask("read", warehouse=stage.warehouse, name=f"default.{name}", native=native)
 
-        yield Contender(core, read, runs=None if native else 2)
+        yield Contender(core, read, runs=None if native else 1, warm_up=native)
 
 
 WORKS = [
