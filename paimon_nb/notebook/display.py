@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
 
     from paimon_nb.session import Result
 
-MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS, MAX_BYTES = 1000, 200, 500, 1_000_000
+MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
+HTML_BYTES, TEXT_BYTES = 750_000, 200_000
+"""Both forms of one answer go to the browser and into the notebook: together under 1 MB."""
 
 STYLE = """
 .pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
 .pnb-t table{border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
 .pnb-t th{position:sticky;top:0;background:var(--jp-layout-color0,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
 .pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
+.pnb-t pre{margin:0;font:12px/1.45 var(--jp-code-font-family,monospace);color:inherit}
 .pnb-t .n{text-align:right}.pnb-t .null{opacity:.68;font-style:italic}.pnb-t .more{opacity:.75;padding:5px 0}
 """
 
@@ -29,7 +33,7 @@ class Rows:
     def __init__(self, result: Result, limit: int) -> None:
         self.result, self.limit = result, min(limit, MAX_ROWS)
         self.notes = result.notes
-        self._shown: tuple[pa.Table, bool] | None = None
+        self._shown: Shown | None = None
 
     @property
     def df(self) -> DataFrame:
@@ -52,26 +56,57 @@ class Rows:
             return
         if self.result.arrow is not None:
             table = self.result.arrow
+            columns = table.num_columns
         else:
             frame = self.df
-            if len(frame.columns) > MAX_COLUMNS:
+            columns = len(frame.columns)
+            if columns > MAX_COLUMNS:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
             table = frame.limit(self.limit + 1).toArrow()
-        self._shown = (table.slice(0, self.limit), table.num_rows > self.limit)
+        self._shown = Shown(
+            table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes)
+        )
 
     @property
-    def shown(self) -> tuple[pa.Table, bool]:
-        """(rows on the page, whether there are more)."""
+    def shown(self) -> Shown:
+        """What is on the page."""
         self.load()
         assert self._shown is not None
         return self._shown
 
     def __repr__(self) -> str:
-        return text_table(*self.shown, self.notes)
+        return text_table(self.shown)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
-        table, more = self.shown
-        return {"text/plain": text_table(table, more, self.notes), "text/html": html_table(table, more, self.notes)}
+        return {"text/plain": text_table(self.shown), "text/html": html_table(self.shown)}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The part of an answer that is on the page."""
+
+    table: pa.Table
+    more_rows: bool
+    more_columns: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def single(self) -> str | None:
+        """The text of an answer that is one text: a summary, a CREATE statement."""
+        if self.table.num_rows != 1 or self.table.num_columns != 1:
+            return None
+        value = self.table.column(0)[0].as_py()
+        whole = self.table.column_names == ["result"] or (isinstance(value, str) and "\n" in value)
+        return value[:TEXT_BYTES] if whole and isinstance(value, str) else None
+
+    def left_out(self, rows: int) -> list[str]:
+        """What the page does not show, when it holds `rows` rows."""
+        out = []
+        if self.table.num_columns and (self.more_rows or rows < self.table.num_rows):
+            out.append(f"first {rows:,} rows; --limit shows more")
+        if self.more_columns:
+            out.append(f"{self.more_columns:,} more column{'s' * (self.more_columns != 1)}; SELECT names them")
+        return out
 
 
 def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
@@ -96,14 +131,20 @@ def cell(value: Any) -> str | None:
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
-def text_table(table: pa.Table, more: bool, notes: list[str]) -> str:
+def text_table(shown: Shown) -> str:
     """Plain text; the same rows give the same text."""
-    names, rows = cells(table)
-    if names == ["result"] and len(rows) == 1:
-        return "\n".join([rows[0][0] or "", *(f"  {n}" for n in notes)])
-    texts = [[_one_line(v) for v in row] for row in rows]
+    if shown.single is not None:
+        return "\n".join([shown.single, *(f"  {n}" for n in shown.notes)])
+    names, rows = cells(shown.table)
+    texts, size = [], 0
+    for row in rows:
+        texts.append([_one_line(v) for v in row])
+        size += sum(len(v.encode("utf-8", "replace")) + 2 for v in texts[-1])
+        if size > TEXT_BYTES:
+            texts.pop()
+            break
     widths = [max([len(n), *(len(r[i]) for r in texts)]) for i, n in enumerate(names)]
-    numeric = [is_number(table.schema.field(i).type) for i in range(len(names))]
+    numeric = [is_number(shown.table.schema.field(i).type) for i in range(len(names))]
 
     def line(values: list[str]) -> str:
         return "  ".join(
@@ -113,9 +154,8 @@ def text_table(table: pa.Table, more: bool, notes: list[str]) -> str:
     out = [line(list(names)), "  ".join("-" * w for w in widths), *map(line, texts)]
     if not rows:
         out.append("(no rows)")
-    if more:
-        out.append(f"... first {len(rows):,} rows; --limit shows more")
-    return "\n".join([*out, *(f"note: {n}" for n in notes)])
+    out += [f"... {what}" for what in shown.left_out(len(texts))]
+    return "\n".join([*out, *(f"note: {n}" for n in shown.notes)])
 
 
 def _one_line(value: str | None) -> str:
@@ -132,32 +172,30 @@ def is_number(t: Any) -> bool:
     return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
 
 
-def html_table(table: pa.Table, more: bool, notes: list[str]) -> str:
+def html_table(shown: Shown) -> str:
     """HTML; every text is escaped, nothing is fetched."""
-    names, rows = cells(table)
-    if names == ["result"] and len(rows) == 1:
-        extra = "".join(f'<div class="more">{escape(n)}</div>' for n in notes)
-        return f'<div class="pnb-t"><style>{STYLE}</style><div>{escape(rows[0][0] or "")}</div>{extra}</div>'
-    numeric = [' class="n"' if is_number(table.schema.field(i).type) else "" for i in range(len(names))]
+    notes = "".join(f'<div class="more">{escape(n)}</div>' for n in shown.notes)
+    if shown.single is not None:
+        text = escape(shown.single)
+        body = f"<pre>{text}</pre>" if "\n" in text else f"<div>{text}</div>"
+        return f'<div class="pnb-t"><style>{STYLE}</style>{body}{notes}</div>'
+    names, rows = cells(shown.table)
+    numeric = [' class="n"' if is_number(shown.table.schema.field(i).type) else "" for i in range(len(names))]
     head = "".join(f"<th{c}>{escape(n)}</th>" for n, c in zip(names, numeric, strict=True))
-    body: list[str] = []
-    size, cut = 0, 0
+    body_lines: list[str] = []
+    size = len(head.encode("utf-8", "replace"))
     for row in rows:
         line = "".join(
             '<td class="null">NULL</td>' if v is None else f"<td{c}>{escape(v)}</td>"
             for v, c in zip(row, numeric, strict=True)
         )
-        size += len(line)
-        if size > MAX_BYTES * 0.9:
+        size += len(line.encode("utf-8", "replace"))
+        if size > HTML_BYTES:
             break
-        body.append(f"<tr>{line}</tr>")
-        cut += 1
-    tail = ""
-    if more or cut < len(rows):
-        tail = f'<div class="more">first {cut:,} rows · <code>--limit</code> shows more</div>'
-    tail += "".join(f'<div class="more">{escape(n)}</div>' for n in notes)
+        body_lines.append(f"<tr>{line}</tr>")
+    tail = "".join(f'<div class="more">{escape(what)}</div>' for what in shown.left_out(len(body_lines)))
     empty = "" if rows else '<div class="more">no rows</div>'
     return (
-        f'<div class="pnb-t"><style>{STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-        f"{empty}{tail}</div>"
+        f'<div class="pnb-t"><style>{STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{"".join(body_lines)}</tbody></table>'
+        f"{empty}{tail}{notes}</div>"
     )

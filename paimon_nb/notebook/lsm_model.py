@@ -284,7 +284,7 @@ def lsm_text(picture: LsmPicture) -> str:
             a, b = int(m.x0 * (width - 1)), int(m.x1 * (width - 1))
             for i in range(a, b + 1):
                 cells[i] = "█" if cells[i] == " " else "▓"
-        lines.append(f"  {lane.label:<7}|{''.join(cells)}| {_count(lane.files, 'file')}, {lane.rows:,} rows")
+        lines.append(f"  {lane.label:<7}|{''.join(cells)}| {_count(lane.files, 'file')}, {_count(lane.rows, 'row')}")
     if not picture.lanes:
         lines.append("  (no files)")
     return "\n".join(lines)

@@ -6,8 +6,9 @@ Colours are Okabe and Ito's, safe for colour blindness; every colour has a sign 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
-from html import escape
+from html import escape as html_escape
 
 from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 from paimon_nb.notebook.timeline_model import SIGN, Commit, TimelineModel
@@ -32,6 +33,15 @@ STYLE = """
 .pnb .pole{stroke:currentColor;stroke-opacity:.35;stroke-dasharray:2 3}
 @media (prefers-color-scheme: dark){.pnb{color:var(--jp-ui-font-color1,#e4e6ea)}.pnb .file{stroke:var(--jp-layout-color0,#111)}}
 """
+
+
+# What XML cannot hold even as a reference, and marks that would turn the reading direction of the whole line.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def escape(text: str) -> str:
+    """Any text as XML character data or attribute value; what cannot be shown becomes U+FFFD."""
+    return html_escape(_UNPRINTABLE.sub("\ufffd", text))
 
 
 def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
@@ -108,7 +118,7 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]
 
 
 def _facts(m: FileMark, join: str) -> str:
-    facts = [m.name, f"level {m.level}", f"{m.rows:,} rows", bytes_text(m.bytes)]
+    facts = [m.name, f"level {m.level}", _count(m.rows, "row"), bytes_text(m.bytes)]
     if m.min_key or m.max_key:
         facts.append(f"keys {m.min_key} … {m.max_key}")
     facts.append(f"sequence {m.min_sequence} … {m.max_sequence}")

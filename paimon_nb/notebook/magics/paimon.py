@@ -52,7 +52,7 @@ class _Arguments(argparse.ArgumentParser):
         wrong = re.search(r"unrecognized arguments: (\S+)", message)
         near = difflib.get_close_matches(wrong[1].split("=")[0], known, 1) if wrong else []
         raise UsageError(
-            f"%%paimon: {message}" + (f"; did you mean {near[0]}?" if near else f"; known: {' '.join(known)}")
+            f"{self.prog}: {message}" + (f"; did you mean {near[0]}?" if near else f"; known: {' '.join(known)}")
         )
 
 
@@ -98,6 +98,11 @@ def _typed(field: DataField, text: str) -> Any:
         return text if field.type.root in ("CHAR", "VARCHAR") else cast_text(text, field.type).as_py()
     except PaimonError:
         raise UsageError(f"%paimon why: {text!r} is no {field.type} for {field.name}") from None
+
+
+def _need_table(command: str, rest: str) -> None:
+    if not rest:
+        raise UsageError(f"%paimon {command} TABLE: which table? %paimon tables lists them")
 
 
 _SYSTEM = (
@@ -252,6 +257,7 @@ class PaimonMagics(Magics):
         return self._metadata("SHOW TABLES" + (f" IN {rest}" if rest else ""))
 
     def _do_describe(self, rest: str) -> Rows:
+        _need_table("describe", rest)
         return self._metadata(f"DESCRIBE {rest}")
 
     def _do_explain(self, rest: str) -> None:
@@ -265,12 +271,14 @@ class PaimonMagics(Magics):
         parser.add_argument("--partition")
         parser.add_argument("--bucket", type=int)
         parser.add_argument("--by", choices=("key", "size"), default="key")
+        _need_table("lsm", rest)
         a = parser.parse_args(shlex.split(rest))
         from paimon_nb.notebook.views import lsm_view
 
         return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
 
     def _do_timeline(self, rest: str) -> Any:
+        _need_table("timeline", rest)
         from paimon_nb.notebook.views import timeline_view
 
         return timeline_view(workbench().table(rest))
@@ -345,6 +353,7 @@ class PaimonMagics(Magics):
     def _do_system(self, word: str, rest: str) -> Rows:
         from paimon_nb.session.result import Result
 
+        _need_table(word, rest)
         arrow = workbench().table(rest).system(word)
         rows = Rows(Result("rows", arrow=arrow), self.limit)
         self.shell.user_ns["_paimon"] = rows

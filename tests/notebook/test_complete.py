@@ -1,0 +1,52 @@
+"""What Tab offers in %%paimon cells."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import KEYED, Shell
+from IPython.core.completer import provisionalcompleter
+
+
+@pytest.fixture
+def typed(shell: Shell):
+    """Types a cell and presses Tab at its end: the offered names."""
+    shell.value("%%paimon -q\n" + KEYED.format("orders") + ";\n" + KEYED.format("`odd-name`"))
+    shell.value("%%paimon -q\nCREATE DATABASE archive")
+
+    def tab(cell: str) -> list[str]:
+        with provisionalcompleter():
+            return [c.text for c in shell.ip.Completer.completions(cell, len(cell))]
+
+    return tab
+
+
+@pytest.mark.parametrize(
+    ("cell", "offers", "not_offers"),
+    [
+        ("%%paimon\nSELECT * FROM ord", ["orders"], ["archive."]),
+        ("%%paimon\nSELECT * FROM ", ["orders", "archive."], []),
+        ("%%paimon\nSELECT * FROM orders$", ["snapshots", "files", "audit_log"], []),
+        ("%%paimon\nSELECT * FROM orders$sn", ["snapshots"], ["files"]),
+        ("%%paimon\nCALL sys.comp", ["sys.compact", "sys.compact_database"], ["sys.create_tag"]),
+        ("%%paimon\nCALL sys.create_tag(", ["table => ", "tag => "], []),
+        ("%%paimon\nCREATE TABLE x (a INT) WITH ('merge", ["merge-engine"], ["bucket"]),
+        ("%%paimon\nSELECT  FROM orders WHERE ", ["id", "v"], []),
+        ("%%paimon\nUSE ", ["archive", "default", "paimon"], []),
+        ("%%paimon\nSEL", ["SELECT"], ["FROM"]),
+    ],
+)
+def test_names_that_can_stand_there(typed, cell: str, offers: list[str], not_offers: list[str]) -> None:
+    found = typed(cell)
+    stripped = [f.split("$")[-1] for f in found]
+    assert [o for o in offers if o not in found and o not in stripped] == []
+    assert [n for n in not_offers if n in found or n in stripped] == []
+
+
+def test_python_cells_are_left_alone(typed) -> None:
+    assert "orders" not in typed("x = 1\nord")
+
+
+def test_a_broken_table_takes_nothing_else_away(typed, tmp_path) -> None:
+    for schema in (tmp_path / "wh" / "default.db" / "orders" / "schema").iterdir():
+        schema.write_bytes(b"{")
+    assert "SELECT" in typed("%%paimon\nSELECT id FROM orders WHERE SEL")
