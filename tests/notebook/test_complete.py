@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import KEYED, Shell
 from IPython.core.completer import provisionalcompleter
+from shell_kit import KEYED, Shell
 
 
 @pytest.fixture

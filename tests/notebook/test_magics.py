@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import KEYED, Shell
+from shell_kit import KEYED, Shell
 
 from paimon_nb.notebook.display import Rows
 from paimon_nb.notebook.magics.paimon import current, workbench

@@ -7,8 +7,8 @@ import itertools
 from pathlib import Path
 
 import pytest
-from conftest import KEYED, rows
 from hostile import PAYLOADS, live_nodes, svg_tags
+from shell_kit import KEYED, rows
 
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, _binned, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, timeline_svg
