@@ -76,21 +76,36 @@ def write(
     """
     store: TableStore = table.store.copy(options) if options else table.store
     scope = _scope(store, overwrite, static_partition or {}, read_snapshot)
-    ready = _in_order(frame, store, kinds)
-    job = Job(store, kinds is not None, scope is not None, session_zone(frame.sparkSession))
     commit = TableCommit(store, commit_user)
-    with spark_errors():
-        if estimated_bytes(ready) <= inline_bytes:
-            rows = collect(ready)
-            with TableWrite(store, overwrite=scope is not None) as writing:
-                job.feed(writing, rows)
-                messages = writing.prepare()
-            count, inline = rows.num_rows, True
-        else:
-            messages, count = _in_tasks(ready, job)
-            inline = False
+    messages, count, inline = write_messages(
+        frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes
+    )
     ids = commit.commit(messages, overwrite=scope, expected_rows=count)
     return WriteResult(tuple(ids), count, inline)
+
+
+def write_messages(
+    frame: DataFrame,
+    store: TableStore,
+    *,
+    kinds: str | None = None,
+    overwrite: bool = False,
+    inline_bytes: int = INLINE_BYTES,
+) -> tuple[list[CommitMessage], int, bool]:
+    """The same without the commit: files that nobody sees yet.
+
+    Returns: the messages, the rows that the source gave, whether the driver wrote them itself.
+    """
+    ready = _in_order(frame, store, kinds)
+    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession))
+    with spark_errors():
+        if estimated_bytes(ready) > inline_bytes:
+            return (*_in_tasks(ready, job), False)
+        rows = collect(ready)
+        with TableWrite(store, overwrite=overwrite) as writing:
+            job.feed(writing, rows)
+            messages = writing.prepare()
+        return messages, rows.num_rows, True
 
 
 def estimated_bytes(frame: DataFrame) -> int:

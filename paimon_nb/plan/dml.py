@@ -23,21 +23,35 @@ class Insert(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Update(Statement):
-    """UPDATE t SET c = expr [WHERE cond]. Expressions are spans of the whole text, evaluated by Spark."""
+class RowChange(Statement):
+    """What UPDATE, DELETE and MERGE share. Their expressions are spans of the whole text, evaluated by Spark."""
 
     target: TableRef | None = None
-    assignments: tuple[tuple[tuple[str, ...], Span], ...] = ()
-    where: Span | None = None
+    """`filter`: conjuncts that surely concern only the target, for skipping files."""
     tables: tuple[TableRef, ...] = ()
-    """Tables in subqueries of the expressions."""
+    """Other tables named: in subqueries of the expressions, as the source of a MERGE."""
+    edits: tuple[tuple[Span, str], ...] = ()
+    """Replacements that turn Flink text into Spark text, as in `Query`."""
+    parameters: tuple[str, ...] = ()
+
+
+Assignment = tuple[tuple[str, ...], Span]
+"""`a = expr`, `t.a = expr`, `t.a.field = expr`: the name as written and the place of the expression."""
 
 
 @dataclass(frozen=True, slots=True)
-class Delete(Statement):
-    target: TableRef | None = None
+class Update(RowChange):
+    """UPDATE t SET c = expr [WHERE cond]."""
+
+    assignments: tuple[Assignment, ...] = ()
     where: Span | None = None
-    tables: tuple[TableRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(RowChange):
+    """DELETE FROM t [WHERE cond]."""
+
+    where: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +61,20 @@ class MergeClause:
     on: str
     action: str
     condition: Span | None = None
-    assignments: tuple[tuple[tuple[str, ...], Span], ...] = ()
+    assignments: tuple[Assignment, ...] = ()
     star: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Merge(Statement):
-    target: TableRef | None = None
-    source: TableRef | None = None
-    """The source table; None when it is a subquery."""
-    source_query: Query | None = None
+class Merge(RowChange):
+    """MERGE INTO t USING source ON cond WHEN ..."""
+
+    source: Span | None = None
+    """The source as it would stand in FROM: a table with its time travel and alias, or a subquery."""
     source_alias: str | None = None
+    """By which name the expressions call the source; None: a subquery without alias."""
     condition: Span | None = None
     clauses: tuple[MergeClause, ...] = ()
-    tables: tuple[TableRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from paimon_nb.procedures.expire import (
     REMOVE_ORPHAN_FILES,
 )
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
+from paimon_nb.procedures.merge_into import MERGE_INTO
 from paimon_nb.procedures.procedure import Argument, Context, Procedure
 from paimon_nb.procedures.rollback import (
     ROLLBACK,
@@ -54,7 +55,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, CREATE_BRANCH,
             CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
-            MARK_PARTITION_DONE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
+            MARK_PARTITION_DONE, MERGE_INTO, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
             RENAME_TAG, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
             TRIGGER_TAG_AUTOMATIC_CREATION,
@@ -72,7 +73,6 @@ NOT_HERE = {
     **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
     **dict.fromkeys(("migrate_database", "migrate_table", "repair"), "it needs a Hive metastore"),
     "merge_branch": "it belongs to a newer kind of table",
-    "merge_into": "it is spelt as SQL here: MERGE INTO t USING s ON ... WHEN MATCHED THEN ...",
     "remove_unexisting_manifests": "a table whose manifests are lost cannot be trusted; roll back to a tag or snapshot",
 }  # fmt: skip
 """Procedures of Paimon that are known by name and refused, with the reason."""

@@ -29,11 +29,13 @@ class ProcedureContext:
         return self.session.table(parts, options)
 
     def sql(self, text: str) -> object:
-        """Run SQL in this session; returns the last statement's DataFrame."""
+        """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""
         from paimon_nb.session.run import run_statement
         from paimon_nb.sql import parse
 
         result = None
         for statement in parse(text):
             result = run_statement(self.session, statement, text, {})
+            self.notes += result.notes
+            self.snapshots += result.snapshots
         return result.frame if result is not None else None

@@ -103,14 +103,14 @@ def align(
 
     names = list(table.schema.names)
     for name in (*(columns or ()), *partition):
-        _find(name, names, table)
-    static = {_find(k, names, table): v for k, v in partition.items() if v is not None}
+        column_named(name, names, table)
+    static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
     given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
     source = list(frame.columns)
     if by_name:
-        wanted = [_find(name, names, table) for name in source]
+        wanted = [column_named(name, names, table) for name in source]
     elif columns is not None:
-        wanted = [_find(name, names, table) for name in columns]
+        wanted = [column_named(name, names, table) for name in columns]
     else:
         wanted = [n for n in names if n not in static]
         if len(source) == len(names) and static:
@@ -154,7 +154,8 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
     return dict(row.asDict()) if row is not None else {}
 
 
-def _find(name: str, names: list[str], table: Table) -> str:
+def column_named(name: str, names: list[str], table: Table) -> str:
+    """The table's own spelling of a column name. Raises ColumnNotFound with the nearest one."""
     if name in names:
         return name
     folded = {n.lower(): n for n in names}

@@ -1,10 +1,18 @@
-"""PARTITION (dt = 'x', h = 7) of statements that need constants: the literals' values, without Spark."""
+"""Which partitions a statement means: literals of PARTITION (dt = 'x', h = 7), or a condition over partition columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.name import quote
+from paimon_nb.plan import Span
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session.target import Target
 
 
 def constants(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:
@@ -34,3 +42,43 @@ def _constant(text: str) -> object:
     value = literal(cursor)
     cursor.finish()
     return value
+
+
+def partitions_where(target: Target, condition: Span) -> list[dict[str, object]] | None:
+    """The partitions for which a condition holds; None when it asks more than partition columns can answer."""
+    import pyarrow as pa
+
+    from paimon_nb.engine.frames import from_arrow
+    from paimon_nb.format.row import to_scalar
+    from paimon_nb.format.types import DataField, arrow_type, parse_type
+    from paimon_nb.table.commit.live import live_entries
+
+    store = target.table.store
+    fields = store.schema.partition_fields
+    if not fields:
+        return None
+    found = [store.partition_values(p) for p in dict.fromkeys(e.partition for e in live_entries(store, store.latest()))]
+    columns = [pa.array([to_scalar(f.type, v[i]) for v in found], arrow_type(f.type)) for i, f in enumerate(fields)]
+    number = DataField(-1, "__paimon_partition", parse_type("INT"))
+    columns.append(pa.array(range(len(found)), pa.int32()))
+    rows = pa.table(columns, names=[f.name for f in (*fields, number)])
+    frame = from_arrow(target.job.session.spark, rows, (*fields, number))
+    alias = quote(target.alias)
+    try:
+        kept = target.ask(
+            [frame],
+            lambda say, views: f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({say(condition)})",
+        )
+    except SqlAnalysisError:
+        return None  # it names other columns
+    if not _same_each_time(kept):
+        return None
+    return [dict(zip(store.schema.partition_keys, found[r[0]], strict=True)) for r in kept.collect()]
+
+
+def _same_each_time(frame: DataFrame) -> bool:
+    """False for rand() and the like, which are asked row by row."""
+    try:
+        return bool(frame._jdf.queryExecution().analyzed().deterministic())
+    except AttributeError:  # Spark Connect
+        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,19 @@ def replaced_names(session: Session, tables: tuple[TableRef, ...], text: str) ->
             views.append(view)
             names[ref.span] = quote(view) if ref.alias else f"{quote(view)} AS {quote(_short(ref))}"
         yield names
+    finally:
+        for view in views:
+            session.spark.catalog.dropTempView(view)
+
+
+@contextmanager
+def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[list[str]]:
+    """A quoted view name for each DataFrame, valid inside the block."""
+    views = [f"__paimon_{next(_counter)}" for _ in frames]
+    try:
+        for view, frame in zip(views, frames, strict=True):
+            frame.createOrReplaceTempView(view)
+        yield [quote(view) for view in views]
     finally:
         for view in views:
             session.spark.catalog.dropTempView(view)

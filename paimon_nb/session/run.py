@@ -38,7 +38,7 @@ from paimon_nb.plan import (
     Update,
     Use,
 )
-from paimon_nb.session import admin, change, definition, insert, show
+from paimon_nb.session import admin, change, definition, insert, merge, show
 from paimon_nb.session.query import at, run_query
 from paimon_nb.session.result import Result
 from paimon_nb.session.state import Session
@@ -75,7 +75,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     StatementSet: insert.statement_set,
     Update: change.update,
     Delete: change.delete,
-    Merge: change.merge,
+    Merge: merge.merge,
     Call: admin.call,
     Use: admin.use,
     SetOption: admin.set_option,

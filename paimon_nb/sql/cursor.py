@@ -119,12 +119,19 @@ class Cursor:
         return tuple(self.listed(self.name))
 
     def balanced(self, *stops: str) -> Span:
-        """Step over tokens up to one of `stops` (or ',' ')' if listed) at this depth; the span of what was passed."""
-        start, depth = self.start, 0
+        """Step over tokens up to one of `stops` (or ',' ')' if listed) at this depth; the span of what was passed.
+
+        The WHEN and THEN of a CASE ... END are inside it.
+        """
+        start, depth, cases = self.start, 0, 0
         while not self.done:
             token = self.peek()
-            if depth == 0 and token.upper in stops:
+            if depth == 0 and cases == 0 and token.upper in stops:
                 break
+            if token.upper == "CASE":
+                cases += 1
+            elif token.upper == "END" and cases:
+                cases -= 1
             if token.text in ("(", "["):
                 depth += 1
             elif token.text in (")", "]"):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableRef
+from paimon_nb.sql.refs import Tables
 from paimon_nb.sql.render import substitute
 from paimon_nb.table.scan.predicate import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, all_of
 
@@ -39,8 +40,47 @@ def with_needs(
     return tuple(replace(ref, columns=columns, filter=filters.get(i)) for i, ref in enumerate(tables))
 
 
+def with_condition(
+    text: str, condition: Span | None, table: TableRef, found: Tables, *, alone: bool = True
+) -> TableRef:
+    """The target of an UPDATE, DELETE or MERGE with what its condition surely says of it alone as `filter`.
+
+    Args:
+        alone: no other table is in scope, so names without a qualifier are this table's.
+    """
+    if condition is None or condition.stop - condition.start > _MAX_LENGTH:
+        return table
+    tree = _tree(text, condition, found.tables, found.edits, before="SELECT 1 WHERE ")
+    where = tree.args.get("where") if tree is not None else None
+    if where is None:
+        return table
+    name = (table.alias or table.parts[-1]).lower()
+    known = [_predicate(c, name, alone) for c in _conjuncts(where.this)]
+    parts = [p for p in known if p is not None]
+    return replace(table, filter=all_of(parts)) if parts else table
+
+
+def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case."""
+    from sqlglot import exp
+
+    tree = _tree(condition, Span(0, len(condition)), (), (), before="SELECT 1 WHERE ")
+    where = tree.args.get("where") if tree is not None else None
+    if where is None:
+        return []
+
+    def name(node: exp.Expression) -> tuple[str, str] | None:
+        node = node.unnest()
+        if not isinstance(node, exp.Column) or len(node.parts) > 2:
+            return None
+        return node.table.lower(), node.name.lower()
+
+    pairs = [(name(c.left), name(c.right)) for c in _conjuncts(where.this) if isinstance(c, exp.EQ)]
+    return [(a, b) for a, b in pairs if a is not None and b is not None]
+
+
 def _tree(
-    text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]]
+    text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]], before: str = ""
 ) -> exp.Expression | None:
     """The query with plain numbered names in the place of tables, parsed; None when sqlglot cannot."""
     import sqlglot
@@ -49,7 +89,7 @@ def _tree(
     names = [(r.span, f"{_PLACE}{i}" if r.alias else f"{_PLACE}{i} AS {quote(_last(r))}") for i, r in enumerate(tables)]
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     try:
-        return sqlglot.parse_one(substitute(text, span, [*names, *edits]), read="spark")
+        return sqlglot.parse_one(before + substitute(text, span, [*names, *edits]), read="spark")
     except (SqlglotError, RecursionError, ValueError, IndexError, AttributeError, TypeError):
         return None
 

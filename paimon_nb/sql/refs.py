@@ -82,8 +82,12 @@ def find_tables(cursor: Cursor) -> Tables:
     return found
 
 
-def find_tables_in(cursor: Cursor, tokens: Sequence[Token]) -> Tables:
-    """Tables in the subqueries of an expression (a WHERE of DELETE, a SET of UPDATE)."""
+def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[TableRef] = ()) -> Tables:
+    """Tables in the subqueries of expressions (a WHERE of DELETE, a SET of UPDATE).
+
+    Args:
+        known: tables that stand before the expressions, by whose whole name columns may be qualified.
+    """
     inner = Cursor(cursor.text, tokens)
     found = Tables()
     walk = _Walk(inner, found)
@@ -92,12 +96,25 @@ def find_tables_in(cursor: Cursor, tokens: Sequence[Token]) -> Tables:
         walk.body(frozenset(), 0, in_from=False)
         if inner.at == before:
             inner.at += 1
+    found.edits += _qualifier_edits(found, known)
     return found
 
 
-def _qualifier_edits(found: Tables) -> list[tuple[Span, str]]:
+def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[Tables, str | None]:
+    """One table factor: a name with time travel and alias, a function or a subquery. Also the name it goes by."""
+    inner = Cursor(cursor.text, tokens)
+    found = Tables()
+    walk = _Walk(inner, found)
+    alias = walk.factor()
+    if not inner.done:
+        inner.fail(f"{inner.peek().text!r} is not understood here")
+    found.edits += _qualifier_edits(found)
+    return found, alias
+
+
+def _qualifier_edits(found: Tables, known: Sequence[TableRef] = ()) -> list[tuple[Span, str]]:
     """`db.t.col` -> `t.col` for every reference that stands without an alias."""
-    bare = {ref.parts for ref in found.tables if ref.alias is None and len(ref.parts) > 1}
+    bare = {ref.parts for ref in (*found.tables, *known) if ref.alias is None and len(ref.parts) > 1}
     edits = []
     for chain in found.qualified:
         names = tuple(t.name for t in chain)
@@ -217,6 +234,19 @@ class _Walk:
         c.at += 1
 
     # -- one table factor
+
+    def factor(self) -> str | None:
+        """A table factor by itself; the name that columns are qualified with, None when it has none."""
+        if self.c.sees("("):
+            self._from_bracket(frozenset(), 0)
+            return self._alias()
+        if not self._table(frozenset(), 0):
+            self.c.fail("expected a table or a subquery")
+        if not self.found.tables:  # Spark's own function or file: the name behind it is its alias
+            last = self.c.peek(-1)
+            return last.name if last.is_name else None
+        ref = self.found.tables[-1]
+        return ref.alias or (ref.function.name[-1] if ref.function else ref.parts[-1])
 
     def _table(self, ctes: frozenset[str], depth: int) -> bool:
         """Read a table factor if one begins here."""

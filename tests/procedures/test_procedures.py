@@ -648,6 +648,45 @@ def test_through_sql(tmp_path, spark):
     assert sorted(tuple(r) for r in wb.sql("SELECT * FROM t").collect()) == [(1, "a"), (2, "b")]
 
 
+def test_merge_into(tmp_path, spark):
+    wb = paimon_nb.connect(str(tmp_path / "w"), spark=spark)
+    wb.run("""CREATE TABLE t (id INT, price INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1');
+              CREATE TABLE s (order_id INT, price INT);
+              INSERT INTO t VALUES (1, 10), (9, 90); INSERT INTO s VALUES (1, 5), (2, 6)""")
+
+    def rows() -> list[tuple[int, int]]:
+        return sorted(tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist())
+
+    # Flink's overloads: 9 arguments update and insert, '*' by position; 6 delete; 7 update
+    insert = "CALL sys.merge_into('default.t', '', '', 'default.s', 't.id = s.order_id', '', 'price = t.price + 20', '', '*')"
+    result = wb.run(insert)
+    assert (result.arrow.to_pylist(), result.snapshots, rows()) == (
+        DONE,
+        [("default.t", 2)],
+        [(1, 30), (2, 6), (9, 90)],
+    )
+    views = "CREATE TEMPORARY VIEW v AS SELECT * FROM s WHERE order_id = 2"
+    wb.run(f"CALL sys.merge_into('t', 'x', '{views}', 'v', 'x.id = v.order_id', 'v.price > 5')")
+    assert rows() == [(1, 30), (9, 90)]
+    wb.run(
+        "CALL sys.merge_into('t', 'x', '', 's', 'x.id = s.order_id', 'true', 'price = greatest(s.price, 7), id = x.id')"
+    )
+    assert rows() == [(1, 7), (9, 90)]
+    wb.run("""CALL sys.merge_into(target_table => 't', source_table => 's', merge_condition => 't.id = s.order_id',
+              not_matched_insert_values => 's.order_id, coalesce(s.price, 0) + 1', not_matched_insert_condition => 's.order_id > 1',
+              not_matched_by_source_upsert_condition => 't.id > 5', not_matched_by_source_upsert_setting => 'price = -1')""")
+    assert rows() == [(1, 7), (2, 7), (9, -1)]
+    for bad in (
+        "'t', '', '', 's', 't.id = s.order_id', '', 'price = 1', '', '', 's.price > 1'",
+        "'t', '', '', 's', 't.id = s.order_id', '', '', '', 's.order_id'",
+        "'t', '', '', 's', 't.id = s.order_id', ''",
+    ):
+        with pytest.raises(SqlAnalysisError) as caught:
+            wb.run(f"CALL sys.merge_into({bad})")
+        assert caught.value.hint
+    assert rows() == [(1, 7), (2, 7), (9, -1)]
+
+
 def test_every_procedure_was_called():
     """Runs last: a procedure without a test of its outcome fails here."""
     if len(CALLED) > 5:  # the whole file ran, not a single test

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
+from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.filters import with_condition
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query_of
-from paimon_nb.sql.refs import find_tables_in, hint_options
+from paimon_nb.sql.refs import find_source, find_tables_in, hint_options
 
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 
@@ -102,48 +103,56 @@ def update(cursor: Cursor, span: Span) -> Update:
     cursor.need("SET")
     first = cursor.at
     assignments = _assignments(cursor, "WHERE")
-    where = cursor.balanced() if cursor.take("WHERE") else None
-    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
-    return Update(cursor.text_of(span), span, table, assignments, where, tables)
+    where = _condition(cursor) if cursor.take("WHERE") else None
+    found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table])
+    return Update(
+        cursor.text_of(span), span, with_condition(cursor.text, where, table, found), tuple(found.tables),
+        tuple(found.edits), tuple(dict.fromkeys(found.parameters)), assignments, where,
+    )  # fmt: skip
 
 
 def delete(cursor: Cursor, span: Span) -> Delete:
     cursor.need("DELETE", "FROM")
     table = _aliased(cursor, ("WHERE",))
     first = cursor.at
-    where = cursor.balanced() if cursor.take("WHERE") else None
-    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
-    return Delete(cursor.text_of(span), span, table, where, tables)
+    where = _condition(cursor) if cursor.take("WHERE") else None
+    found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table])
+    return Delete(
+        cursor.text_of(span), span, with_condition(cursor.text, where, table, found), tuple(found.tables),
+        tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where,
+    )  # fmt: skip
 
 
 def merge(cursor: Cursor, span: Span) -> Merge:
     cursor.need("MERGE", "INTO")
     table = _aliased(cursor, ("USING",))
     cursor.need("USING")
-    source: TableRef | None = None
-    source_query: Query | None = None
-    alias: str | None = None
-    if cursor.take("("):
-        start = cursor.at
-        cursor.balanced()
-        inner = Cursor(cursor.text, cursor.tokens[start : cursor.at])
-        source_query = query_of(inner, Span(inner.start, cursor.stop))
-        cursor.need(")")
-        cursor.take("AS")
-        alias = cursor.name("alias") if cursor.peek().is_name and cursor.peek().upper != "ON" else None
-    else:
-        source = _aliased(cursor, ("ON",))
-        alias = source.alias
+    first = cursor.at
+    source = cursor.balanced("ON")
+    factor, alias = find_source(cursor, cursor.tokens[first : cursor.at])
     cursor.need("ON")
     first = cursor.at
-    condition = cursor.balanced("WHEN")
+    condition = _condition(cursor, "WHEN")
     clauses = []
     while cursor.take("WHEN"):
         clauses.append(_clause(cursor))
     if not clauses:
         cursor.fail("expected WHEN MATCHED or WHEN NOT MATCHED", expected=["WHEN"])
-    tables = tuple(find_tables_in(cursor, cursor.tokens[first : cursor.at]).tables)
-    return Merge(cursor.text_of(span), span, table, source, source_query, alias, condition, tuple(clauses), tables)
+    found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table, *factor.tables])
+    if all(c.on != "not matched by source" for c in clauses):
+        # A row of the target that fails its own part of ON can match nothing; only BY SOURCE would want to see it.
+        table = with_condition(cursor.text, condition, table, found, alone=False)
+    return Merge(
+        cursor.text_of(span), span, table, (*factor.tables, *found.tables), (*factor.edits, *found.edits),
+        tuple(dict.fromkeys((*factor.parameters, *found.parameters))), source, alias, condition, tuple(clauses),
+    )  # fmt: skip
+
+
+def _condition(cursor: Cursor, *stops: str) -> Span:
+    condition = cursor.balanced(*stops)
+    if condition.start >= condition.stop:
+        cursor.fail("expected a condition")
+    return condition
 
 
 def _clause(cursor: Cursor) -> MergeClause:
@@ -155,7 +164,7 @@ def _clause(cursor: Cursor) -> MergeClause:
         on = "not matched by source"
     else:
         cursor.take("BY", "TARGET")
-    condition = cursor.balanced("THEN") if cursor.take("AND") else None
+    condition = _condition(cursor, "THEN") if cursor.take("AND") else None
     cursor.need("THEN")
     if cursor.take("DELETE"):
         return MergeClause(on, "delete", condition)

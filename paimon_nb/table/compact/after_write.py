@@ -12,6 +12,7 @@ from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.append import compact_append_bucket, pick_append_auto
 from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
+from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm import sections
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
@@ -38,7 +39,9 @@ def compact_after_write(store: TableStore, messages: Sequence[CommitMessage], be
         files = (*before.files((message.partition, message.bucket)), *message.new_files)
         if not store.has_keys:
             picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
-            out.append(compact_append_bucket(store, message, picked).on(message) if picked else message)
+            # Rows that were deleted must not come back with the files that are joined.
+            vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
+            out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
         unit = bucket.choose(full=needs_full_each_time(store))

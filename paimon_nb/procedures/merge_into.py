@@ -1,0 +1,148 @@
+"""MERGE INTO as a procedure, as Flink has it: its arguments become the statement that the session runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.name import quote
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.tokens import tokens
+
+
+def _merge_into(
+    context: Context,
+    target_table: str,
+    target_alias: str | None,
+    source_sqls: str | None,
+    source_table: str,
+    merge_condition: str,
+    matched_upsert_condition: str | None,
+    matched_upsert_setting: str | None,
+    not_matched_insert_condition: str | None,
+    not_matched_insert_values: str | None,
+    matched_delete_condition: str | None,
+    not_matched_by_source_upsert_condition: str | None,
+    not_matched_by_source_upsert_setting: str | None,
+    not_matched_by_source_delete_condition: str | None,
+) -> pa.Table:
+    if source_sqls:
+        context.sql(source_sqls)
+    table = context.table(target_table)
+    names = list(table.schema.names)
+    source = ".".join(quote(p.strip("`")) for p in source_table.split("."))
+    columns = [
+        f"{quote(source_table.split('.')[-1].strip('`'))}.{quote(c)}"
+        for c in context.sql(f"SELECT * FROM {source}").columns
+    ]
+    if matched_upsert_setting and matched_delete_condition and not matched_upsert_condition:
+        raise SqlAnalysisError(
+            "merge_into updates and deletes matched rows, so it must know which to update",
+            hint="give matched_upsert_condition, too", argument="matched_upsert_condition",
+        )  # fmt: skip
+    clauses = [
+        _clause("MATCHED", matched_delete_condition, "DELETE") if matched_delete_condition else "",
+        _clause("MATCHED", matched_upsert_condition, _settings(matched_upsert_setting, names, columns)),
+        _clause("NOT MATCHED", not_matched_insert_condition, _values(not_matched_insert_values, names, columns)),
+        _clause("NOT MATCHED BY SOURCE", not_matched_by_source_delete_condition, "DELETE")
+        if not_matched_by_source_delete_condition
+        else "",
+        _clause(
+            "NOT MATCHED BY SOURCE",
+            not_matched_by_source_upsert_condition,
+            _settings(not_matched_by_source_upsert_setting, names, columns),
+        ),
+    ]
+    if not any(clauses):
+        raise SqlAnalysisError("merge_into has nothing to do", hint="give a setting, values or a delete condition")
+    name = ".".join(quote(p) for p in (context.catalog.name, table.name.database, table.name.table))
+    alias = quote(target_alias or table.name.table)
+    context.sql(f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}")
+    return success()
+
+
+def _clause(on: str, condition: str | None, action: str | None) -> str:
+    if not action:
+        return ""
+    only = f" AND ({condition}\n)" if condition and condition.strip().upper() != "TRUE" else ""
+    return f"WHEN {on}{only} THEN {action}\n"
+
+
+def _settings(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
+    """'a = x, b = y', or '*': every column from the source's column at the same place."""
+    if not text:
+        return None
+    if text.strip() == "*":
+        return "UPDATE SET " + ", ".join(f"{quote(n)} = {s}" for n, s in _paired(names, source))
+    return f"UPDATE SET {text}"
+
+
+def _values(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
+    """'x, y', one value a column, or '*'."""
+    if not text:
+        return None
+    values = [s for _, s in _paired(names, source)] if text.strip() == "*" else _parts(text)
+    if len(values) != len(names):
+        raise SqlAnalysisError(
+            f"not_matched_insert_values gives {len(values)} values for {len(names)} columns",
+            hint=f"one value a column: {', '.join(names)}",
+            argument="not_matched_insert_values",
+        )
+    return f"INSERT ({', '.join(map(quote, names))}) VALUES ({', '.join(values)})"
+
+
+def _paired(names: Sequence[str], source: Sequence[str]) -> list[tuple[str, str]]:
+    if len(names) != len(source):
+        raise SqlAnalysisError(
+            f"'*' takes the source's columns in order, but it has {len(source)} and the table {len(names)}",
+            hint="name the columns one by one",
+        )
+    return list(zip(names, source, strict=True))
+
+
+def _parts(text: str) -> list[str]:
+    """The text between commas that stand in no bracket."""
+    cursor = Cursor(text, tokens(text))
+    out = []
+    while not cursor.done:
+        out.append(cursor.text_of(cursor.balanced(",")))
+        if not cursor.take(",") and not cursor.done:
+            cursor.finish()
+    return out
+
+
+def _positional(given: Sequence[Any]) -> dict[str, Any]:
+    """Flink 1.18's overloads: 6 arguments delete, 7 update, 9 insert too, 10 do all."""
+    names = [a.name for a in MERGE_INTO.arguments]
+    if len(given) == 6:
+        return {**dict(zip(names[:5], given[:5], strict=True)), "matched_delete_condition": given[5]}
+    if len(given) > len(names):
+        raise SqlAnalysisError(f"merge_into takes at most {len(names)} arguments", hint=MERGE_INTO.usage)
+    return dict(zip(names, given, strict=False))
+
+
+MERGE_INTO = Procedure(
+    "merge_into",
+    "Update, insert and delete rows of a table as the rows of another say.",
+    (
+        Argument("target_table", required=True, doc="[database.]table", also=("table",)),
+        Argument("target_alias"),
+        Argument("source_sqls", doc="statements to run first, for example CREATE TEMPORARY VIEW; separated by ';'"),
+        Argument("source_table", required=True),
+        Argument("merge_condition", required=True),
+        Argument("matched_upsert_condition"),
+        Argument("matched_upsert_setting", doc="'a = x, b = y' or '*'"),
+        Argument("not_matched_insert_condition"),
+        Argument("not_matched_insert_values", doc="'x, y', one value a column, or '*'"),
+        Argument("matched_delete_condition"),
+        Argument("not_matched_by_source_upsert_condition"),
+        Argument("not_matched_by_source_upsert_setting"),
+        Argument("not_matched_by_source_delete_condition"),
+    ),
+    _merge_into,
+    _positional,
+)

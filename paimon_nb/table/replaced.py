@@ -1,0 +1,94 @@
+"""Rows of tables without keys taken out of their files by position: marked in deletion vectors, or files written anew.
+
+Source: behaviour reference, sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.scan.entries import index_entries
+from paimon_nb.table.scan.plan import ScanPlan
+from paimon_nb.table.scan.read import load_vector, read_split
+from paimon_nb.table.scan.splits import DvRef, Split
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import AppendFiles, Place
+
+Marked = tuple[Split, np.ndarray]
+"""A file, and the physical positions in it of rows that go."""
+
+
+def single_files(plan: ScanPlan) -> tuple[Split, ...]:
+    """The plan's files, one a split; a file's number in this tuple names it in `__paimon_file` columns."""
+    return tuple(
+        replace(split, files=(file,), deletion_vectors=_of(split, file.file_name))
+        for split in plan.splits
+        for file in split.files
+    )
+
+
+def _of(split: Split, name: str) -> dict[str, DvRef] | None:
+    ref = (split.deletion_vectors or {}).get(name)
+    return None if ref is None else {name: ref}
+
+
+def placed_rows(store: TableStore, split: Split) -> tuple[pa.Table, np.ndarray]:
+    """The rows of a one-file split that are not deleted, and each one's physical position (int64)."""
+    (file,) = split.files
+    rows = read_split(store, split)
+    ref = (split.deletion_vectors or {}).get(file.file_name)
+    if ref is None:
+        return rows, np.arange(rows.num_rows, dtype=np.int64)
+    return rows, np.flatnonzero(~load_vector(store, ref).mask(file.row_count)).astype(np.int64)
+
+
+def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
+    """Messages that make the marked rows disappear; their new files are written, nothing is published.
+
+    For tables with deletion vectors only; without, call `without_rows` file by file, in tasks if there are many.
+    """
+    index = index_entries(store, plan.snapshot)
+    by_bucket: dict[tuple[bytes, int], list[Marked]] = {}
+    for split, positions in marked:
+        by_bucket.setdefault((split.partition, split.bucket), []).append((split, positions))
+    messages = []
+    for (partition, bucket), members in by_bucket.items():
+        vectors = BucketVectors(store, partition, bucket, index)
+        for split, positions in members:
+            vectors.mark(split.files[0].file_name, positions)
+        new, old = vectors.finish()
+        first = members[0][0]
+        messages.append(
+            CommitMessage(
+                partition, bucket, first.total_buckets, new_index=tuple(new), deleted_index=tuple(old),
+                base_snapshot=first.snapshot_id,
+            )
+        )  # fmt: skip
+    return messages
+
+
+def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
+    """The file written anew in its bucket, in its order, without the rows at `positions`."""
+    rows, places = placed_rows(store, split)
+    kept = rows.filter(pa.array(~np.isin(places, positions)))
+    (file,) = split.files
+    with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence) as out:
+        if kept.num_rows:
+            out.write(kept)
+        new = out.finish()
+    return CommitMessage(
+        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=(file,),
+        base_snapshot=split.snapshot_id,
+    )  # fmt: skip
+
+
+def marks_vectors(store: TableStore) -> bool:
+    """True when deleted rows are marked and their files stay."""
+    return bool(store.options.get(opt.DELETION_VECTORS_ENABLED))
