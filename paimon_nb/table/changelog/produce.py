@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.table.lsm.shadow import is_in, key_ids
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import retracts
 
@@ -29,15 +30,25 @@ def lookup_changelog(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.T
     return _changes(before, after, spec)
 
 
-def full_compaction_changelog(old_top: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
+def full_compaction_changelog(
+    old_top: pa.Table, below: Sequence[pa.Table], after: pa.Table, spec: MergeSpec
+) -> pa.Table:
     """Changes from the top level before a full compaction to the one after it.
 
-    A record that alone lies on the top level has not changed and says nothing.
+    A key that lies on the top level alone has not changed and says nothing. One that lies below too says something
+    even where the record of the top level won.
+
+    Args:
+        old_top: the records of the top level. below: those of all other levels. after: merge results, in key order.
     """
-    return _changes(old_top, after, spec, skip_same_record=True)
+    keys = [f for f in spec.fields if f.name in spec.keys]
+    touched = np.zeros(after.num_rows, bool)
+    for table in below:
+        touched |= is_in(key_ids(after, keys), key_ids(table, keys))
+    return _changes(old_top, after.filter(pa.array(touched)), spec)
 
 
-def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec, *, skip_same_record: bool = False) -> pa.Table:
+def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
     after = after.combine_chunks()
     where = match_keys(after, before, spec.keys)
     found = where >= 0
@@ -50,9 +61,6 @@ def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec, *, skip_same_re
         old, had = after, np.zeros(after.num_rows, bool)
     has = ~retracts(after)
     same = np.zeros(after.num_rows, bool)
-    if skip_same_record and before.num_rows:
-        untouched = old.column(SEQUENCE_NUMBER).to_numpy() == after.column(SEQUENCE_NUMBER).to_numpy()
-        same |= had & has & untouched
     if spec.row_deduplicate and before.num_rows:
         same |= had & has & _equal_rows(old, after, spec)
     both = had & has & ~same

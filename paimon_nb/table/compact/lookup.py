@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import VALUE_KIND, evolve, iter_data_file, kv_columns
+from paimon_nb.format.data import evolve, iter_data_file, kv_columns
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.compact.runs import ordered
@@ -35,8 +35,9 @@ class Above:
         self._decode = key_decoder([f.type for f in store.schema.key_fields])
 
     def find(self, asked: pa.Table) -> pa.Table | None:
-        """Present rows of the keys in `asked` (kv table): from the lowest level that has each. None when none is there.
+        """The records of the keys in `asked` (kv table): from the lowest level that has each. None when none is there.
 
+        A -D that an upper level still holds is one: its sequence may be larger than that of the rows below.
         With deletion vectors the rows found are marked deleted, for the compaction's output replaces them.
         """
         if not self.files or not asked.num_rows:
@@ -55,10 +56,7 @@ class Above:
                     self.vectors.mark(file.file_name, positions)
         if not found:
             return None
-        rows = pa.concat_tables(found)
-        kinds = np.asarray(rows.column(VALUE_KIND))
-        alive = (kinds == 0) | (kinds == 2)  # a delete on an upper level means: not there
-        return rows if bool(alive.all()) else rows.filter(pa.array(alive))
+        return pa.concat_tables(found)
 
     def _span(self, rows: pa.Table) -> tuple[tuple[object, ...], tuple[object, ...]]:
         fields = self.store.schema.key_fields

@@ -133,6 +133,7 @@ class BucketCompaction:
             self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors)) for run in runs
         ]
         levels = [run.level for run in runs]
+        self.takes_up_new = 0 in levels
         place = Place(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
         with KeyValueFiles(self.store, place) as log:
             for tables in chunks(self.store, streams):
@@ -159,7 +160,7 @@ class BucketCompaction:
         if self.producer != "full-compaction" or self.unit.output_level != top:
             return None
         old = next((t for level, t in parts if level == top), merged.slice(0, 0))
-        return full_compaction_changelog(old, merged, self.spec)
+        return full_compaction_changelog(old, [t for level, t in parts if level != top], merged, self.spec)
 
     def _with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
         """Lookup tables: what lies on a level above 0 is already a complete result, so only the lowest of them counts."""
@@ -168,7 +169,7 @@ class BucketCompaction:
         high = pa.concat_tables(without_older_results(upper, self.keys)) if upper else None
         if not fresh:
             assert high is not None
-            return merge([high], self.spec, drop_delete=False), None
+            return merge([high], self.spec, drop_delete=False, alone_as_is=not self.takes_up_new), None
         asked = pa.concat_tables(fresh)
         new_ids = key_ids(asked, self.keys)
         if high is not None:
@@ -176,17 +177,27 @@ class BucketCompaction:
         found = self.above.find(asked)
         before = [t for t in (high, found) if t is not None and t.num_rows]
         if self.spec.engine == "first-row":
-            merged = merge([*([high] if high is not None else []), *fresh], self.spec, drop_delete=False)
-            if found is not None and found.num_rows:
-                merged = merged.filter(pa.array(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
-        else:
-            merged = merge([*before, *fresh], self.spec, drop_delete=False)
+            return self._first_rows(high, found, fresh)
+        merged = merge([*before, *fresh], self.spec, drop_delete=False, alone_as_is=False)
         changes = None
         if self.producer == "lookup":
             old = pa.concat_tables(before) if before else merged.slice(0, 0)
             touched = is_in(key_ids(merged, self.keys), new_ids)
             changes = lookup_changelog(old, merged.filter(pa.array(touched)), self.spec)
         return merged, changes
+
+    def _first_rows(
+        self, high: pa.Table | None, found: pa.Table | None, fresh: list[pa.Table]
+    ) -> tuple[pa.Table, pa.Table | None]:
+        """Keys that lie above already stay there; those that are new are the changes, as they are."""
+        merged = merge([*fresh, *([high] if high is not None else [])], self.spec, drop_delete=False, alone_as_is=False)
+        new = merged
+        for there in (high, found):
+            if there is not None and there.num_rows:
+                new = new.filter(pa.array(~is_in(key_ids(new, self.keys), key_ids(there, self.keys))))
+        if found is not None and found.num_rows:
+            merged = merged.filter(pa.array(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
+        return merged, new if self.producer == "lookup" else None
 
 
 def _adds(kv: pa.Table) -> pa.Table:

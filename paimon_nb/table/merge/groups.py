@@ -45,6 +45,13 @@ class Groups:
         out[self.starts[1:]] = 1
         return np.cumsum(out)
 
+    def only(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Groups:
+        """The chosen groups alone."""
+        positions = np.flatnonzero(chosen[self.group_of])
+        rows = positions if self.order is None else self.order[positions]
+        sizes = np.diff(np.append(self.starts, self.rows))[chosen]
+        return Groups(self.kv.take(pa.array(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
+
     def pick(self, positions: Indices) -> pa.Table:
         """The rows at these positions of the order."""
         if self.order is None and len(positions) == self.rows:

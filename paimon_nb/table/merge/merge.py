@@ -16,12 +16,14 @@ from paimon_nb.table.merge.spec import MergeSpec
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 
 
-def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True) -> pa.Table:
+def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *, alone_as_is: bool = True) -> pa.Table:
     """One row a key, in key order.
 
     Args:
         runs: kv tables (columns of the table, `_SEQUENCE_NUMBER`, `_VALUE_KIND`), in any order.
         drop_delete: leave out keys whose result is a retraction.
+        alone_as_is: a key with one version keeps it unchanged, kind and all; no merge engine sees it (Paimon's
+            `ReducerMergeFunctionWrapper`: reads, flushes and most compactions). Compactions with lookup say False.
 
     Raises:
         UnsupportedOperation: a retraction that the engine cannot take; names the option that would allow it.
@@ -31,8 +33,25 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True) -
     if spec.ignore_delete:
         kv = kv.filter(pa.array(~retracts(kv)))
     order = merge_order(kv, spec)
-    merged = MERGE_ENGINES.find(spec.engine)(_grouped(kv, order, spec), spec)
+    groups = _grouped(kv, order, spec)
+    merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES.find(spec.engine)(groups, spec)
     return merged.filter(pa.array(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
+
+
+def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """The engine's results where a key has several versions, the version itself where there is one."""
+    engine = MERGE_ENGINES.find(spec.engine)
+    lone = groups.ends == groups.starts
+    if not lone.any() or spec.engine == "deduplicate":
+        return engine(groups, spec)
+    alone = groups.pick(groups.starts[lone])
+    if lone.all():
+        return alone
+    rest = engine(groups.only(~lone), spec)
+    where = np.empty(len(groups), np.int64)
+    where[np.flatnonzero(lone)] = np.arange(alone.num_rows)
+    where[np.flatnonzero(~lone)] = np.arange(alone.num_rows, len(groups))
+    return pa.concat_tables([alone, rest]).combine_chunks().take(pa.array(where))
 
 
 def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -93,4 +93,15 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column that Arrow can sort in Java's order."""
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int8())
+    if pa.types.is_floating(column.type):
+        return pa.chunked_array([_float_order(c) for c in column.chunks], pa.int64())
     return column
+
+
+def _float_order(values: pa.Array) -> pa.Array:
+    """Integers in Java's order of floats: -0.0 before 0.0, one NaN after all numbers."""
+    numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+    numbers = np.where(np.isnan(numbers), np.nan, numbers)
+    bits = numbers.view(np.int64)
+    codes = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
+    return pa.array(codes, mask=values.is_null().to_numpy(zero_copy_only=False))

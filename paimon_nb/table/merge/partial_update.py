@@ -201,6 +201,6 @@ class GroupStepper:
             new, old = value[i], self.row[i]
             if new == old:
                 continue
-            larger = old is None if new is not None and old is None else (new is not None and new > old)
-            return larger != self.spec.descending
+            # Groups go upwards whatever sequence.field.sort-order says; NULL is smaller than every value.
+            return old is None or (new is not None and bool(new > old))
         return True

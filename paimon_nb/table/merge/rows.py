@@ -30,7 +30,20 @@ def column_of(values: list[Any], t: pa.DataType) -> pa.Array:
         return pa.array(values, pa.int64()).cast(t)
     if pa.types.is_date32(t) or pa.types.is_time32(t):
         return pa.array(values, pa.int32()).cast(t)
+    if pa.types.is_decimal(t):
+        return _decimals(values, t)
     return pa.array(values, t)
+
+
+def _decimals(values: list[Any], t: pa.DataType) -> pa.Array:
+    """Decimals by their unscaled integers: Java lets a sum grow beyond its precision, and Arrow can hold that."""
+    try:
+        return pa.array(values, t)
+    except pa.ArrowInvalid:
+        unscaled = [0 if v is None else int(v.scaleb(t.scale)) for v in values]
+        data = b"".join(n.to_bytes(16, "little", signed=True) for n in unscaled)
+        valid = pa.array([v is not None for v in values]).buffers()[1]
+        return pa.Array.from_buffers(t, len(values), [valid, pa.py_buffer(data)])
 
 
 def table_of(

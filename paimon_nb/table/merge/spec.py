@@ -71,7 +71,9 @@ class MergeSpec:
             remove = options.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)
         else:
             remove = engine == "aggregation" and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE)
-        on_groups = options.names(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP)
+        on_groups = options.names(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP) if groups else ()
+        if engine == "partial-update":
+            _refuse_contradictions(options, groups, on_groups)
         return MergeSpec(
             engine=engine,
             fields=tuple(schema.fields),
@@ -86,6 +88,30 @@ class MergeSpec:
             row_deduplicate=options.get(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE),
             deduplicate_ignored=frozenset(options.names(opt.CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS)),
         )
+
+
+def _refuse_contradictions(
+    options: TableOptions, groups: tuple[SequenceGroup, ...], on_groups: tuple[str, ...]
+) -> None:
+    """Options of partial-update that Java refuses together."""
+    remove = opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE
+    on_group = opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP
+    pairs = []
+    if options.get(opt.IGNORE_DELETE):
+        pairs += [(opt.IGNORE_DELETE.key, remove.key)] if options.get(remove) else []
+        pairs += [(opt.IGNORE_DELETE.key, on_group.key)] if on_groups else []
+    if options.get(remove) and groups:
+        pairs.append((remove.key, "fields.*.sequence-group"))
+    for one, other in pairs:
+        raise BadOptionValue(f"{one} and {other} say two things about a -D", hint="keep one of them", option=one)
+    sequences = {s for g in groups for s in g.sequence}
+    for name in on_groups:
+        if name not in sequences:
+            raise BadOptionValue(
+                f"{on_group.key} names no sequence field: {name!r}",
+                hint=f"sequence fields: {', '.join(sorted(sequences))}",
+                option=on_group.key,
+            )
 
 
 def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
@@ -130,6 +156,7 @@ def _aggregators(
         return {}
     default = options.get(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION)
     in_groups = {s for g in groups for s in g.sequence}
+    protected = {p for g in groups for p in g.protected}
     out: dict[str, Aggregator] = {}
     for f in schema.fields:
         prefix = f"fields.{f.name}."
@@ -141,12 +168,18 @@ def _aggregators(
                 continue
             name = own or default
             if name:
+                # A newest value that is not NULL needs no order of its own; every other function does.
+                if name != DEFAULT_AGGREGATE and f.name not in protected:
+                    raise BadOptionValue(
+                        f"aggregate function {name} of column {f.name!r} needs a sequence group",
+                        hint=f"name the column in some 'fields.<order>.sequence-group' = '{f.name}'",
+                    )
                 out[f.name] = Aggregator(name, ignore, extra)
             continue
         if f.name in sequence:
-            out[f.name] = Aggregator("last_value", True)
+            out[f.name] = Aggregator("last_value")
         elif f.name in schema.primary_keys:
-            out[f.name] = Aggregator("primary-key", True)
+            out[f.name] = Aggregator("primary-key")
         else:
             out[f.name] = Aggregator(own or default or DEFAULT_AGGREGATE, ignore, extra)
     return out

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import decimal
-import struct
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types import Decimal, arrow_type
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.groups import Groups
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _EXACT = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
+_FINITE = decimal.Context(prec=400, traps=[decimal.Inexact, decimal.DivisionByZero, decimal.InvalidOperation])
+_COMPACT_PRECISION = 18
+"""Decimals of at most this precision are longs in Java."""
 
 
 class _Arithmetic(Aggregate):
+    types = frozenset({*_BITS, "DECIMAL", "FLOAT", "DOUBLE"})
+
     def fit(self, value: Any) -> Any:
         """The value as the column's type holds it."""
         t = self.field.type
@@ -28,27 +33,34 @@ class _Arithmetic(Aggregate):
             scaled = value.quantize(decimal.Decimal(1).scaleb(-t.scale), context=_EXACT)
             return scaled if len(scaled.as_tuple().digits) <= t.precision else None
         if t.root == "FLOAT":
-            return struct.unpack("f", struct.pack("f", value))[0] if abs(value) < 3.5e38 else value
+            with np.errstate(over="ignore"):
+                return float(np.float32(value))
         return value
 
 
 class Sum(_Arithmetic):
-    """NULL is skipped."""
+    """NULL is skipped. A sum of short decimals (18 digits) may grow beyond its precision, as in Java."""
 
     name = "sum"
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        return self.fit(_plus(accumulator, value))
-
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return self.add(accumulator, value)
+        return self._total(accumulator, value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if value is None:
             return accumulator
-        return self.fit(_plus(accumulator, -value)) if accumulator is not None else self.fit(-value)
+        return self._total(accumulator, -value) if accumulator is not None else self.fit(-value)
+
+    def _total(self, a: Any, b: Any) -> Any:
+        if not isinstance(a, decimal.Decimal):
+            return self.fit(a + b)
+        total = _EXACT.add(a, b)
+        t = self.field.type
+        if isinstance(t, Decimal) and t.precision <= _COMPACT_PRECISION and _is_long(total.scaleb(t.scale)):
+            return total
+        return self.fit(total)
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         if self.field.type.root not in _BITS or not len(groups):
@@ -62,8 +74,8 @@ class Sum(_Arithmetic):
         return pa.array(sums, pa.int64(), mask=~some).cast(arrow_type(self.field.type), safe=False)
 
 
-def _plus(a: Any, b: Any) -> Any:
-    return _EXACT.add(a, b) if isinstance(a, decimal.Decimal) else a + b
+def _is_long(unscaled: decimal.Decimal) -> bool:
+    return -(2**63) <= unscaled < 2**63
 
 
 class Product(_Arithmetic):
@@ -77,15 +89,20 @@ class Product(_Arithmetic):
         exact = isinstance(accumulator, decimal.Decimal)
         return self.fit(_EXACT.multiply(accumulator, value) if exact else accumulator * value)
 
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return self.add(accumulator, value)
-
     def retract(self, accumulator: Any, value: Any) -> Any:
+        """Raises `UnsupportedOperation` where Java has no quotient: an integer by zero, a decimal without an end."""
         if accumulator is None or value is None:
-            return accumulator if accumulator is None or value is None else None
-        if isinstance(accumulator, decimal.Decimal):
-            return self.fit(_EXACT.divide(accumulator, value))
+            return accumulator
         if isinstance(accumulator, float):
-            return self.fit(accumulator / value)
-        quotient = abs(accumulator) // abs(value)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return self.fit(float(np.float64(accumulator) / np.float64(value)))
+        try:
+            if isinstance(accumulator, decimal.Decimal):
+                return self.fit(_FINITE.divide(accumulator, value))
+            quotient = abs(accumulator) // abs(value)
+        except ArithmeticError as error:
+            raise UnsupportedOperation(
+                f"product of column {self.field.name!r}: {accumulator} divided by {value} has no exact result",
+                hint=f"set 'fields.{self.field.name}.ignore-retract' = 'true' to ignore -U and -D there",
+            ) from error
         return self.fit(quotient if (accumulator < 0) == (value < 0) else -quotient)

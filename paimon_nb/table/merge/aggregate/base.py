@@ -17,10 +17,18 @@ class Aggregate(ABC):
     """One column's function. `add(None, x)` begins a key; every method returns the new accumulator."""
 
     name: str
+    types: frozenset[str] | None = None
+    """Roots of the types it takes, None for all."""
 
     def __init__(self, field: DataField, spec: Aggregator) -> None:
+        """Raises `UnsupportedOperation` for a column of a type that the function does not take."""
         self.field, self.spec = field, spec
         self.begun = False
+        if self.types is not None and field.type.root not in self.types:
+            raise UnsupportedOperation(
+                f"aggregate function {self.name} does not take column {field.name!r} of type {field.type}",
+                hint=f"it takes {', '.join(sorted(self.types))}", function=self.name,
+            )  # fmt: skip
 
     def begin(self) -> None:  # noqa: B027  only functions with a state of their own care
         """A new key begins."""
@@ -31,7 +39,7 @@ class Aggregate(ABC):
 
     def add_reversed(self, accumulator: Any, value: Any) -> Any:
         """Take a value that is older than what was taken before."""
-        return self.add(value, accumulator) if accumulator is not None else self.add(accumulator, value)
+        return self.add(value, accumulator)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         """Take a value back."""
@@ -50,6 +58,7 @@ class IgnoringRetract(Aggregate):
 
     def __init__(self, inner: Aggregate) -> None:
         super().__init__(inner.field, inner.spec)
+        # Java asks the inner function's `add` for older values too, with the two values exchanged: see `add_reversed`.
         self.inner, self.name = inner, inner.name
 
     def begin(self) -> None:
@@ -57,9 +66,6 @@ class IgnoringRetract(Aggregate):
 
     def add(self, accumulator: Any, value: Any) -> Any:
         return self.inner.add(accumulator, value)
-
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return self.inner.add_reversed(accumulator, value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator

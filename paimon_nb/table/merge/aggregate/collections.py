@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from paimon_nb.format.types import Array
 from paimon_nb.table.merge.aggregate.base import Aggregate
-
-
-def frozen(value: Any) -> Any:
-    """A value that can be compared and hashed, whatever it is made of."""
-    if isinstance(value, dict):
-        return tuple((k, frozen(v)) for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(frozen(v) for v in value)
-    return value
+from paimon_nb.table.merge.aggregate.java_order import hash_code, identity, listed
 
 
 class Collect(Aggregate):
-    """Arrays one after another; with `distinct` each element once."""
+    """Arrays one after another; with `distinct` each element once, in the order of Java's hash set."""
 
     name = "collect"
-
-    @property
-    def distinct(self) -> bool:
-        return self.spec.options.get("distinct", "false").lower() == "true"
+    types = frozenset({"ARRAY"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None and value is None:
             return None
-        both = [*(accumulator or []), *(value or [])]
-        return list({frozen(v): v for v in reversed(both)}.values())[::-1] if self.distinct else both
+        if self.spec.options.get("distinct", "false").lower() != "true":
+            return value if accumulator is None else accumulator if value is None else accumulator + value
+        assert isinstance(self.field.type, Array)
+        code = hash_code(self.field.type.element)
+        if code is None:  # rows and arrays: in the order they came; the accumulator is not looked through again
+            seen = {identity(v) for v in accumulator or ()}
+            return [*(accumulator or ()), *(v for v in _firsts(value or ()) if identity(v) not in seen)]
+        elements = _firsts([*(accumulator or ()), *(value or ())])
+        return [elements[i] for i in listed([0 if v is None else code(v) for v in elements])]
 
     def add_reversed(self, accumulator: Any, value: Any) -> Any:
         return self.add(accumulator, value)
@@ -38,50 +36,66 @@ class Collect(Aggregate):
         """Each element of `value` goes once, as far as it is there."""
         if accumulator is None or value is None:
             return accumulator
-        gone = [frozen(v) for v in value]
+        gone = [identity(v) for v in value]
         out = []
         for element in accumulator:
-            if frozen(element) in gone:
-                gone.remove(frozen(element))
+            if identity(element) in gone:
+                gone.remove(identity(element))
             else:
                 out.append(element)
         return out
+
+
+def _firsts(values: Iterable[Any]) -> list[Any]:
+    """Each value once, where it stood first."""
+    firsts: dict[Any, Any] = {}
+    for value in values:
+        firsts.setdefault(identity(value), value)
+    return list(firsts.values())
 
 
 class MergeMap(Aggregate):
     """Maps joined; the newer value of a key wins."""
 
     name = "merge_map"
+    types = frozenset({"MAP"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        merged = {frozen(k): (k, v) for k, v in accumulator}
-        merged.update({frozen(k): (k, v) for k, v in value})
+        merged = {identity(k): (k, v) for k, v in accumulator}
+        merged.update({identity(k): (k, v) for k, v in value})
         return list(merged.values())
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
-        gone = {frozen(k) for k, _ in value}
-        return [(k, v) for k, v in accumulator if frozen(k) not in gone]
+        gone = {identity(k) for k, _ in value}
+        return [(k, v) for k, v in accumulator if identity(k) not in gone]
 
 
-class MergeMapWithKeyTime(MergeMap):
-    """MAP<k, ROW<v, ts>>: per key the entry with the larger ts."""
+class MergeMapWithKeyTime(Aggregate):
+    """MAP<k, ROW<v, ts>>: per key the entry with the larger ts, a text. A function of Paimon after 1.3.
+
+    A NULL entry removes the key, an entry without a time changes nothing; of equal times the older entry stays.
+    """
 
     name = "merge_map_with_keytime"
+    types = frozenset({"MAP"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        merged = {frozen(k): (k, v) for k, v in accumulator}
+        merged = {identity(k): (k, v) for k, v in accumulator}
         for k, v in value:
-            there = merged.get(frozen(k))
-            if there is None or _time(v) is None or _time(there[1]) is None or _time(v) >= _time(there[1]):
-                merged[frozen(k)] = (k, v)
+            if v is None:
+                merged.pop(identity(k), None)
+                continue
+            there = merged.get(identity(k), (k, None))[1]
+            if _time(v) is not None and (there is None or _time(there) is None or _time(v) > _time(there)):
+                merged[identity(k)] = (k, v)
         return list(merged.values())
 
 
-def _time(entry: Any) -> Any:
-    return None if entry is None else list(entry.values())[-1]
+def _time(entry: dict[str, Any]) -> Any:
+    return list(entry.values())[-1]

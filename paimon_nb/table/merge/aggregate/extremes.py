@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyarrow as pa
@@ -9,15 +10,28 @@ import pyarrow as pa
 from paimon_nb.table.merge.aggregate.base import Aggregate, grouped
 from paimon_nb.table.merge.groups import Groups
 
+_TYPES = frozenset(
+    {"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ",
+     "CHAR", "VARCHAR", "BINARY", "VARBINARY"}
+)  # fmt: skip
+
 
 def _less(a: Any, b: Any) -> bool:
+    """Java's order: -0.0 before 0.0, NaN after all numbers."""
+    if isinstance(a, float):
+        return _rank(a) < _rank(b)
     if isinstance(a, str):
         return bool(a.encode("utf-8", "surrogatepass") < b.encode("utf-8", "surrogatepass"))
     return bool(a < b)
 
 
+def _rank(value: float) -> tuple[bool, float, float]:
+    return (True, 0.0, 0.0) if value != value else (False, value, math.copysign(1, value))
+
+
 class Max(Aggregate):
     name = "max"
+    types = _TYPES
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
@@ -30,6 +44,7 @@ class Max(Aggregate):
 
 class Min(Aggregate):
     name = "min"
+    types = _TYPES
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:

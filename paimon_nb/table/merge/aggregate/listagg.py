@@ -8,18 +8,27 @@ from paimon_nb.table.merge.aggregate.base import Aggregate
 
 
 class ListAgg(Aggregate):
+    """Joins everything that is not NULL, empty texts too.
+
+    `distinct` is an option of Paimon after 1.3 (1.3 ignores it), and follows those: parts already there and blank
+    parts are left out, and so is a blank text.
+    """
+
     name = "listagg"
+    types = frozenset({"VARCHAR"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        if value == "":
-            return accumulator
-        if accumulator == "":
-            return value
         delimiter = self.spec.options.get("list-agg-delimiter", ",")
         if self.spec.options.get("distinct", "false").lower() != "true":
             return accumulator + delimiter + value
-        seen = dict.fromkeys(accumulator.split(delimiter))
-        fresh = [part for part in dict.fromkeys(value.split(delimiter)) if part and part not in seen]
+        if not value.strip() or not accumulator.strip():
+            return accumulator if not value.strip() else value
+        seen = set(_parts(accumulator, delimiter))
+        fresh = [part for part in dict.fromkeys(_parts(value, delimiter)) if part.strip() and part not in seen]
         return delimiter.join([accumulator, *fresh])
+
+
+def _parts(text: str, delimiter: str) -> list[str]:
+    return text.split(delimiter) if delimiter else text.split()

@@ -1,90 +1,136 @@
-"""Functions over ARRAY<ROW>: rows inside a row, upserted by a nested key."""
+"""Functions over ARRAY<ROW>: rows inside a row, upserted by a nested key. Lists come in the order of Java's hash map."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.format.types import Array, DataField, Row
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.collections import frozen
+from paimon_nb.table.merge.aggregate.java_order import identity, listed, row_hash
+from paimon_nb.table.merge.spec import Aggregator
+
+_NO_LIMIT = 2147483647
 
 
-class NestedUpdate(Aggregate):
-    """Without `nested-key` rows are collected; with it the newer row of a key replaces the older."""
+class _Nested(Aggregate):
+    """What the functions over nested rows share: the nested key and what a NULL in it means."""
+
+    def __init__(self, field: DataField, spec: Aggregator) -> None:
+        """Raises: UnsupportedOperation: not ARRAY<ROW>. BadOptionValue: an option names no field of it."""
+        super().__init__(field, spec)
+        t = field.type
+        if not (isinstance(t, Array) and isinstance(t.element, Row)):
+            raise UnsupportedOperation(
+                f"aggregate function {self.name} does not take column {field.name!r} of type {t}",
+                hint="it takes ARRAY<ROW<...>>", function=self.name,
+            )  # fmt: skip
+        self.types_of = {f.name: f.type for f in t.element.fields}
+        self.nested_key = self._names("nested-key")
+        self.sequence = self._names("nested-sequence-field")
+        self.null_strategy = spec.options.get("nested-key-null-strategy", "merge").lower()
+        self.limit = int(spec.options.get("count-limit", _NO_LIMIT))
+        self.hash = row_hash([self.types_of[n] for n in self.nested_key]) if self.nested_key else None
+
+    def _names(self, option: str) -> tuple[str, ...]:
+        names = tuple(p.strip() for p in self.spec.options.get(option, "").split(",") if p.strip())
+        for name in names:
+            if name not in self.types_of:
+                raise BadOptionValue(
+                    f"fields.{self.field.name}.{option} names no nested field: {name!r}",
+                    hint=f"nested fields: {', '.join(self.types_of)}",
+                )
+        return names
+
+    def key(self, row: Any) -> Any:
+        return tuple(identity(row[k]) for k in self.nested_key)
+
+    def counts(self, row: Any) -> bool:
+        """Whether a row takes part: `nested-key-null-strategy` decides about a NULL in its key."""
+        if self.null_strategy == "merge" or all(row[k] is not None for k in self.nested_key):
+            return True
+        if self.null_strategy == "ignore":
+            return False
+        raise UnsupportedOperation(
+            f"NULL in the nested key of column {self.field.name!r}",
+            hint=f"set 'fields.{self.field.name}.nested-key-null-strategy' to 'merge' or 'ignore'",
+        )
+
+    def in_map_order(self, rows: dict[Any, Any], most: int | None = None) -> list[Any]:
+        """The rows as a HashMap by nested key lists them."""
+        assert self.hash is not None
+        held = list(rows.values())
+        return [held[i] for i in listed([self.hash([r[k] for k in self.nested_key]) for r in held], most)]
+
+
+class NestedUpdate(_Nested):
+    """Without `nested-key` rows are collected; with it the newer row of a key replaces the older.
+
+    `nested-sequence-field` and `nested-key-null-strategy` are options of Paimon after 1.3.
+    """
 
     name = "nested_update"
-
-    @property
-    def nested_key(self) -> tuple[str, ...]:
-        return tuple(p.strip() for p in self.spec.options.get("nested-key", "").split(",") if p.strip())
-
-    @property
-    def limit(self) -> int:
-        return int(self.spec.options.get("count-limit", 2147483647))
-
-    def _key(self, row: Any) -> Any:
-        return tuple(frozen(row[k]) for k in self.nested_key)
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
-        rows = [r for r in accumulator if r is not None]
-        fresh = [r for r in value if r is not None]
+        if len(accumulator) >= self.limit:
+            return accumulator
+        fresh = [r for r in value if r is not None][: self.limit - len(accumulator)]
+        rows = [r for r in accumulator if r is not None] + fresh
         if not self.nested_key:
-            if len(rows) >= self.limit:
-                return accumulator
-            return (rows + fresh)[: self.limit] if len(rows) + len(fresh) > self.limit else rows + fresh
-        order = self.spec.options.get("nested-sequence-field")
-        merged = {self._key(r): r for r in rows}
-        for row in fresh:
-            key = self._key(row)
-            if key not in merged and len(merged) >= self.limit:
-                continue
-            there = merged.get(key)
-            if order and there is not None and _smaller(row[order], there[order]):
-                continue
-            merged[key] = row
-        return list(merged.values())
-
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return self.add(value, accumulator) if accumulator is not None else value
+            return rows
+        merged: dict[Any, Any] = {}
+        for row in rows:
+            if self.counts(row):
+                there = merged.get(key := self.key(row))
+                if there is None or not self._older(row, there):
+                    merged[key] = row
+        return self.in_map_order(merged)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
-        if self.nested_key:
-            gone = {self._key(r) for r in value if r is not None}
-            return [r for r in accumulator if r is not None and self._key(r) not in gone]
-        left = [frozen(r) for r in value if r is not None]
-        out = []
-        for row in accumulator:
-            if frozen(row) in left:
-                left.remove(frozen(row))
-            else:
-                out.append(row)
-        return out
+        rows, gone = ([r for r in array if r is not None] for array in (accumulator, value))
+        if not self.nested_key:
+            equal = {identity(r) for r in gone}
+            return [r for r in rows if identity(r) not in equal]
+        held = {self.key(r): r for r in rows if self.counts(r)}
+        most = len(held)
+        for row in gone:
+            if self.counts(row):
+                held.pop(self.key(row), None)
+        return self.in_map_order(held, most)
+
+    def _older(self, row: Any, there: Any) -> bool:
+        """Whether `row` comes before the row that is there, by `nested-sequence-field`; NULL before everything."""
+        for name in self.sequence:
+            new, old = row[name], there[name]
+            if new != old:
+                return new is None or (old is not None and new < old)
+        return False
 
 
-def _smaller(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is None and b is not None
-    return bool(a < b)
-
-
-class NestedPartialUpdate(NestedUpdate):
-    """Per nested key, each field's newest value that is not NULL."""
+class NestedPartialUpdate(_Nested):
+    """Per nested key, each field's newest value that is not NULL. A function of Paimon after 1.3."""
 
     name = "nested_partial_update"
 
-    def add(self, accumulator: Any, value: Any) -> Any:
-        if accumulator is None or value is None:
-            return value if accumulator is None else accumulator
-        merged = {self._key(r): r for r in accumulator if r is not None}
-        for row in value:
-            if row is None:
-                continue
-            there = merged.get(self._key(row), {})
-            merged[self._key(row)] = {k: there.get(k) if v is None else v for k, v in row.items()}
-        return list(merged.values())
+    def __init__(self, field: DataField, spec: Aggregator) -> None:
+        """Raises BadOptionValue without `nested-key`."""
+        super().__init__(field, spec)
+        if not self.nested_key:
+            raise BadOptionValue(
+                f"nested_partial_update of column {field.name!r} needs a nested key",
+                hint=f"set 'fields.{field.name}.nested-key'",
+            )
 
-    def retract(self, accumulator: Any, value: Any) -> Any:
-        return Aggregate.retract(self, accumulator, value)
+    def add(self, accumulator: Any, value: Any) -> Any:
+        if value is None:
+            return accumulator
+        merged: dict[Any, Any] = {}
+        for row in [*(accumulator or ()), *value]:
+            if row is not None and self.counts(row):
+                there = merged.get(self.key(row), {})
+                merged[self.key(row)] = {k: there.get(k) if v is None else v for k, v in row.items()}
+        return self.in_map_order(merged)

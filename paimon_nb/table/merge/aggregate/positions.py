@@ -19,9 +19,6 @@ class LastValue(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         return value
 
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return accumulator if accumulator is not None else value
-
     def retract(self, accumulator: Any, value: Any) -> Any:
         return None
 
@@ -46,9 +43,6 @@ class LastNonNullValue(Aggregate):
     def add(self, accumulator: Any, value: Any) -> Any:
         return accumulator if value is None else value
 
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return value if accumulator is None else accumulator
-
     def retract(self, accumulator: Any, value: Any) -> Any:
         return accumulator if value is None else None
 
@@ -72,9 +66,6 @@ class FirstValue(Aggregate):
     def begin(self) -> None:
         self.begun = False
 
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return value
-
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         return groups.pick_column(column, groups.starts)
 
@@ -85,10 +76,14 @@ class FirstNonNullValue(Aggregate):
     name = "first_non_null_value"
 
     def add(self, accumulator: Any, value: Any) -> Any:
-        return value if accumulator is None else accumulator
+        # As in Java, a record that was removed in between does not bring back the beginning.
+        if self.begun or value is None:
+            return accumulator
+        self.begun = True
+        return value
 
-    def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        return accumulator if value is None else value
+    def begin(self) -> None:
+        self.begun = False
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
         position, none = groups.first_where(groups.valid(column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from paimon_nb.base.errors import EnvironmentError_
@@ -28,7 +29,13 @@ class ThetaSketch(Aggregate):
         union = library.theta_union(12)
         for sketch in (accumulator, value):
             union.update(library.compact_theta_sketch.deserialize(sketch))
-        return union.get_result().serialize()
+        return _java_theta(union.get_result().serialize())
+
+
+def _java_theta(sketch: bytes) -> bytes:
+    """Java fills in the sampling probability 1.0 (bytes 12 to 16), which C++ leaves out; nobody reads it."""
+    longs_before_hashes = sketch[0] & 0x3F
+    return sketch[:12] + struct.pack("<f", 1.0) + sketch[16:] if longs_before_hashes > 1 else sketch
 
 
 class HllSketch(Aggregate):
@@ -38,7 +45,9 @@ class HllSketch(Aggregate):
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
         library = _library()
-        union = library.hll_union(12)
-        for sketch in (accumulator, value):
-            union.update(library.hll_sketch.deserialize(sketch))
+        # As Java: the union begins as the newer sketch, with its size, and the older one goes into it.
+        newer, older = (library.hll_sketch.deserialize(sketch) for sketch in (value, accumulator))
+        union = library.hll_union(newer.lg_config_k)
+        union.update(newer)
+        union.update(older)
         return union.get_result(library.tgt_hll_type.HLL_4).serialize_compact()
