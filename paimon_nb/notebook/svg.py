@@ -203,6 +203,18 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
     return "".join(parts)
 
 
+def text_svg(text: str, label: str) -> str:
+    """Lines of text as a picture, for views whose still form is an outline."""
+    lines = text.split("\n")
+    parts = [_open(len(lines) * 17 + 8, label)]
+    for i, line in enumerate(lines):
+        inner = len(line) - len(line.lstrip())
+        weight = ' font-weight="600"' if inner == 0 else ' class="dim"' if inner > 2 else ""
+        parts.append(f'<text x="{inner * 9}" y="{i * 17 + 14}"{weight}>{escape(_clip(line.strip(), 120))}</text>')
+    parts.append("</svg>")
+    return "".join(parts)
+
+
 def framed(svg: str) -> str:
     """The picture with its style, ready for an output cell."""
     return f'<div class="pnb"><style>{STYLE}</style>{svg}</div>'

@@ -19,8 +19,15 @@ def timeline_view(table: Any) -> Any:
     return Timeline(table)
 
 
+def explore_view(table: Any, at: str = "") -> Any:
+    """The explorer: schema, options, snapshots down to row groups."""
+    from paimon_nb.notebook.widgets.explore import Explorer
+
+    return Explorer(table, at)
+
+
 def install_views() -> None:
     """Give `Table` its pictures; below this room nobody knows of them."""
     from paimon_nb.table.table import Table
 
-    Table.views.update({"lsm": lsm_view, "timeline": timeline_view})
+    Table.views.update({"lsm": lsm_view, "timeline": timeline_view, "explore": explore_view})

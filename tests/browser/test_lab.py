@@ -19,9 +19,10 @@ CELLS = (
     "%load_ext paimon_nb\n%paimon connect warehouse",
     "%paimon lsm orders",
     "%paimon timeline orders",
+    "%paimon explore orders",
     "%%paimon\nSHOW TABLES",
 )
-LSM, TIMELINE, SQL = 1, 2, 3
+LSM, TIMELINE, EXPLORE, SQL = 1, 2, 3, 4
 NAME = "orders.ipynb"
 
 
@@ -139,6 +140,33 @@ def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None
     assert max(widths) == widths[-1]  # L5 holds the most bytes
 
 
+def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> None:
+    output, keyboard = shown.output(EXPLORE), shown.page.keyboard
+    chosen = output.locator('[aria-selected="true"]')
+    output.locator('[data-place="snapshots"]').click()
+    output.locator('[data-place="snapshot/14"]').wait_for()
+    for step in ("snapshot/14", "snapshot/14/base", "snapshot/14/delta"):
+        keyboard.press("ArrowDown")
+        assert chosen.get_attribute("data-place") == step or step.count("/") == 2
+        if step == "snapshot/14":
+            keyboard.press("ArrowRight")
+            output.locator('[data-place="snapshot/14/delta"]').wait_for()
+    depth = "snapshot/14/delta"
+    for _ in range(3):  # manifest, file, row group
+        keyboard.press("ArrowRight")
+        output.locator(f'[data-place^="{depth}/"]').first.wait_for()
+        keyboard.press("ArrowRight")
+        depth = chosen.get_attribute("data-place")
+    assert depth.count("/") == 5
+    facts = output.locator(".about")
+    facts.get_by_text("row group 0").wait_for()
+    assert facts.get_by_role("cell", name="_SEQUENCE_NUMBER").count() == 1
+    keyboard.press("ArrowLeft")
+    facts.get_by_text("its schema, 0").click()
+    facts.get_by_role("cell", name="DECIMAL(10, 2)").wait_for()
+    keyboard.press("Home")
+
+
 def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     from playwright.sync_api import expect
 
@@ -153,7 +181,7 @@ e => {
   const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
     return .2126 * r + .7152 * g + .0722 * b; };
   const page = rgb(getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor);
-  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th')].filter((t) => t.textContent.trim()).map((t) => {
+  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button')].filter((t) => t.textContent.trim()).map((t) => {
     const style = getComputedStyle(t), a = Number(style.opacity), own = rgb(t instanceof SVGElement ? style.fill : style.color);
     const [x, y] = [light(own.map((v, i) => v * a + page[i] * (1 - a))), light(page)].sort((p, q) => q - p);
     return [(x + .05) / (y + .05), t.textContent];
@@ -165,10 +193,12 @@ e => {
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
+    shown.output(EXPLORE).locator('[data-place^="snapshot/14/delta/"]').nth(1).click()
+    shown.output(EXPLORE).locator(".about").get_by_text("a commit", exact=True).wait_for()
     shown.output(TIMELINE).locator('circle.dot[data-snapshot="11"]').click()
     shown.output(TIMELINE).get_by_text("VERSION AS OF 11").wait_for()
     short = theme.split()[1].lower()
-    for name, cell in (("lsm", LSM), ("timeline", TIMELINE)):
+    for name, cell in (("lsm", LSM), ("timeline", TIMELINE), ("explore", EXPLORE)):
         least, text = shown.output(cell).evaluate(CONTRAST)
         assert least >= 4.5, (name, text, least)  # WCAG AA
         shown.keep(f"{name}-{short}", cell)
@@ -181,7 +211,7 @@ def test_the_stored_notebook_shows_its_picture_without_a_kernel(shown: Notebook,
     (data,) = [o["data"] for o in stored["cells"][LSM]["outputs"]]
     assert {"text/plain", "text/html", "image/svg+xml"} <= set(data)
     shown.open(lab, NAME)
-    for cell in (LSM, TIMELINE):
+    for cell in (LSM, TIMELINE, EXPLORE):
         still = shown.output(cell).locator("img.pnb-still")
         still.wait_for()
         assert still.evaluate("e => e.decode().then(() => e.naturalWidth)") > 800

@@ -76,6 +76,7 @@ HELP = """%paimon                         where we are
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon lsm TABLE [--bucket N] [--by key|size]    the LSM tree, seen
 %paimon timeline TABLE          the history, with a slider
+%paimon explore TABLE [PLACE]   schema, options, snapshots, manifests, files, row groups: a tree to open
 %paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
 %paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
 %paimon skip TABLE WHERE CONDITION                what a condition leaves to read, and what excludes the rest
@@ -282,6 +283,13 @@ class PaimonMagics(Magics):
         from paimon_nb.notebook.views import timeline_view
 
         return timeline_view(workbench().table(rest))
+
+    def _do_explore(self, rest: str) -> Any:
+        _need_table("explore", rest)
+        from paimon_nb.notebook.views import explore_view
+
+        table, _, at = rest.partition(" ")
+        return explore_view(workbench().table(table), at.strip())
 
     def _do_why(self, rest: str) -> Any:
         from paimon_nb.notebook.reports import why_report

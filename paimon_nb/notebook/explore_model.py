@@ -1,0 +1,523 @@
+"""A table as places to walk through: schema, options, snapshots, manifest lists, manifests, files, row groups. Reads only what is opened."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
+from paimon_nb.base.redact import is_secret
+from paimon_nb.notebook.display import cell
+from paimon_nb.table.inspect.words import bytes_text, partition_text
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import ManifestEntry, ManifestFile
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.table import Table
+
+MAX_CHILDREN = 500
+"""More than that under one place are counted, not listed."""
+MAX_ROWS = 200
+LISTS = ("base", "delta", "changelog")
+KINDS = ("+", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the tree. `id` is the path that finds it again: `snapshot/5/delta/manifest-…/0`."""
+
+    id: str
+    label: str
+    note: str = ""
+    branch: bool = False
+    """Whether there is something inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a place: pairs, a table, related places, and SQL that asks the same."""
+
+    title: str
+    pairs: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str | None, ...], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """(text, id of the place)."""
+    sql: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Inspector:
+    """Walks one table. Broken and vanished files become facts with an error; nothing is raised for them."""
+
+    table: Table
+    _rooms: dict[str, tuple[Callable[..., list[Place]], Callable[..., Facts]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rooms = {
+            "": (self._top, self._table_facts),
+            "schemas": (self._schemas, self._schemas_facts),
+            "schema": (_nothing, self._schema_facts),
+            "options": (_nothing, self._options_facts),
+            "snapshots": (self._snapshots, self._snapshots_facts),
+            "snapshot": (self._inside_snapshot, self._inside_snapshot_facts),
+            "tags": (self._tags, self._tags_facts),
+            "tag": (partial(self._inside_snapshot, kind="tag"), partial(self._inside_snapshot_facts, kind="tag")),
+            "branches": (_nothing, self._branches_facts),
+            "consumers": (_nothing, self._consumers_facts),
+        }
+
+    def children(self, place: str) -> list[Place]:
+        """What is inside, at most `MAX_CHILDREN`; [] when it cannot be read (`facts` says why)."""
+        try:
+            found = self._room(place)[0](*_parts(place))
+        except _READ_ERRORS:
+            return []
+        if len(found) > MAX_CHILDREN:
+            rest = len(found) - MAX_CHILDREN
+            return [*found[:MAX_CHILDREN], Place(f"{place}/…", f"{rest:,} more", "SQL lists them all")]
+        return found
+
+    def facts(self, place: str) -> Facts:
+        """What is known of it; `error` says what could not be read."""
+        try:
+            return self._room(place)[1](*_parts(place))
+        except PaimonError as error:
+            return Facts(
+                place, error=f"{type(error).__name__}: {error.message}" + (f" → {error.hint}" if error.hint else "")
+            )
+        except _READ_ERRORS as error:
+            return Facts(place, error=f"cannot be read: {error}")
+
+    def _room(self, place: str) -> Any:
+        room = self._rooms.get(place.split("/", 1)[0])
+        if room is None:
+            raise SnapshotNotFound(f"no place {place!r}", hint="begin at ''")
+        return room
+
+    # -- the table
+
+    def _top(self) -> list[Place]:
+        store = self.table.store
+        counts = {
+            "schemas": ("schemas", len(store.schemas.ids()), True),
+            "options": ("options", len(store.schema.options), False),
+            "snapshots": ("snapshots", len(store.snapshots.ids()), True),
+            "tags": ("tags", len(store.tags.names()), True),
+            "branches": ("branches", len(store.branches.names()), False),
+            "consumers": ("consumers", len(store.consumers.ids()), False),
+        }
+        return [Place(i, label, f"{n:,}", branch and n > 0) for i, (label, n, branch) in counts.items()]
+
+    def _table_facts(self) -> Facts:
+        store, latest = self.table.store, self.table.store.latest()
+        pairs = [
+            ("path", self.table.path),
+            ("comment", store.schema.comment or ""),
+            ("primary key", ", ".join(self.table.primary_keys) or "none: an append table"),
+            ("partitioned by", ", ".join(self.table.partition_keys)),
+            ("buckets", str(store.bucket_option)),
+            ("latest snapshot", f"{latest.id}" if latest else "none yet"),
+            ("stored rows", f"{latest.total_record_count or 0:,}" if latest else "0"),
+        ]
+        links = [("newest schema", f"schema/{store.schema.id}")] + (
+            [(f"snapshot {latest.id}", f"snapshot/{latest.id}")] if latest else []
+        )
+        return Facts(str(self.table.name), _said(pairs), links=tuple(links), sql=f"DESCRIBE {self.table.name.quoted()}")
+
+    def _schemas(self) -> list[Place]:
+        return [
+            Place(f"schema/{s.id}", f"schema {s.id}", f"{len(s.fields)} columns")
+            for s in map(self.table.store.schemas.get, sorted(self.table.store.schemas.ids(), reverse=True))
+        ]
+
+    def _schemas_facts(self) -> Facts:
+        schemas = [self.table.store.schemas.get(i) for i in sorted(self.table.store.schemas.ids())]
+        rows = [
+            (str(s.id), instant(s.time_ms), str(len(s.fields)), changed(b, s))
+            for b, s in zip([None, *schemas], schemas, strict=False)
+        ]
+        return Facts(
+            "schemas",
+            columns=("id", "time", "columns", "what changed"),
+            rows=tuple(rows[:MAX_ROWS]),
+            sql=self._sql("schemas"),
+        )
+
+    def _schema_facts(self, number: str) -> Facts:
+        schema = self.table.store.schemas.get(int(number))
+        rows = tuple(
+            (
+                f.name, str(f.type), "PRIMARY" if f.name in schema.primary_keys else "PARTITION" if f.name in schema.partition_keys else "",
+                f.default_value, f.description, str(f.id),
+            )
+            for f in schema.fields[:MAX_ROWS]
+        )  # fmt: skip
+        pairs = [
+            ("time", instant(schema.time_ms)),
+            ("comment", schema.comment or ""),
+            ("options", f"{len(schema.options)} set"),
+        ]
+        more = len(schema.fields) - len(rows)
+        return Facts(
+            f"schema {number}", _said([*pairs, ("columns not listed", f"{more:,}" if more > 0 else "")]),
+            ("column", "type", "key", "default", "comment", "id"), rows, (("options", "options"),), self._sql("schemas"),
+        )  # fmt: skip
+
+    def _options_facts(self) -> Facts:
+        from paimon_nb.options import TABLE_OPTIONS
+
+        rows = []
+        for key, value in sorted(self.table.store.schema.options.items()):
+            known = TABLE_OPTIONS.get(key)
+            shown = "***" if is_secret(key) else value
+            rows.append(
+                (
+                    key,
+                    shown,
+                    "" if known is None else cell(known.default),
+                    "unknown here" if known is None else known.doc,
+                )
+            )
+        return Facts(
+            "options",
+            columns=("option", "value", "default", "meaning"),
+            rows=tuple(rows[:MAX_ROWS]),
+            sql=self._sql("options"),
+        )
+
+    # -- snapshots, tags, branches, consumers
+
+    def _snapshots(self) -> list[Place]:
+        found = []
+        for number in sorted(self.table.store.snapshots.ids(), reverse=True)[: MAX_CHILDREN + 1]:
+            try:
+                snapshot = self.table.store.snapshots.get(number)
+            except PaimonError as error:
+                found.append(Place(f"snapshot/{number}", f"snapshot {number}", type(error).__name__))
+                continue
+            note = f"{snapshot.commit_kind.lower()} {snapshot.delta_record_count or 0:+,}"
+            found.append(Place(f"snapshot/{number}", f"snapshot {number}", note, True))
+        return found
+
+    def _snapshots_facts(self) -> Facts:
+        ids = self.table.store.snapshots.ids()
+        return Facts(
+            "snapshots",
+            (("kept", f"{len(ids):,}"), ("from", str(min(ids, default="")) or "none")),
+            sql=self._sql("snapshots"),
+        )
+
+    def _tags(self) -> list[Place]:
+        return [Place(f"tag/{t.name}", t.name, f"snapshot {t.snapshot.id}", True) for t in self.table.store.tags.all()]
+
+    def _tags_facts(self) -> Facts:
+        rows = [(t.name, str(t.snapshot.id), instant(t.snapshot.time_ms)) for t in self.table.store.tags.all()]
+        return Facts(
+            "tags", columns=("tag", "snapshot", "committed"), rows=tuple(rows[:MAX_ROWS]), sql=self._sql("tags")
+        )
+
+    def _branches_facts(self) -> Facts:
+        rows = [(name,) for name in self.table.store.branches.names()]
+        return Facts("branches", columns=("branch",), rows=tuple(rows[:MAX_ROWS]), sql=self._sql("branches"))
+
+    def _consumers_facts(self) -> Facts:
+        store = self.table.store
+        rows = [(c, str(store.consumers.next_snapshot(c))) for c in store.consumers.ids()]
+        links = tuple((f"next of {c}: snapshot {n}", f"snapshot/{n}") for c, n in rows[:20])
+        return Facts(
+            "consumers",
+            columns=("consumer", "next snapshot"),
+            rows=tuple(rows[:MAX_ROWS]),
+            links=links,
+            sql=self._sql("consumers"),
+        )
+
+    # -- inside a snapshot: list / manifest / entry / row group
+
+    def _snapshot(self, kind: str, name: str) -> Snapshot:
+        store = self.table.store
+        return store.tags.get(name).snapshot if kind == "tag" else store.snapshots.get(int(name))
+
+    def _inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Place]:
+        snapshot = self._snapshot(kind, name)
+        here = "/".join((kind, name, *inner))
+        match inner:
+            case ():
+                return [
+                    Place(f"{here}/{w}", f"{w} manifest list", "", True) for w in LISTS if _list_name(snapshot, w)
+                ] + ([Place(f"{here}/index", "index manifest")] if snapshot.index_manifest else [])
+            case (which,) if which in LISTS:
+                return [
+                    Place(f"{here}/{m.file_name}", _short(m.file_name), f"+{m.num_added:,} −{m.num_deleted:,}", True)
+                    for m in self._manifests(snapshot, which)
+                ]
+            case (_, manifest):
+                return [
+                    Place(
+                        f"{here}/{i}",
+                        _short(e.file.file_name),
+                        self._entry_note(e),
+                        e.file.file_name.endswith(".parquet"),
+                    )
+                    for i, e in enumerate(self._entries(manifest)[: MAX_CHILDREN + 1])
+                ]
+            case (_, manifest, entry):
+                footer = self._footer(self._entries(manifest)[int(entry)])
+                return [
+                    Place(f"{here}/{i}", f"row group {i}", f"{footer.row_group(i).num_rows:,} rows")
+                    for i in range(footer.num_row_groups)
+                ]
+        return []
+
+    def _inside_snapshot_facts(self, name: str, *inner: str, kind: str = "snapshot") -> Facts:
+        snapshot = self._snapshot(kind, name)
+        match inner:
+            case ():
+                return self._snapshot_facts(snapshot, f"{kind} {name}")
+            case ("index",):
+                return self._index_facts(snapshot)
+            case (which,):
+                return self._list_facts(snapshot, which)
+            case (which, manifest):
+                return self._manifest_facts(snapshot, which, manifest)
+            case (_, manifest, entry):
+                return self._entry_facts(self._entries(manifest)[int(entry)])
+            case (_, manifest, entry, group):
+                return self._group_facts(self._entries(manifest)[int(entry)], int(group))
+        raise SnapshotNotFound(f"no place {'/'.join((kind, name, *inner))!r}", hint="begin at ''")
+
+    def _snapshot_facts(self, s: Snapshot, title: str) -> Facts:
+        pairs = [
+            ("kind", s.commit_kind), ("committed", instant(s.time_ms)), ("by", s.commit_user), ("identifier", str(s.commit_identifier)),
+            ("stored rows", f"{s.total_record_count or 0:,}"), ("of them new", f"{s.delta_record_count or 0:+,}"),
+            ("changelog rows", f"{s.changelog_record_count:,}" if s.changelog_record_count else ""),
+            ("watermark", "" if s.watermark in (None, -(2**63)) else str(s.watermark)), ("statistics", s.statistics or ""),
+            *((f"property {k}", "***" if is_secret(k) else v) for k, v in (s.properties or {}).items()),
+        ]  # fmt: skip
+        ids = self.table.store.snapshots.ids()
+        near = [("◂ the one before", s.id - 1), ("the one after ▸", s.id + 1)]
+        links = [(f"{text}: snapshot {n}", f"snapshot/{n}") for text, n in near if n in ids]
+        links.append((f"its schema, {s.schema_id}", f"schema/{s.schema_id}"))
+        return Facts(
+            title,
+            _said(pairs),
+            links=tuple(links),
+            sql=f"SELECT * FROM {self.table.name.quoted()} VERSION AS OF {s.id}",
+        )
+
+    def _manifests(self, snapshot: Snapshot, which: str) -> list[ManifestFile]:
+        from paimon_nb.format.manifest import read_manifest_list
+
+        store = self.table.store
+        return read_manifest_list(store.fs, store.manifest_path(_list_name(snapshot, which) or ""))
+
+    def _entries(self, manifest: str) -> list[ManifestEntry]:
+        from paimon_nb.format.manifest import read_manifest
+
+        return read_manifest(self.table.store.fs, self.table.store.manifest_path(manifest))
+
+    def _list_facts(self, snapshot: Snapshot, which: str) -> Facts:
+        manifests = self._manifests(snapshot, which)
+        rows = [
+            (_short(m.file_name), bytes_text(m.file_size), f"{m.num_added:,}", f"{m.num_deleted:,}", str(m.schema_id))
+            for m in manifests
+        ]
+        pairs = (("file", _list_name(snapshot, which) or ""), ("manifests", f"{len(manifests):,}"))
+        return Facts(
+            f"{which} manifest list", pairs, ("manifest", "size", "adds", "deletes", "schema"), tuple(rows[:MAX_ROWS]),
+            ((f"snapshot {snapshot.id}", f"snapshot/{snapshot.id}"),), self._sql("manifests", snapshot.id),
+        )  # fmt: skip
+
+    def _manifest_facts(self, snapshot: Snapshot, which: str, manifest: str) -> Facts:
+        entries = self._entries(manifest)
+        rows = [
+            (KINDS[e.kind], _short(e.file.file_name), partition_text(self.table.store, e.partition), str(e.bucket), f"L{e.file.level}", f"{e.file.row_count:,}", bytes_text(e.file.file_size))
+            for e in entries[:MAX_ROWS]
+        ]  # fmt: skip
+        pairs = (("file", manifest), ("entries", f"{len(entries):,}"))
+        links = ((f"its {which} manifest list", f"snapshot/{snapshot.id}/{which}"),)
+        return Facts(
+            "manifest",
+            pairs,
+            ("", "file", "partition", "bucket", "level", "rows", "size"),
+            tuple(rows),
+            links,
+            self._sql("files", snapshot.id),
+        )
+
+    def _index_facts(self, snapshot: Snapshot) -> Facts:
+        from paimon_nb.format.manifest import read_index_manifest
+
+        store = self.table.store
+        entries = read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest or ""))
+        rows = [
+            (
+                e.index_type,
+                e.file_name,
+                partition_text(store, e.partition),
+                str(e.bucket),
+                f"{e.row_count:,}",
+                bytes_text(e.file_size),
+            )
+            for e in entries[:MAX_ROWS]
+        ]
+        pairs = (("file", snapshot.index_manifest or ""), ("entries", f"{len(entries):,}"))
+        return Facts(
+            "index manifest",
+            pairs,
+            ("kind", "file", "partition", "bucket", "rows", "size"),
+            tuple(rows),
+            sql=self._sql("table_indexes", snapshot.id),
+        )
+
+    def _entry_note(self, e: ManifestEntry) -> str:
+        where = partition_text(self.table.store, e.partition)
+        level = f"L{e.file.level} " if self.table.primary_keys else ""
+        return f"{KINDS[e.kind]} {where + ' · ' if where else ''}b{e.bucket} · {level}{e.file.row_count:,} rows"
+
+    def _entry_facts(self, e: ManifestEntry) -> Facts:
+        from paimon_nb.format.manifest import ADD
+        from paimon_nb.format.stats import decode_stats
+
+        store, f = self.table.store, e.file
+        schema = store.schemas.get(f.schema_id)
+        texts = _texts(schema)
+        pairs = [
+            ("path", store.data_path(e.partition, e.bucket, f)), ("entry", ("adds the file", "removes the file")[e.kind]),
+            ("partition", partition_text(store, e.partition)), ("bucket", f"{e.bucket} of {e.total_buckets}"), ("level", str(f.level)),
+            ("rows", f"{f.row_count:,}"), ("deletes among them", f"{f.delete_row_count:,}" if f.delete_row_count else ""),
+            ("size", bytes_text(f.file_size)), ("sequence", f"{f.min_sequence:,} … {f.max_sequence:,}"),
+            ("written by", {0: "a commit", 1: "a compaction"}.get(f.file_source if f.file_source is not None else -1, "")),
+            ("created", instant(f.creation_time_ms) if f.creation_time_ms else ""), ("beside it", ", ".join(f.extra_files)),
+            ("index inside the manifest", bytes_text(len(f.embedded_index)) if f.embedded_index else ""),
+        ]  # fmt: skip
+        error = ""
+        if f.file_name.endswith(".parquet") and e.kind == ADD:
+            try:
+                pairs.append(("row groups", str(self._footer(e).num_row_groups)))
+            except PaimonError as broken:
+                error = f"{type(broken).__name__}: {broken.message}"
+        stats = decode_stats(schema.fields, f.value_stats, f.value_stats_cols)
+        rows = [
+            (n, texts(n, s.min), texts(n, s.max), "" if s.null_count is None else f"{s.null_count:,}")
+            for n, s in list(stats.items())[:MAX_ROWS]
+        ]
+        return Facts(
+            f.file_name, _said(pairs), ("column", "min", "max", "nulls") if rows else (), tuple(rows),
+            ((f"its schema, {f.schema_id}", f"schema/{f.schema_id}"),), self._sql("files"), error,
+        )  # fmt: skip
+
+    def _footer(self, e: ManifestEntry) -> Any:
+        import pyarrow.parquet as pq
+
+        path = self.table.store.data_path(e.partition, e.bucket, e.file)
+        with self.table.store.fs.open(path) as source:
+            try:
+                return pq.read_metadata(source)
+            except (OSError, ValueError) as error:
+                raise CorruptFile(path, str(error)) from error
+
+    def _group_facts(self, e: ManifestEntry, number: int) -> Facts:
+        group = self._footer(e).row_group(number)
+        rows = []
+        for i in range(min(group.num_columns, MAX_ROWS)):
+            c = group.column(i)
+            s = c.statistics
+            bounds = (cell(s.min), cell(s.max)) if s is not None and s.has_min_max else ("", "")
+            rows.append((c.path_in_schema, str(c.physical_type), str(c.compression), bytes_text(c.total_compressed_size), bytes_text(c.total_uncompressed_size), *bounds))  # fmt: skip
+        pairs = (("rows", f"{group.num_rows:,}"), ("bytes before compression", bytes_text(group.total_byte_size)))
+        return Facts(
+            f"row group {number}", pairs, ("column", "type", "codec", "stored", "plain", "min", "max"), tuple(rows)
+        )
+
+    def _sql(self, system: str, snapshot: int | None = None) -> str:
+        name = self.table.name
+        travel = f" VERSION AS OF {snapshot}" if snapshot is not None else ""
+        return f"SELECT * FROM `{name.database}`.`{name.table}${system}`{travel}"
+
+
+_READ_ERRORS = (PaimonError, OSError, ValueError, IndexError)
+
+
+def _nothing(*_: str) -> list[Place]:
+    return []
+
+
+def _parts(place: str) -> list[str]:
+    return place.split("/")[1:]
+
+
+def _said(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Without those that say nothing."""
+    return tuple((k, v) for k, v in pairs if v)
+
+
+def _list_name(snapshot: Snapshot, which: str) -> str | None:
+    return {"base": snapshot.base_manifest_list, "delta": snapshot.delta_manifest_list}.get(
+        which, snapshot.changelog_manifest_list
+    )
+
+
+def _short(name: str) -> str:
+    """Writers differ in the first letters of the uuid, a writer's files in the number at the end: both stay."""
+    head = name.find("-") + 9
+    return name if len(name) <= 30 else f"{name[:head]}…{name[name.rfind('-') :]}"
+
+
+def _texts(schema: TableSchema) -> Callable[[str, Any], str | None]:
+    from paimon_nb.base.errors import UnsupportedFormat
+    from paimon_nb.format.row import cast_to_string
+
+    types = {f.name: f.type for f in schema.fields}
+
+    def text(name: str, value: Any) -> str | None:
+        if value is None:
+            return None
+        try:
+            return cell(cast_to_string(types[name], value))
+        except UnsupportedFormat:
+            return "…"
+
+    return text
+
+
+def instant(ms: int) -> str:
+    """Epoch milliseconds as UTC text."""
+    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
+
+
+def changed(before: TableSchema | None, after: TableSchema) -> str:
+    """One line: columns that came, went or changed, options that were set."""
+    if before is None:
+        return "created"
+    old, new = {f.id: f for f in before.fields}, {f.id: f for f in after.fields}
+    said = [f"+{new[i].name}" for i in new.keys() - old.keys()] + [f"−{old[i].name}" for i in old.keys() - new.keys()]
+    for i in sorted(old.keys() & new.keys()):
+        if old[i].name != new[i].name:
+            said.append(f"{old[i].name} → {new[i].name}")
+        if str(old[i].type) != str(new[i].type):
+            said.append(f"{new[i].name}: {old[i].type} → {new[i].type}")
+    keys = {k for k in {**before.options, **after.options} if before.options.get(k) != after.options.get(k)}
+    return ", ".join([*said, *(f"option {k}" for k in sorted(keys))]) or "nothing that is shown here"
+
+
+def explore_text(inspector: Inspector) -> str:
+    """The first two levels in characters; no times, no file names."""
+    facts = inspector.facts("")
+    lines = [facts.title, *(f"  {k}: {v}" for k, v in facts.pairs if k != "path")]
+    schema = inspector.facts(f"schema/{inspector.table.store.schema.id}")
+    lines += ["  columns", *(f"    {row[0]}  {row[1]}" for row in schema.rows[:20])]
+    if len(schema.rows) > 20:
+        lines.append("    …")
+    for place in inspector.children(""):
+        lines.append(f"  {place.label} ({place.note})")
+        if place.id in ("snapshots", "tags"):
+            inside = inspector.children(place.id)
+            lines += [f"    {p.label}  {p.note}" for p in inside[:5]] + (["    …"] if len(inside) > 5 else [])
+    return "\n".join(lines)
