@@ -15,7 +15,9 @@ from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, V
 from paimon_nb.format.manifest import ManifestEntry
 from paimon_nb.format.row import to_scalar
 from paimon_nb.options import table as opt
+from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.shadow import key_ids
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.assign import partition_groups
@@ -46,8 +48,10 @@ class CrossPartition:
         self._places: dict[object, Place] = {}
         self._counts: dict[bytes, dict[int, int]] = {}
         if not ignore_existing:
-            for (partition, bucket), entries in by_bucket(live_entries(store, store.latest())).items():
-                for key in _keys(store, entries):
+            snapshot = store.latest()
+            index = index_entries(store, snapshot)
+            for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
+                for key in _keys(store, entries, BucketVectors(store, partition, bucket, index)):
                     self._put(key, (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
@@ -109,8 +113,8 @@ class CrossPartition:
         return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)
 
 
-def _keys(store: TableStore, entries: Sequence[ManifestEntry]) -> list[object]:
-    """Keys that are present in a bucket: the newest record of each is no retraction."""
+def _keys(store: TableStore, entries: Sequence[ManifestEntry], vectors: BucketVectors) -> list[object]:
+    """Keys that are present in a bucket: the newest record of each is no retraction, and not marked deleted."""
     fields = (*store.schema.key_fields, SEQUENCE_FIELD, KIND_FIELD)
     newest: dict[object, tuple[int, bool]] = {}
     for entry in entries:
@@ -119,8 +123,15 @@ def _keys(store: TableStore, entries: Sequence[ManifestEntry]) -> list[object]:
         wanted = {f.id for f in fields}
         in_file = [f for f in (*schema.fields, SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
         path = store.data_path(entry.partition, entry.bucket, file)
+        vector = vectors.of(file.file_name)
+        gone = vector.mask(file.row_count) if vector is not None else None
+        start = 0
         for batch in iter_data_file(store.fs, path, in_file):
-            table = evolve(pa.Table.from_batches([batch]), in_file, fields)
+            rows = pa.Table.from_batches([batch])
+            if gone is not None:
+                rows = rows.filter(pa.array(~gone[start : start + batch.num_rows]))
+            start += batch.num_rows
+            table = evolve(rows, in_file, fields)
             ids = key_ids(table, store.schema.key_fields).to_pylist()
             numbers, kinds = table.column(SEQUENCE_NUMBER).to_pylist(), table.column(VALUE_KIND).to_pylist()
             for key, sequence, kind in zip(ids, numbers, kinds, strict=True):
