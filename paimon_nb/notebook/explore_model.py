@@ -389,7 +389,7 @@ class Inspector:
         schema = store.schemas.get(f.schema_id)
         texts = _texts(schema)
         pairs = [
-            ("path", store.data_path(e.partition, e.bucket, f)), ("entry", ("adds the file", "removes the file")[e.kind]),
+            ("path in the table", store.data_path(e.partition, e.bucket, f).removeprefix(store.root + "/")), ("entry", ("adds the file", "removes the file")[e.kind]),
             ("partition", partition_text(store, e.partition)), ("bucket", f"{e.bucket} of {e.total_buckets}"), ("level", str(f.level)),
             ("rows", f"{f.row_count:,}"), ("deletes among them", f"{f.delete_row_count:,}" if f.delete_row_count else ""),
             ("size", bytes_text(f.file_size)), ("sequence", f"{f.min_sequence:,} … {f.max_sequence:,}"),

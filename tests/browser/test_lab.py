@@ -21,8 +21,11 @@ CELLS = (
     "%paimon timeline orders",
     "%paimon explore orders",
     "%%paimon\nSHOW TABLES",
+    "%paimon timeline hostile",
+    "%paimon explore hostile",
+    "%%paimon\nDESCRIBE hostile",
 )
-LSM, TIMELINE, EXPLORE, SQL = 1, 2, 3, 4
+LSM, TIMELINE, EXPLORE, SQL, HOSTILE = 1, 2, 3, 4, (5, 6, 7)
 NAME = "orders.ipynb"
 
 
@@ -52,10 +55,29 @@ def write_orders(warehouse: Path) -> None:
                 table.create_tag("month-end")
 
 
+ATTACK = "\"'><img src=x onerror=window.hit=1><script>window.hit=1</script><svg onload=window.hit=1>"
+
+
+def write_hostile(warehouse: Path) -> None:
+    """A table whose key, value, comments, option and column name all want to run."""
+    import paimon_nb
+
+    with paimon_nb.connect(str(warehouse)) as wb:
+        said = ATTACK.replace("'", "''")
+        wb.run(
+            f"CREATE TABLE hostile (k STRING COMMENT '{said}', `{ATTACK}` STRING, PRIMARY KEY (k) NOT ENFORCED) "
+            f"COMMENT '{said}' WITH ('bucket' = '1', 'x.note' = '{said}')"
+        )
+        table = wb.table("hostile")
+        table.upsert(pa.table({"k": [ATTACK, "a"], ATTACK: [ATTACK, ATTACK]}))
+        table.create_tag("<img src=x onerror=window.hit=1>")
+
+
 @pytest.fixture(scope="module")
 def shown(notebook: Notebook, lab: Lab) -> Notebook:
     """The notebook after Run All."""
     write_orders(lab.root / "warehouse")
+    write_hostile(lab.root / "warehouse")
     cells = [
         {"cell_type": "code", "source": c, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"}
         for i, c in enumerate(CELLS)
@@ -64,7 +86,7 @@ def shown(notebook: Notebook, lab: Lab) -> Notebook:
     (lab.root / NAME).write_text(json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
     notebook.open(lab, NAME)
     notebook.run_all()
-    notebook.output(SQL).locator("td").first.wait_for(timeout=60_000)
+    notebook.output(HOSTILE[-1]).locator("td").first.wait_for(timeout=60_000)
     notebook.output(TIMELINE).locator("rect.file").first.wait_for()
     return notebook
 
@@ -173,6 +195,16 @@ def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     languages = shown.page.locator(".jp-CodeCell .cm-content")
     expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
     expect(languages.nth(LSM)).to_have_attribute("data-language", "python")
+
+
+def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
+    shown.output(HOSTILE[1]).locator('[data-place="options"]').click()
+    shown.output(HOSTILE[1]).get_by_text("x.note").wait_for()
+    for cell in HOSTILE:
+        live = "img, script, iframe, [onerror], [onload]"
+        assert shown.output(cell).locator(live).count() == 0
+        assert "onerror=window.hit=1" in shown.output(cell).text_content()
+    assert shown.page.evaluate("() => window.hit") is None
 
 
 CONTRAST = """
