@@ -51,7 +51,10 @@ _OURS = ("paimon", None, "")
 
 
 def create_catalog(job: Job, statement: CreateCatalog) -> Result:
-    if statement.name in job.session.catalogs:
+    session = job.session
+    # The name that the workbench gave its first catalog was nobody's choice; who writes it in SQL means a catalog of his own.
+    first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
+    if statement.name in session.catalogs and (first is None or statement.if_not_exists):
         if statement.if_not_exists:
             return summary(f"catalog {statement.name} exists already")
         raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
@@ -66,8 +69,13 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
             hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
             option="warehouse",
         )
-    job.session.catalogs[statement.name] = open_catalog(statement.name, statement.options)
-    return summary(f"catalog {statement.name} created")
+    session.catalogs[statement.name] = made = open_catalog(statement.name, statement.options)
+    notes = []
+    if first is not None:
+        session.first_catalog = None
+        if first.warehouse != made.warehouse:
+            notes = [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
+    return summary(f"catalog {statement.name} created", notes=notes)
 
 
 def drop_catalog(job: Job, statement: DropCatalog) -> Result:

@@ -31,6 +31,8 @@ class Session:
 
     def __init__(self, catalog: Catalog, spark: SparkSession | None, spark_conf: Mapping[str, str]) -> None:
         self.catalogs: dict[str, Catalog] = {catalog.name: catalog}
+        self.first_catalog: str | None = catalog.name
+        """The catalog that the workbench was opened with, until CREATE CATALOG makes another of its name."""
         self.current_catalog = catalog.name
         self.current_database = DEFAULT_DATABASE
         self.settings: dict[str, str] = {}

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from paimon_nb.base.errors import AlreadyExists
 from paimon_nb.session import Result
 
 DEFINE = """
@@ -38,6 +39,8 @@ def test_catalogs_and_databases(run, tmp_path):
         run(f"CREATE CATALOG two WITH ('type' = 'paimon', 'warehouse' = '{tmp_path}/two', 's3.secret-key' = 'xyz')")
     )
     assert said(run("CREATE CATALOG IF NOT EXISTS two WITH ('warehouse' = 'x')")) == "catalog two exists already"
+    with pytest.raises(AlreadyExists, match="two"):
+        run("CREATE CATALOG two WITH ('warehouse' = 'x')")
     assert run("SHOW CATALOGS") == [("paimon",), ("two",)]
     assert run("SHOW CURRENT CATALOG") == [("paimon",)]
     assert said(run("CREATE DATABASE two.d")) == "database d created"
@@ -54,6 +57,16 @@ def test_catalogs_and_databases(run, tmp_path):
     assert said(run("DROP DATABASE IF EXISTS two.d")) == "no database d"
     assert said(run("DROP CATALOG two")).startswith("catalog two forgotten")
     assert run("SHOW CATALOGS") == [("paimon",)]
+
+
+def test_the_first_catalog_gives_way_to_one_of_its_name(run, tmp_path):
+    run("CREATE TABLE t (id INT)")
+    first = run.wb.session.catalog.warehouse
+    text = f"CREATE CATALOG paimon WITH ('type' = 'paimon', 'warehouse' = '{tmp_path}/own')"
+    assert run.wb.run(text).notes == [f"catalog paimon was open on {first}; it is now {tmp_path}/own"]
+    assert run("SHOW TABLES") == []
+    with pytest.raises(AlreadyExists):
+        run(text)
 
 
 def test_a_database_with_tables_goes_only_with_cascade(run):

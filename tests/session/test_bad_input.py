@@ -79,7 +79,6 @@ BAD = [
     # taken
     ("CREATE TABLE prod (id INT)", AlreadyExists, "IF NOT EXISTS"),
     ("CREATE DATABASE default", AlreadyExists, "IF NOT EXISTS"),
-    ("CREATE CATALOG paimon WITH ('warehouse' = 'x')", AlreadyExists, "USE CATALOG"),
     ("ALTER TABLE prod ADD COLUMN v INT", SchemaChangeError, "another name"),
     # options and types
     ("CREATE TABLE n (id INT) WITH ('bucket' = 'many')", BadOptionValue, "whole number"),
