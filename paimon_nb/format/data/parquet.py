@@ -100,8 +100,9 @@ class ParquetReader:
         nothing = arrow_schema(self.fields, nullable=True).empty_table()
         if not groups:
             return nothing
+        many = len(groups) > 2  # a lookup is done sooner than threads are found for it
         try:
-            seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first]), first)
+            seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first], use_threads=many), first)
             mask = pc.fill_null(keep.mask(seen.select(list(keep.columns))), False)
             chosen = np.asarray(mask, dtype=np.bool_)
             ends = np.cumsum([self.file.metadata.row_group(g).num_rows for g in groups], dtype=np.int64)
@@ -112,7 +113,7 @@ class ParquetReader:
             seen = seen.filter(pa.array(chosen))
             if not rest:
                 return seen
-            others = self._in_memory(self.file.read_row_groups(hit, [f.name for f in rest]), rest)
+            others = self._in_memory(self.file.read_row_groups(hit, [f.name for f in rest], use_threads=many), rest)
             others = others.filter(pa.array(np.concatenate([p for p in parts if p.any()])))
         except BROKEN as error:
             raise self._broken(error) from None
