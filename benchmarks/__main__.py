@@ -29,16 +29,18 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="paimon_nb-bench-", dir=arguments.dir))
     stage = Stage(directory, arguments.rows)
     about = report.machine(stage.peer.versions if stage.peer else None)
+    save = arguments.save or (arguments.save is None and chosen == WORKS)
     results: list[Result] = []
     try:
         for work in chosen:
             results.append(measure(work, stage, arguments.repeat))
             print(report.line(results[-1]), flush=True)
+            if save:
+                report.write(results, about, arguments.rows, arguments.repeat)
     finally:
         stage.close()
         shutil.rmtree(directory, ignore_errors=True)
-    if arguments.save or (arguments.save is None and chosen == WORKS):
-        report.write(results, about, arguments.rows, arguments.repeat)
+    if save:
         print(f"written: {report.RESULTS}/latest.md, latest.json")
     return 0
 

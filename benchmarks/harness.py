@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ class Timed:
 
     seconds: float
     answer: Any
+    cpu: float | None = None
+    """Seconds of all cores; None when not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Result:
     work: Work
     seconds: dict[str, list[float]]
     """By contender, in the order of the runs."""
+    cpu: dict[str, list[float]]
+    """Seconds of all cores, Spark's and Python workers' included; empty where not known."""
     equal: bool
 
     def median(self, name: str) -> float:
@@ -65,6 +71,12 @@ class Result:
     def ratio(self, name: str) -> float:
         """Our time in multiples of theirs: below 1 we are faster."""
         return self.median(OURS) / self.median(name)
+
+    def cpu_ratio(self, name: str) -> float | None:
+        """The same by CPU seconds, which other work on the machine disturbs less; None when one is not known."""
+        if not self.cpu[OURS] or not self.cpu[name]:
+            return None
+        return statistics.median(self.cpu[OURS]) / max(statistics.median(self.cpu[name]), 1e-9)
 
     def missed(self) -> dict[str, float]:
         """Targets that were not reached: contender -> ratio."""
@@ -79,26 +91,50 @@ def measure(work: Work, stage: Stage, repeat: int) -> Result:
     """Run the contenders in turn, `repeat` rounds after a warm-up round. Raises Unequal."""
     contenders = list(work.contenders(stage))
     seconds: dict[str, list[float]] = {c.name: [] for c in contenders}
+    cpu: dict[str, list[float]] = {c.name: [] for c in contenders}
     last: dict[str, Any] = {}
     for number in range(repeat + 1):
         for c in contenders:
-            if number == 0 and not c.warm_up:
-                continue
             if len(seconds[c.name]) >= (c.runs or repeat):
                 continue
             c.before()
             gc.collect()
-            began = time.perf_counter()
+            used, began = cpu_seconds(), time.perf_counter()
             answer = c.run()
             took = time.perf_counter() - began
+            busy = None if used is None else (cpu_seconds() or 0.0) - used
             if isinstance(answer, Timed):
-                answer, took = answer.answer, answer.seconds
-            if number:
+                answer, took, busy = answer.answer, answer.seconds, answer.cpu
+            if number or not c.warm_up:
                 seconds[c.name].append(took)
+                if busy is not None:
+                    cpu[c.name].append(busy)
             last[c.name] = answer
     answers = {c.name: c.check(last[c.name]) for c in contenders if c.check is not None}
     first = next(iter(answers.values()), None)
     for name, answer in answers.items():
         if answer != first:
             raise Unequal(f"{work.slug}: {name} answers\n  {answer}\nwhere {next(iter(answers))} answers\n  {first}")
-    return Result(work, seconds, len(answers) > 1)
+    return Result(work, seconds, cpu, len(answers) > 1)
+
+
+def cpu_seconds() -> float | None:
+    """CPU seconds used so far by this process and all its descendants, finished ones included; None where /proc is not."""
+    children: dict[int, list[int]] = {}
+    used: dict[int, float] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid = int(stat.parent.name)
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        children.setdefault(int(fields[1]), []).append(pid)
+        used[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    if os.getpid() not in used:
+        return None
+    total, waiting = 0.0, [os.getpid()]
+    while waiting:
+        pid = waiting.pop()
+        total += used[pid]
+        waiting += children.get(pid, [])
+    return total

@@ -44,7 +44,7 @@ class Peer:
         reply = json.loads(line) if line else {"error": "the process ended"}
         if "error" in reply:
             raise RuntimeError(f"pypaimon, {what}: {reply['error']}")
-        return Timed(reply["seconds"], reply["answer"])
+        return Timed(reply["seconds"], reply["answer"], reply["cpu"])
 
     def close(self) -> None:
         assert self._process.stdin is not None

@@ -37,7 +37,7 @@ def line(result: Result) -> str:
     """One work for the terminal."""
     ours = result.median(OURS)
     others = [
-        f"{name} {seconds_text(result.median(name))} ({result.ratio(name):.2f} x{_target(result, name)})"
+        f"{name} {seconds_text(result.median(name))} ({result.ratio(name):.2f} x{_cpu(result, name)}{_target(result, name)})"
         for name in result.seconds
         if name != OURS
     ]
@@ -46,6 +46,11 @@ def line(result: Result) -> str:
 
 def seconds_text(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds:.2f} s"
+
+
+def _cpu(result: Result, name: str) -> str:
+    ratio = result.cpu_ratio(name)
+    return "" if ratio is None else f", CPU {ratio:.2f} x"
 
 
 def _target(result: Result, name: str) -> str:
@@ -63,7 +68,9 @@ def write(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: i
 
 
 def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> str:
-    versions = ", ".join(f"{k} {v}" for k, v in {**about["versions"], **(about["peer"] or {})}.items())
+    versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items())
+    if about["peer"]:
+        versions += "; the peer: " + ", ".join(f"{k} {v}" for k, v in about["peer"].items())
     busy = " **The machine was busy with other work: ratios are rougher than usual.**" if about["load_at_start"] > BUSY else ""  # fmt: skip
     out = [
         "# Latest run",
@@ -71,10 +78,10 @@ def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: in
         f"{dt.date.today()}; {rows:,} rows, key table, 4 buckets; medians of {repeat}; {about['cores']} cores, "
         f"{about['memory_gib']} GiB, Python {about['python']}, {versions}; load average {about['load_at_start']} at the start.{busy}",
         "",
-        "A ratio is paimon_nb's time in multiples of the other's: below 1 paimon_nb is faster. `=` answers compared and equal.",
+        "A ratio is paimon_nb's time in multiples of the other's: below 1 paimon_nb is faster; the CPU ratio counts seconds of\nall cores instead, which other work on the machine disturbs less. `=` answers compared and equal.",
         "",
-        "| work | paimon_nb | others | ratio | at most | |",
-        "|---|--:|---|--:|--:|---|",
+        "| work | paimon_nb | others | ratio | CPU ratio | at most | |",
+        "|---|--:|---|--:|--:|--:|---|",
     ]
     for result in results:
         first = True
@@ -82,15 +89,16 @@ def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: in
             if name == OURS:
                 continue
             most = result.work.targets.get(name)
+            cpu = result.cpu_ratio(name)
             verdict = "" if most is None else ("missed" if name in result.missed() else "reached")
             out.append(
                 f"| {result.work.title + (' `=`' if result.equal else '') if first else ''} "
                 f"| {seconds_text(result.median(OURS)) if first else ''} | {name}: {seconds_text(result.median(name))} "
-                f"| {result.ratio(name):.2f} | {'' if most is None else f'{most:g}'} | {verdict} |"
+                f"| {result.ratio(name):.2f} | {'' if cpu is None else f'{cpu:.2f}'} | {'' if most is None else f'{most:g}'} | {verdict} |"
             )
             first = False
         if first:
-            out.append(f"| {result.work.title} | {seconds_text(result.median(OURS))} | | | | |")
+            out.append(f"| {result.work.title} | {seconds_text(result.median(OURS))} | | | | | |")
     return "\n".join(out) + "\n"
 
 
@@ -110,6 +118,7 @@ def as_json(results: Sequence[Result], about: dict[str, Any], rows: int, repeat:
                         "min_s": round(min(s), 5),
                         "max_s": round(max(s), 5),
                         "runs": len(s),
+                        **({"median_cpu_s": round(statistics.median(r.cpu[name]), 4)} if r.cpu[name] else {}),
                         **({} if name == OURS else {"ratio": round(r.ratio(name), 3)}),
                         **({"at_most": r.work.targets[name]} if name in r.work.targets else {}),
                     }

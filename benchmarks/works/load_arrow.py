@@ -26,7 +26,7 @@ def contenders(stage: Stage) -> Iterator[Contender]:
     def load_there() -> Timed:
         name = f"default.{stage.new_name()}"
         done = peer.ask("load", warehouse=stage.peer_warehouse, name=name, native=True, options=WRITE_ONLY, files=[stage.base_arrow])  # fmt: skip
-        return Timed(done.seconds, name)
+        return Timed(done.seconds, name, done.cpu)
 
     # Without the core pypaimon takes 80 s for 2M rows here; once is enough to know.
     yield Contender(

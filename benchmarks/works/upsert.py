@@ -67,7 +67,7 @@ def _peer(stage: Stage) -> Contender:
 
     def upsert() -> Timed:
         done = peer.ask("upsert", warehouse=stage.peer_warehouse, name=target[0], native=True, files=stage.upsert_arrow)
-        return Timed(done.seconds, target[0])
+        return Timed(done.seconds, target[0], done.cpu)
 
     def rows(name: str) -> object:
         return peer.ask("checksum", warehouse=stage.peer_warehouse, name=name).answer
