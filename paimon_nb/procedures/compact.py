@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.name import Name
+from paimon_nb.engine.compact import compact as run_compaction
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -20,6 +21,7 @@ from paimon_nb.procedures.procedure import (
     success,
     table_argument,
 )
+from paimon_nb.table.cluster import Order
 from paimon_nb.table.compact import idle_partitions
 from paimon_nb.table.table import Table
 
@@ -39,13 +41,15 @@ def _compact(
             raise SqlAnalysisError(
                 "order_strategy rewrites whole partitions", hint="leave buckets and compact_strategy away"
             )
-        ids = target.sort_compact(order_strategy, [c.strip() for c in order_by.split(",")], chosen)
+        order = Order.of(target.store, order_strategy, [c.strip() for c in order_by.split(",")])
+        done = run_compaction(target, context.spark, partitions=chosen, order=order)
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
-        ids = target.compact(chosen, full=compact_strategy != "minor", buckets=_buckets(buckets))
-    commit_note(context, target, ids)
-    if not ids:
+        full = compact_strategy != "minor"
+        done = run_compaction(target, context.spark, partitions=chosen, full=full, buckets=_buckets(buckets))
+    commit_note(context, target, done.snapshots)
+    if not done.snapshots:
         context.notes.append(f"nothing to compact in {target.name}" + ("" if before else ": it is empty"))
     return success()
 
@@ -121,7 +125,10 @@ def _compact_database(
             try:
                 idle = partition_idle_time if table.partition_keys else None
                 chosen = _partitions(table, None, None, idle)
-                commit_note(context, table, table.compact(chosen, full=compact_strategy != "minor"))
+                full = compact_strategy != "minor"
+                commit_note(
+                    context, table, run_compaction(table, context.spark, partitions=chosen, full=full).snapshots
+                )
                 done += 1
             except PaimonError as error:  # one broken table must not stop the others
                 failed.append(f"{full}: {error.message}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -18,6 +18,9 @@ from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.scan.partition_filter import partition_filter
 from paimon_nb.table.table import Table
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 class Context(Protocol):
     """What the session gives to a procedure."""
@@ -28,6 +31,10 @@ class Context(Protocol):
 
     @property
     def current_database(self) -> str: ...
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The running Spark, for big work; None when there is none yet."""
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
     def sql(self, text: str) -> Any: ...

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.session.state import Session
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class ProcedureContext:
@@ -19,6 +24,11 @@ class ProcedureContext:
     @property
     def current_database(self) -> str:
         return self.session.current_database
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session's Spark if it runs already."""
+        return self.session.spark if self.session.spark_started else None
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table:
         """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""

@@ -687,6 +687,31 @@ def test_merge_into(tmp_path, spark):
     assert rows() == [(1, 7), (2, 7), (9, -1)]
 
 
+@pytest.mark.parametrize("strategy", ["order", "zorder", "hilbert"])
+def test_sorting_as_spark_tasks(scene, spark, strategy):
+    """One task a partition; the same files as in this process."""
+    from paimon_nb.engine.compact import compact
+    from paimon_nb.table.cluster import Order
+
+    for name in ("here", "there"):
+        scene.make(name, columns="k INT, j INT, p INT", tail="PARTITIONED BY (p)")
+        for start in (0, 1):
+            scene.put(*((37 * i % 100, 91 * i % 50, i % 3) for i in range(start, 90, 2)), name=name)
+    tables = [scene.table(name) for name in ("here", "there")]
+    order = Order.of(tables[0].store, strategy, ["k", "j"])
+    assert compact(tables[0], order=order).inline
+    done = compact(tables[1], spark, order=order, inline_bytes=0)
+    assert (done.inline, done.tasks, done.snapshots) == (False, 3, (3,))
+    # Which partition comes first is left to the tasks; within one the order is the file's.
+    here, there = (sorted(t.to_arrow().to_pylist(), key=lambda r: r["p"]) for t in tables)
+    assert here == there
+    assert sorted(map(str, here)) == sorted(str({"k": 37 * i % 100, "j": 91 * i % 50, "p": i % 3}) for i in range(90))
+    if strategy == "order":
+        for p in range(3):
+            mine = [(r["k"], r["j"]) for r in here if r["p"] == p]
+            assert mine == sorted(mine)
+
+
 def test_every_procedure_was_called():
     """Runs last: a procedure without a test of its outcome fails here."""
     if len(CALLED) > 5:  # the whole file ran, not a single test
