@@ -687,6 +687,19 @@ def test_merge_into(tmp_path, spark):
     assert rows() == [(1, 7), (2, 7), (9, -1)]
 
 
+def test_changes_leave_the_rows_of_a_fallback_branch_alone(scene, spark):
+    """UPDATE and DELETE planned over the branch's files too, which are no files of the table that is changed."""
+    scene.make(columns="k INT, p INT", tail="PARTITIONED BY (p)")
+    scene.put((1, 1), (2, 1))
+    scene.call("create_branch('t', 'old')")
+    scene.put((9, 2), name="t$branch_old")
+    scene.wb.run("ALTER TABLE t SET ('scan.fallback-branch' = 'old')")
+    wb = paimon_nb.connect(str(scene.folder / "w"), spark=spark)
+    assert scene.rows() == [(1, 1), (2, 1), (9, 2)]
+    wb.run("DELETE FROM t WHERE k IN (1, 9)")
+    assert (scene.rows(), scene.rows("t$branch_old")) == ([(2, 1), (9, 2)], [(9, 2)])
+
+
 @pytest.mark.parametrize("strategy", ["order", "zorder", "hilbert"])
 def test_sorting_as_spark_tasks(scene, spark, strategy):
     """One task a partition; the same files as in this process."""
