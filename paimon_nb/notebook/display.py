@@ -96,8 +96,9 @@ class Shown:
         if self.table.num_rows != 1 or self.table.num_columns != 1:
             return None
         value = self.table.column(0)[0].as_py()
-        whole = self.table.column_names == ["result"] or (isinstance(value, str) and "\n" in value)
-        return value[:TEXT_BYTES] if whole and isinstance(value, str) else None
+        if isinstance(value, str) and "\n" in value:
+            return value[:TEXT_BYTES]
+        return (cell(value) or "") if self.table.column_names == ["result"] else None
 
     def left_out(self, rows: int) -> list[str]:
         """What the page does not show, when it holds `rows` rows."""

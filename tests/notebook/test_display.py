@@ -69,6 +69,16 @@ def test_a_single_long_text_is_shown_whole() -> None:
     assert "`column_19` STRING" in html
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [(True, "true"), ("2 rows inserted", "2 rows inserted"), (None, ""), (7, "7")]
+)
+def test_a_summary_stands_alone(value: object, text: str) -> None:
+    plain, html = bundle(pa.table({"result": [value]}), notes=["a note"])
+    assert plain == f"{text}\n  a note"
+    assert f"<div>{text}</div>" in html
+    assert "<table>" not in html
+
+
 @pytest.mark.parametrize("where", ["value", "column", "note", "result"])
 def test_hostile_text_is_text(where: str) -> None:
     for payload in PAYLOADS:
