@@ -134,6 +134,11 @@ def create_table(job: Job, statement: CreateTable) -> Result:
         schema = _schema(definition)
     warnings = validate_table_options(schema.options)
     if statement.or_replace:
+        if frame is not None:
+            from paimon_nb.engine.errors import spark_errors
+
+            with spark_errors(job.text, statement.query.span):
+                frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
         found.catalog.drop_table(found.name, if_exists=True)
     made = found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists)
     if not made:

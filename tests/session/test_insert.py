@@ -88,6 +88,17 @@ def test_overwrite_of_a_table_without_partitions(swb):
     assert rows(swb, "SELECT * FROM t") == []
 
 
+def test_replace_a_table_by_a_query_of_itself(swb):
+    swb.run("CREATE TABLE t (id INT, v STRING); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    with pytest.raises(PaimonError):
+        swb.run("CREATE OR REPLACE TABLE t AS SELECT id / 0 AS id FROM t")
+    assert rows(swb, "SELECT * FROM t") == [(1, "a"), (2, "b")]
+    swb.run("CREATE OR REPLACE TABLE t AS SELECT id + 1 AS id, 'x' AS w FROM t")
+    assert rows(swb, "SELECT * FROM t") == [(2, "x"), (3, "x")]
+    swb.run("CREATE TABLE u AS SELECT * FROM t WHERE id = 2; CREATE TABLE IF NOT EXISTS u AS SELECT 7 AS z")
+    assert rows(swb, "SELECT * FROM u") == [(2, "x")]
+
+
 BAD = [
     ("INSERT INTO k VALUES (1)", SchemaMismatch),
     ("INSERT INTO k VALUES (1, 'a', 3, 4)", SchemaMismatch),
