@@ -150,6 +150,12 @@ def test_pictures_read_as_text(t: Shell) -> None:
     ]
 
 
+def test_a_bucket_that_is_not_there_is_not_replaced_by_another(t: Shell) -> None:
+    kind, said = t.error("%paimon lsm t --bucket 7")
+    assert (kind, "there are bucket 0" in said) == ("UnknownName", True)
+    assert t.error("%paimon lsm t --partition p=1")[0] == "UnknownName"
+
+
 def test_why_takes_the_key_as_written(t: Shell) -> None:
     lines = repr(t.value("%paimon why t id=2")).splitlines()
     assert len([line for line in lines if line.startswith("  +I")]) == 2  # the stored versions

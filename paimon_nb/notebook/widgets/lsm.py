@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg
 from paimon_nb.notebook.widgets.base import Picture, script
@@ -38,8 +39,19 @@ class LsmView(Picture):
         self._table = table
         self._snapshot = table.store.snapshots.get(snapshot) if snapshot is not None else table.store.latest()
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
+        self._check(partition, bucket)
         super().__init__(picture=as_data(self.model), by=by)
         self.observe(self._choose, "chosen")
+
+    def _check(self, partition: str | None, bucket: int | None) -> None:
+        """A picture of another bucket than the one that was asked for would mislead."""
+        shown = self.model
+        if shown.others and (partition not in (None, shown.partition) or bucket not in (None, shown.bucket)):
+            there = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in shown.others]
+            raise UnknownName(
+                f"{shown.table} has no such bucket at snapshot {shown.snapshot}",
+                hint="there are " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
+            )
 
     def _choose(self, change: Any) -> None:
         partition, bucket = self.model.others[change["new"]]
