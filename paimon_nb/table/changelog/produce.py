@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.table.lsm.shadow import is_in, key_ids
 from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.merge.aggregate.java_order import identity
 from paimon_nb.table.merge.merge import retracts
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -94,15 +96,34 @@ def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
 
 
 def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
+    """As Paimon's generated equaliser: NULL equals NULL, -0.0 equals 0.0, NaN equals nothing."""
     if pa.types.is_nested(a.type):
-        return np.array([x == y for x, y in zip(a.to_pylist(), b.to_pylist(), strict=True)], bool)
-    same: Mask = pc.fill_null(pc.equal(a, b), False).to_numpy()
+        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
+        return np.array([_equal_field(x, y, a.type) for x, y in pairs], bool)
     both_null = a.is_null().to_numpy() & b.is_null().to_numpy()
-    nan = np.zeros(len(a), bool)
-    if pa.types.is_floating(a.type):
-        nan = pc.fill_null(pc.and_(pc.is_nan(a), pc.is_nan(b)), False).to_numpy()
-    equal: Mask = same | both_null | nan
+    equal: Mask = pc.fill_null(pc.equal(a, b), False).to_numpy() | both_null
     return equal
+
+
+def _equal_field(x: Any, y: Any, t: pa.DataType) -> bool:
+    """A column, or a field of a row."""
+    return x is y if x is None or y is None else _equal_value(x, y, t)
+
+
+def _equal_value(x: Any, y: Any, t: pa.DataType) -> bool:
+    """Two values that are there. Inside arrays and maps, Java has it, NULL equals nothing."""
+    if pa.types.is_map(t):
+        ours, theirs = ({identity(k): v for k, v in pairs} for pairs in (x, y))
+        return ours.keys() == theirs.keys() and all(_equal_element(ours[k], theirs[k], t.item_type) for k in ours)
+    if pa.types.is_list(t):
+        return len(x) == len(y) and all(_equal_element(u, v, t.value_type) for u, v in zip(x, y, strict=True))
+    if pa.types.is_struct(t):
+        return all(_equal_field(x[f.name], y[f.name], f.type) for f in t.fields)
+    return bool(x == y)
+
+
+def _equal_element(x: Any, y: Any, t: pa.DataType) -> bool:
+    return x is not None and y is not None and _equal_value(x, y, t)
 
 
 def match_keys(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -126,6 +126,10 @@ def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     if limits.force_level0:
         waiting = len(levels.level0)
         out.append(
-            Rule("level 0 goes up", f"{waiting} file{'s' * (waiting != 1)} there", force_level0(levels) is not None)
+            Rule(
+                "level 0 goes up",
+                f"{waiting} file{'s' * (waiting != 1)} there",
+                force_level0(levels, limits) is not None,
+            )
         )
     return tuple(out)

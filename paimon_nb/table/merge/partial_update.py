@@ -16,6 +16,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
 from paimon_nb.table.merge.groups import Groups
+from paimon_nb.table.merge.order import Indices
 from paimon_nb.table.merge.rows import python_columns, table_of
 from paimon_nb.table.merge.spec import MergeSpec
 
@@ -33,13 +34,16 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
             "merge engine partial-update takes no -U or -D as it is set up",
             hint="set 'ignore-delete', 'partial-update.remove-record-on-delete' or a sequence group",
         )
-    # A -D empties the row; what comes after it builds a new one.
-    deleted, none = groups.last_where(kinds == 3)
-    after = np.arange(groups.rows) > np.where(none, -1, deleted)[groups.group_of]
+    # A -D empties the row; what comes after it builds a new one. A -U changes nothing, but the row counts as there
+    # again if an insert was ever met: so Java has it.
+    deleted, never = groups.last_where(kinds == 3)
+    after = np.arange(groups.rows) > np.where(never, -1, deleted)[groups.group_of]
     inserted = after & ~retract
-    _, no_insert = groups.last_where(inserted)
-    kind = np.where(no_insert, 3, 0).astype(np.int8)
-    return _fill_not_null(groups, spec, _last_values(groups, spec, inserted, kind), no_insert)
+    _, unmet = groups.last_where(~retract)
+    kind = np.where(unmet | (kinds[groups.ends] == 3), 3, 0).astype(np.int8)
+    _, empty = groups.last_where(inserted)
+    begun = np.where(never, groups.starts, deleted)
+    return _fill_not_null(groups, spec, _last_values(groups, spec, inserted, kind), empty, begun)
 
 
 def _last_values(
@@ -63,18 +67,18 @@ def _last_values(
 
 
 def _fill_not_null(
-    groups: Groups, spec: MergeSpec, merged: pa.Table, only_retracts: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    groups: Groups,
+    spec: MergeSpec,
+    merged: pa.Table,
+    empty: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    begun: Indices,
 ) -> pa.Table:
-    """A deleted row still carries values in NOT NULL columns: those of the deletion."""
-    ends = groups.pick(groups.ends)
+    """An empty row still carries values in NOT NULL columns: those of the retraction that it began with."""
     for f in spec.fields:
-        if not f.type.nullable and f.name not in spec.keys:
-            index = merged.column_names.index(f.name)
-            column = (
-                pa.chunked_array([merged.column(f.name).combine_chunks()]) if merged.num_rows else merged.column(f.name)
-            )
-            filled = pc.if_else(pa.array(only_retracts), ends.column(f.name), column)
-            merged = merged.set_column(index, merged.schema.field(index), filled)
+        if not f.type.nullable and f.name not in spec.keys and bool(empty.any()):
+            at = merged.column_names.index(f.name)
+            filled = pc.if_else(pa.array(empty), groups.pick_column(f.name, begun), merged.column(at))
+            merged = merged.set_column(at, merged.schema.field(at), filled)
     return merged
 
 

@@ -14,7 +14,7 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 from paimon_nb.table.system.shape import SystemTable
 
-_UPDATE_BEFORE, _UPDATE_AFTER = 1, 2
+_UPDATE_BEFORE = 1
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:
@@ -39,13 +39,19 @@ def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) ->
     """Rows with `_VALUE_KIND` as binlog rows.
 
     Args:
-        pairs: join each -U with the +U right behind it into one row of kind +U.
+        pairs: join each -U with the row right behind it into one row of that row's kind: +U, unless an `input`
+            changelog says otherwise (Paimon's `PackChangelogReader`).
     """
     rows = rows.combine_chunks()
     kinds = rows.column(VALUE_KIND).to_numpy()
     before = np.zeros(len(kinds), dtype=bool)
     if pairs and len(kinds) > 1:
-        before[:-1] = (kinds[:-1] == _UPDATE_BEFORE) & (kinds[1:] == _UPDATE_AFTER)
+        # In a row of -U the first pairs with the second, the third with the fourth.
+        update = kinds == _UPDATE_BEFORE
+        place = np.arange(len(kinds))
+        begun = np.maximum.accumulate(np.where(update, -1, place)) + 1
+        before = update & ((place - begun) % 2 == 0)
+        before[-1] = False
     last = np.flatnonzero(~before)  # the row whose kind counts; a -U before it belongs to the same array
     offsets = pa.array(np.concatenate([[0], last + 1]), pa.int32())
     columns = [kind_texts(pa.array(kinds[last]))]

@@ -15,7 +15,7 @@ def pick(levels: Levels, limits: PickLimits) -> Unit | None:
     """The table's own strategy: universal, then (lookup tables) all of level 0. None: nothing to do."""
     unit = pick_universal(levels, limits)
     if unit is None and limits.force_level0:
-        unit = force_level0(levels)
+        unit = force_level0(levels, limits)
     if unit is None or not unit.files or (len(unit.files) == 1 and unit.files[0].level == unit.output_level):
         return None
     return unit

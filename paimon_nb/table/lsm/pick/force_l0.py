@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.lsm.pick.choice import Unit
-from paimon_nb.table.lsm.pick.universal import unit_of_first
+from paimon_nb.table.lsm.pick.choice import PickLimits, Unit
+from paimon_nb.table.lsm.pick.universal import grow
 
 
-def force_level0(levels: Levels) -> Unit | None:
-    """All level-0 runs and, where needed, the first run below them; None when level 0 is empty."""
+def force_level0(levels: Levels, limits: PickLimits) -> Unit | None:
+    """All level-0 runs, and the runs behind them by the size ratio; None when level 0 is empty."""
     count = len(levels.level0)
-    return unit_of_first(levels, count) if count else None
+    return grow(levels, limits, count, forced=True) if count else None

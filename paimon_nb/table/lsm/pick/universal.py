@@ -33,23 +33,25 @@ def size_amplification(levels: Levels, limits: PickLimits) -> Unit | None:
 def size_ratio(levels: Levels, limits: PickLimits) -> Unit | None:
     if len(levels.runs) < limits.trigger:
         return None
-    return _grow(levels, limits, 1, forced=False)
+    return grow(levels, limits, 1, forced=False)
 
 
 def run_count(levels: Levels, limits: PickLimits) -> Unit | None:
     excess = len(levels.runs) - limits.trigger
-    return _grow(levels, limits, excess + 1, forced=True) if excess > 0 else None
+    return grow(levels, limits, excess + 1, forced=False) if excess > 0 else None
 
 
-def _grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
-    """Take the first `count` runs and go on while the next one is not much bigger than what was taken."""
+def grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
+    """Take the first `count` runs and go on while the next one is not much bigger than what was taken.
+
+    `forced`: also where that is one run alone. As Paimon 1.3 has it; later versions may swallow a big run of level 1.
+    """
     runs = levels.runs
     if not runs:
         return None
     taken = sum(r.run.size for r in runs[:count])
     for following in runs[count:]:
-        too_big = taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size
-        if too_big and (count == 1 or following.level > 1):
+        if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:
             break
         taken += following.run.size
         count += 1

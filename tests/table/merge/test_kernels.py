@@ -1,0 +1,167 @@
+"""The merge kernels against a row-at-a-time reference: any versions, in any runs, in any order of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import Refused, Version
+
+from paimon_nb import UnsupportedOperation
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.schema import create_schema
+from paimon_nb.format.types import parse_type
+from paimon_nb.options import TableOptions
+from paimon_nb.table.compact.runs import chunks
+from paimon_nb.table.merge import MergeSpec, merge, winners
+
+COLUMNS = {
+    "k": "INT", "l": "STRING", "a": "INT", "b": "BIGINT", "s": "INT", "t": "INT", "c": "ARRAY<INT>", "x": "STRING",
+    "f": "BOOLEAN", "n": "INT NOT NULL",
+}  # fmt: skip
+GROUPS = {"fields.s.sequence-group": "a,c", "fields.t,b.sequence-group": "x,f"}
+IN_GROUPS = {"fields.a.aggregate-function": "sum", "fields.c.aggregate-function": "collect"}
+PARTIAL = {"merge-engine": "partial-update"}
+NUMBERS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value")
+SPECS: dict[str, dict[str, str]] = {
+    "deduplicate": {},
+    "deduplicate-sequence": {"sequence.field": "s"},
+    "deduplicate-descending": {"sequence.field": "s,t", "sequence.field.sort-order": "descending"},
+    "deduplicate-ignore-delete": {"ignore-delete": "true"},
+    "first-row": {"merge-engine": "first-row"},
+    "first-row-ignore-delete": {"merge-engine": "first-row", "ignore-delete": "true"},
+    "partial": PARTIAL,
+    "partial-sequence": PARTIAL | {"sequence.field": "s"},
+    "partial-ignore-delete": PARTIAL | {"ignore-delete": "true"},
+    "partial-remove": PARTIAL | {"partial-update.remove-record-on-delete": "true"},
+    "partial-groups": PARTIAL | GROUPS,
+    "partial-groups-aggregates": PARTIAL | GROUPS | IN_GROUPS,
+    "partial-groups-remove": PARTIAL | GROUPS | {"partial-update.remove-record-on-sequence-group": "s"},
+    "aggregation-retracts": {
+        "merge-engine": "aggregation",
+        "fields.a.aggregate-function": "sum",
+        "fields.c.aggregate-function": "collect",
+        "fields.x.aggregate-function": "last_value",
+        "fields.b.aggregate-function": "max",
+        "fields.b.ignore-retract": "true",
+    },
+    "aggregation-remove": {
+        "merge-engine": "aggregation",
+        "aggregation.remove-record-on-delete": "true",
+        "fields.default-aggregate-function": "first_non_null_value",
+    },
+} | {
+    f"aggregation-{name}": {
+        "merge-engine": "aggregation",
+        "fields.a.aggregate-function": name,
+        "fields.b.aggregate-function": name,
+        "fields.n.aggregate-function": name,
+        "fields.x.aggregate-function": "listagg",
+        "fields.f.aggregate-function": "bool_and" if i % 2 else "bool_or",
+        "fields.c.aggregate-function": "collect",
+        "sequence.field": "t",
+    }
+    for i, name in enumerate(NUMBERS)
+}
+
+EXAMPLES = 25
+SMALL = st.integers(-3, 3)
+VALUES = st.fixed_dictionaries(
+    {
+        "k": st.integers(0, 2),
+        "l": st.sampled_from(["", "ä"]),
+        "a": st.none() | SMALL,
+        "b": st.none() | SMALL,
+        "s": st.none() | SMALL,
+        "t": st.none() | SMALL,
+        "c": st.none() | st.lists(SMALL, max_size=3),
+        "x": st.none() | st.sampled_from(["", "p", "q"]),
+        "f": st.none() | st.booleans(),
+        "n": SMALL,
+    }
+)
+
+
+def spec_of(options: dict[str, str]) -> MergeSpec:
+    columns = [(n, parse_type(t), None, None) for n, t in COLUMNS.items()]
+    schema = create_schema(columns, [], ["k", "l"], options, None)
+    return MergeSpec.of(schema, TableOptions(options))
+
+
+def arrow_schema() -> pa.Schema:
+    schema = create_schema([(n, parse_type(t), None, None) for n, t in COLUMNS.items()], [], ["k", "l"], {}, None)
+    plain = pa.schema([pa.field(f.name, f.type) for f in schema.arrow])
+    return plain.append(pa.field(SEQUENCE_NUMBER, pa.int64())).append(pa.field(VALUE_KIND, pa.int8()))
+
+
+def kv(versions: Sequence[Version]) -> pa.Table:
+    """A run: its rows in key order."""
+    rows = sorted(versions, key=lambda v: (v.values["k"], v.values["l"].encode()))
+    return pa.Table.from_pylist(
+        [{**v.values, SEQUENCE_NUMBER: v.sequence, VALUE_KIND: v.kind} for v in rows], schema=arrow_schema()
+    )
+
+
+def versions_of(table: pa.Table) -> list[Version]:
+    return [Version({n: row[n] for n in COLUMNS}, row[SEQUENCE_NUMBER], row[VALUE_KIND]) for row in table.to_pylist()]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[list[Version]]:
+    """Runs of versions: sequence numbers are unique, and say nothing about the order of runs."""
+    rows = draw(st.lists(st.tuples(VALUES, st.sampled_from([0, 0, 0, 0, 1, 2, 3])), min_size=1, max_size=9))
+    numbers = draw(st.permutations(range(len(rows))))
+    versions = [Version(values, n, kind) for (values, kind), n in zip(rows, numbers, strict=True)]
+    runs: list[list[Version]] = [[] for _ in range(draw(st.integers(1, 4)))]
+    for version in versions:
+        draw(st.sampled_from(runs)).append(version)
+    return [r for r in runs if r]
+
+
+@pytest.mark.parametrize("name", SPECS)
+@given(runs=histories(), drop_delete=st.booleans(), alone_as_is=st.booleans())
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_kernel_equals_reference(name: str, runs: list[list[Version]], drop_delete: bool, alone_as_is: bool) -> None:
+    spec = spec_of(SPECS[name])
+    flat = [v for run in runs for v in run]
+    try:
+        expected = reference.merged(flat, spec, drop_delete=drop_delete, alone_as_is=alone_as_is)
+    except Refused:
+        with pytest.raises(UnsupportedOperation):
+            merge([kv(r) for r in runs], spec, drop_delete, alone_as_is=alone_as_is)
+        return
+    assert versions_of(merge([kv(r) for r in runs], spec, drop_delete, alone_as_is=alone_as_is)) == expected
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if n.startswith(("deduplicate", "first-row-"))])
+@given(runs=histories())
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_winners_are_the_merged_rows(name: str, runs: list[list[Version]]) -> None:
+    spec = spec_of(SPECS[name])
+    whole = pa.concat_tables([kv(r) for r in runs])
+    merged = versions_of(merge([whole], spec))
+    assert versions_of(whole.take(pa.array(winners(whole, spec)))) == merged
+
+
+class _Keys:
+    """What `chunks` asks of a table: its key."""
+
+    def __init__(self) -> None:
+        columns = [(n, parse_type(t), None, None) for n, t in COLUMNS.items()]
+        self.schema = create_schema(columns, [], ["k", "l"], {}, None)
+
+
+@pytest.mark.parametrize("name", ["deduplicate", "partial-groups-aggregates", "aggregation-first_value"])
+@given(runs=histories(), batch_rows=st.integers(1, 3))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_chunk_by_chunk_equals_at_once(name: str, runs: list[list[Version]], batch_rows: int) -> None:
+    spec = spec_of(SPECS[name] | {"ignore-delete": "true"})
+    # A sorted run has each key once, as files have.
+    once = [kv(list({(v.values["k"], v.values["l"]): v for v in run}.values())) for run in runs]
+    streams = [iter([t.slice(i, batch_rows) for i in range(0, t.num_rows, batch_rows)]) for t in once]
+    parts = [merge([t for t in tables if t is not None], spec) for tables in chunks(_Keys(), streams)]
+    assert [v for p in parts for v in versions_of(p)] == versions_of(merge(once, spec))
