@@ -26,7 +26,7 @@ def written(case: Case, place: Path) -> paimon_nb.Table:
     columns = ", ".join(f"`{n}` {t}" for n, t in case.columns.items())
     keys = ", ".join(f"`{k}`" for k in case.keys)
     options = ", ".join(f"'{k}' = '{v}'" for k, v in case.table_options.items())
-    workbench.run("CREATE DATABASE d")
+    workbench.run("CREATE DATABASE IF NOT EXISTS d")
     workbench.run(f"CREATE TABLE d.{case.name} ({columns}, PRIMARY KEY ({keys}) NOT ENFORCED) WITH ({options})")
     table = workbench.table(f"d.{case.name}")
     for rows in case.batches:
