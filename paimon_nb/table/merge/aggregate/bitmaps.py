@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
+from paimon_nb.base.errors import CorruptFile
 from paimon_nb.table.merge.aggregate.base import Aggregate
+from paimon_nb.table.merge.aggregate.roaring64 import Roaring64
 
 
-class Rbm32(Aggregate):
+class _Bitmap(Aggregate):
+    types = frozenset({"VARBINARY"})
+
+    def add(self, accumulator: Any, value: Any) -> Any:
+        """Raises CorruptFile for bytes that are no bitmap of this form."""
+        if accumulator is None or value is None:
+            return value if accumulator is None else accumulator
+        try:
+            return self.union(accumulator, value)
+        except ValueError as error:
+            raise CorruptFile(
+                f"a value of column {self.field.name!r}", f"it is no bitmap of {self.name}",
+                hint=f"write bitmaps in Java's form of {self.name}",
+            ) from error  # fmt: skip
+
+    @abstractmethod
+    def union(self, a: bytes, b: bytes) -> bytes: ...
+
+
+class Rbm32(_Bitmap):
     """The portable 32-bit form."""
 
     name = "rbm32"
 
-    def add(self, accumulator: Any, value: Any) -> Any:
-        if accumulator is None or value is None:
-            return value if accumulator is None else accumulator
+    def union(self, a: bytes, b: bytes) -> bytes:
         from pyroaring import BitMap
 
-        both = BitMap.deserialize(accumulator) | BitMap.deserialize(value)
+        both = BitMap.deserialize(a) | BitMap.deserialize(b)
         both.run_optimize()
-        return both.serialize()
+        return bytes(both.serialize())
 
 
-class Rbm64(Aggregate):
-    """The portable 64-bit form."""
+class Rbm64(_Bitmap):
+    """The form of Java's `Roaring64Bitmap`; not the portable one."""
 
     name = "rbm64"
 
-    def add(self, accumulator: Any, value: Any) -> Any:
-        if accumulator is None or value is None:
-            return value if accumulator is None else accumulator
-        from pyroaring import BitMap64
-
-        return (BitMap64.deserialize(accumulator) | BitMap64.deserialize(value)).serialize()
+    def union(self, a: bytes, b: bytes) -> bytes:
+        both = Roaring64.read(a)
+        both.take(Roaring64.read(b))
+        return both.write()

@@ -1,0 +1,170 @@
+"""64-bit bitmaps as Java's `Roaring64Bitmap` serialises them: containers of 65,536 numbers found by a radix tree.
+
+The tree maps the upper 48 bits of a number to the place of its container. Little-endian but for the keys. The bytes are
+Java's own, except for the places inside tree nodes of 17 to 48 children, which depend on the order of insertion there.
+Source: RoaringBitmap 1.2.1, `longlong/HighLowContainer`, `art/*` (the form of Paimon's `rbm64`).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Low = npt.NDArray[np.uint16]
+"""The lower 16 bits of a container's numbers, ascending."""
+_RUN, _BITS, _ARRAY = 0, 1, 2
+_LEAF = 4
+_BODY_BYTES = (4, 16, 256, 32)
+_ARRAY_MOST = 4096
+_KEY_BYTES = 6
+
+
+@dataclass
+class Roaring64:
+    """Containers by key, in the places they were put into; Java's array of places grows by half."""
+
+    place_of: dict[bytes, int] = field(default_factory=dict)
+    containers: dict[int, Low] = field(default_factory=dict)
+    places: int = 0
+    last: int = -1
+
+    @staticmethod
+    def read(data: bytes) -> Roaring64:
+        """Raises ValueError for bytes that are no such bitmap."""
+        try:
+            return _Reader(data).bitmap()
+        except (struct.error, IndexError) as error:
+            raise ValueError(str(error)) from error
+
+    def take(self, other: Roaring64) -> None:
+        """Become the union."""
+        for key, place in sorted(other.place_of.items()):
+            if key in self.place_of:
+                mine = self.place_of[key]
+                self.containers[mine] = np.union1d(self.containers[mine], other.containers[place])
+                continue
+            self.last += 1
+            if self.last + 1 > self.places:
+                self.places = max(self.places + (self.places >> 1), self.last + 1)
+            self.place_of[key] = self.last
+            self.containers[self.last] = other.containers[place]
+
+    def write(self) -> bytes:
+        if not self.place_of:
+            return b"\0"
+        out = [b"\1", struct.pack("<q", len(self.place_of)), _tree(sorted(self.place_of.items()), 0)]
+        out.append(struct.pack("<ibi", 1, -2, self.places))
+        for place in range(self.places):
+            low = self.containers.get(place)
+            out.append(b"\0" if low is None else b"\1" + _container(low))
+        out.append(struct.pack("<qii", len(self.containers), 0, self.last))
+        return b"".join(out)
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def bitmap(self) -> Roaring64:
+        out = Roaring64()
+        if not self.unpack("<b")[0]:
+            return out
+        self.unpack("<q")
+        self.node(out)
+        (levels,) = self.unpack("<i")
+        if levels != 1:
+            raise ValueError(levels)
+        _, out.places = self.unpack("<bi")
+        for place in range(out.places):
+            if self.unpack("<b")[0]:
+                out.containers[place] = self.container()
+        _, _, out.last = self.unpack("<qii")
+        if set(out.place_of.values()) - set(out.containers):
+            raise ValueError("a key without container")
+        return out
+
+    def unpack(self, form: str) -> tuple[int, ...]:
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values
+
+    def bytes(self, count: int) -> bytes:
+        if count < 0 or self.at + count > len(self.data):
+            raise ValueError(count)
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def node(self, out: Roaring64) -> None:
+        kind, children, prefix = self.unpack("<bhb")
+        self.bytes(prefix)
+        if kind == _LEAF:
+            key = self.bytes(_KEY_BYTES)
+            (out.place_of[key],) = self.unpack("<q")
+            return
+        self.bytes(_BODY_BYTES[kind])
+        for _ in range(children):
+            self.node(out)
+
+    def container(self) -> Low:
+        kind, count = self.unpack("<bi")
+        if kind == _ARRAY:
+            return np.frombuffer(self.bytes(2 * count), "<u2")
+        if kind == _BITS:
+            return np.flatnonzero(np.unpackbits(np.frombuffer(self.bytes(8192), np.uint8), bitorder="little")).astype(
+                "<u2"
+            )
+        if kind != _RUN:
+            raise ValueError(kind)
+        (runs,) = self.unpack("<H")
+        pairs = np.frombuffer(self.bytes(4 * runs), "<u2").astype(np.int64).reshape(-1, 2)
+        return np.concatenate([np.arange(s, s + more + 1) for s, more in pairs]).astype("<u2")
+
+
+def _container(low: Low) -> bytes:
+    """Runs where they are smaller, as `runOptimize` decides."""
+    breaks = np.flatnonzero(np.diff(low.astype(np.int64)) != 1) + 1
+    starts = np.concatenate([[0], breaks])
+    run_bytes = 2 + 4 * len(starts)
+    if run_bytes < min(2 * len(low), 8192):
+        ends = np.concatenate([breaks, [len(low)]]) - 1
+        first = low[starts].astype(np.int64)
+        pairs = np.stack([first, low[ends] - first], axis=1).astype("<u2")
+        return struct.pack("<biH", _RUN, len(low), len(starts)) + pairs.tobytes()
+    if len(low) <= _ARRAY_MOST:
+        return struct.pack("<bi", _ARRAY, len(low)) + low.astype("<u2").tobytes()
+    bits = np.zeros(65536, np.uint8)
+    bits[low] = 1
+    return struct.pack("<bi", _BITS, len(low)) + np.packbits(bits, bitorder="little").tobytes()
+
+
+def _tree(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
+    """The node over these leaves, whose keys agree up to `depth`, and the nodes below it."""
+    if len(leaves) == 1:
+        return struct.pack("<bhb", _LEAF, 0, 0) + leaves[0][0] + struct.pack("<q", leaves[0][1])
+    first, last = leaves[0][0], leaves[-1][0]
+    branch = next(i for i in range(depth, _KEY_BYTES) if first[i] != last[i])
+    children: dict[int, list[tuple[bytes, int]]] = {}
+    for leaf in leaves:
+        children.setdefault(leaf[0][branch], []).append(leaf)
+    kind, body = _branches(list(children))
+    head = struct.pack("<bhb", kind, len(children), branch - depth) + first[depth:branch]
+    return b"".join([head, body, *(_tree(below, branch + 1) for below in children.values())])
+
+
+def _branches(keys: list[int]) -> tuple[int, bytes]:
+    """(type, body) of a node with these key bytes: Java keeps them in longs, first byte on top."""
+    if len(keys) <= 16:
+        kind, width = (0, 4) if len(keys) <= 4 else (1, 8)
+        padded = bytes(keys).ljust(_BODY_BYTES[kind], b"\0")
+        return kind, b"".join(padded[i : i + width][::-1] for i in range(0, len(padded), width))
+    if len(keys) <= 48:
+        index = bytearray(b"\xff" * 256)
+        for place, key in enumerate(keys):
+            index[key] = place
+        return 2, b"".join(bytes(index[i : i + 8][::-1]) for i in range(0, 256, 8))
+    mask = np.zeros(256, np.uint8)
+    mask[keys] = 1
+    return 3, np.packbits(mask, bitorder="little").tobytes()
