@@ -69,7 +69,8 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
             hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
             option="warehouse",
         )
-    session.catalogs[statement.name] = made = open_catalog(statement.name, statement.options)
+    made = open_catalog(statement.name, statement.options)
+    session.add_catalog(made)
     notes = []
     if first is not None:
         session.first_catalog = None

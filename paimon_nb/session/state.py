@@ -12,6 +12,7 @@ from paimon_nb.base.name import Name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.plan import CreateTable, CreateView
+from paimon_nb.session.spark_catalogs import NOTHING, Seen, opened, seen
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Session:
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
         self._given_spark, self._spark_conf = spark, dict(spark_conf)
         self._spark: SparkSession | None = None
+        self._seen_settings: dict[str, Seen] = {catalog.name: seen(self._spark_setting, catalog.name)}
+        """What Spark's settings said about a catalog when it was opened."""
 
     # -- Spark
 
@@ -76,9 +79,30 @@ class Session:
 
     @property
     def catalog(self) -> Catalog:
-        return self.catalogs[self.current_catalog]
+        return self.catalog_named(self.current_catalog)
+
+    def add_catalog(self, catalog: Catalog) -> None:
+        """Know it by its name from now on, whatever had that name before."""
+        self.catalogs[catalog.name] = catalog
+        self._seen_settings[catalog.name] = seen(self._spark_setting, catalog.name)
+
+    def _spark_setting(self, key: str) -> str | None:
+        spark = self._spark or self._given_spark
+        return self._spark_conf.get(key) if spark is None else spark.conf.get(key, None)
+
+    def _follow_spark_settings(self, name: str) -> None:
+        """Open the catalog that `spark.sql.catalog.<name>` describes, when that changed since it was opened."""
+        spark = self._spark or self._given_spark
+        if spark is None or seen(self._spark_setting, name) in (NOTHING, self._seen_settings.get(name)):
+            return
+        catalog = opened(spark, name)
+        if catalog is not None:
+            self.add_catalog(catalog)
+            if name == self.first_catalog:
+                self.first_catalog = None
 
     def catalog_named(self, name: str) -> Catalog:
+        self._follow_spark_settings(name)
         try:
             return self.catalogs[name]
         except KeyError:
