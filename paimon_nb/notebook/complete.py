@@ -41,7 +41,7 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
     """(the fragment that is being written, every name that could stand there)."""
-    from paimon_nb.notebook.magics.paimon import workbench
+    from paimon_nb.notebook.magics.current import workbench
     from paimon_nb.sql import completion_context
 
     session = workbench().session

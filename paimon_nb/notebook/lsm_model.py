@@ -48,6 +48,8 @@ class Lane:
     level: int
     label: str
     marks: tuple[FileMark, ...]
+    first: str = ""
+    """Name of the run's first file: it names the run where files are shown in bins."""
 
     @property
     def rows(self) -> int:
@@ -244,7 +246,8 @@ def _lane(store: TableStore, scale: _Scale, level: int, label: str, files: Seque
             )
         )  # fmt: skip
         at += f.file_size
-    return Lane(level, label, tuple(_binned(marks) if len(marks) > MAX_MARKS else marks))
+    shown = _binned(marks) if len(marks) > MAX_MARKS else marks
+    return Lane(level, label, tuple(shown), files[0].file_name)
 
 
 def _mark(f: DataFile, level: int, low: str, high: str, x0: float, x1: float, s0: float, s1: float) -> FileMark:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape as html_escape
 
 from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
@@ -16,6 +16,8 @@ from paimon_nb.table.inspect.words import bytes_text
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}
+SIGNS = {"▸": "would be compacted", "+": "born", "→": "moved up", "−": "gone"}
+"""What a sign on a file says."""
 WIDTH = 860
 _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
@@ -27,6 +29,9 @@ STYLE = """
 .pnb .dim{opacity:.7}
 .pnb .file{stroke:var(--jp-layout-color0,#fff);stroke-width:1;cursor:default}
 .pnb .file:hover,.pnb .file:focus{stroke:currentColor;stroke-width:1.6;outline:none}
+.pnb .file.signed{stroke:currentColor;stroke-width:2}
+.pnb .seal{fill:#fff;pointer-events:none}
+.pnb .seal-sign{fill:#111;pointer-events:none}
 .pnb .rail{fill:currentColor;opacity:.055}
 .pnb .overlap{fill:currentColor;fill-opacity:.035;stroke:currentColor;stroke-opacity:.38;stroke-dasharray:3 3}
 .pnb .axis{stroke:currentColor;stroke-opacity:.3}
@@ -44,17 +49,18 @@ def escape(text: str) -> str:
     return html_escape(_UNPRINTABLE.sub("\ufffd", text))
 
 
-def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
+def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | None = None) -> str:
     """The LSM tree: one lane a sorted run, newest at the top.
 
     Args:
         by: 'key' puts files where their keys are, 'size' as wide as their bytes.
+        signs: file name -> a sign; these files are outlined and carry it.
     """
     plot = WIDTH - _LEFT - _RIGHT
     top = 34
     height = top + max(1, len(picture.lanes)) * (_LANE + _GAP) + 30
     largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
-    parts = [_open(height, f"LSM tree of {picture.table}, snapshot {picture.snapshot}")]
+    parts = [open_svg(height, f"LSM tree of {picture.table}, snapshot {picture.snapshot}")]
     title = f"{picture.table}"
     facts = f"snapshot {picture.snapshot}" + (f" · {picture.kind.lower()}" if picture.kind else "")
     where = (f"{picture.partition} · " if picture.partition else "") + f"bucket {picture.bucket}"
@@ -70,7 +76,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
             )
     y = top
     for lane in picture.lanes:
-        parts += _lane(lane, y, plot, by, largest)
+        parts += _lane(lane, y, plot, by, largest, signs or {})
         y += _LANE + _GAP
     if not picture.lanes:
         parts.append(f'<text x="{_LEFT}" y="{top + 15}" class="dim">no files yet</text>')
@@ -78,19 +84,19 @@ def lsm_svg(picture: LsmPicture, by: str = "key") -> str:
         axis = bottom + 4
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
         parts.append(
-            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{escape(_clip(picture.key_low, 44))}</text>'
+            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{escape(clip(picture.key_low, 44))}</text>'
         )
-        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{escape(_clip(picture.key_high, 44))}</text>')  # fmt: skip
+        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{escape(clip(picture.key_high, 44))}</text>')  # fmt: skip
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">key →</text>'
         )
-    total = f"{_count(picture.files, 'file')} · {_count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
+    total = f"{count(picture.files, 'file')} · {count(len(picture.lanes), 'run')} · {bytes_text(picture.bytes)}"
     parts.append(f'<text x="{WIDTH}" y="{height - 7}" text-anchor="end" class="dim" font-size="11">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
 
-def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]:
+def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
     colour = LEVEL_COLOURS[min(lane.level, len(LEVEL_COLOURS) - 1)]
     out = [
         f'<text x="{_LEFT - 10}" y="{y + 14}" text-anchor="end" font-weight="600">{escape(lane.label)}</text>',
@@ -101,16 +107,21 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]
         a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
         x, w = _LEFT + a * plot, max((b - a) * plot, 2.5)
         x = min(x, _LEFT + plot - w)
+        sign = signs.get(m.name if m.files == 1 else lane.first, "")
+        said = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
-            f'<rect class="file" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
-            f'aria-label="{escape(_facts(m, " , "))}"><title>{escape(_facts(m, chr(10)))}</title></rect>'
+            f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
+            f'aria-label="{escape(said + _facts(m, ", "))}"><title>{escape(said + _facts(m, chr(10)))}</title></rect>'
         )
+        if sign and w > 14:
+            out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + _LANE / 2}" r="8"/>')
+            out.append(f'<text class="sign seal-sign" x="{x + w / 2:.1f}" y="{y + _LANE / 2 + 4}" text-anchor="middle" font-weight="700">{sign}</text>')  # fmt: skip
         if m.deletes:
             share = min(1.0, m.deletes / max(1, m.rows))
             out.append(
                 f'<rect x="{x:.1f}" y="{y + _LANE - 3}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
             )
-    text = f"{_count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
+    text = f"{count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
         f" · {lane.files} files" if lane.files > 1 else ""
     )
     out.append(f'<text x="{_LEFT + plot + 10}" y="{y + 14}" class="dim">{text}</text>')
@@ -118,7 +129,7 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int) -> list[str]
 
 
 def _facts(m: FileMark, join: str) -> str:
-    facts = [m.name, f"level {m.level}", _count(m.rows, "row"), bytes_text(m.bytes)]
+    facts = [m.name, f"level {m.level}", count(m.rows, "row"), bytes_text(m.bytes)]
     if m.min_key or m.max_key:
         facts.append(f"keys {m.min_key} … {m.max_key}")
     facts.append(f"sequence {m.min_sequence} … {m.max_sequence}")
@@ -142,7 +153,7 @@ def flag_places(commits: Sequence[Commit], step: float, left: float) -> list[tup
     for i, c in enumerate(commits):
         x = left + step * (i + 0.5)
         for flag in c.flags:
-            text = _clip(flag, 24)
+            text = clip(flag, 24)
             wide = 6.6 * len(text)
             middle = min(max(x, wide / 2), WIDTH - wide / 2)
             row = next((r for r in range(FLAG_ROWS) if ends[r] + 8 <= middle - wide / 2 or not ends[r]), None)
@@ -162,9 +173,9 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
     base = 92 + 14 * (1 + max((row for *_, row in flags), default=-1))
     height = base + 58
     biggest = max((abs(c.delta_rows) for c in commits), default=1) or 1
-    parts = [_open(height, f"history of {model.table}: {len(commits)} snapshots")]
+    parts = [open_svg(height, f"history of {model.table}: {len(commits)} snapshots")]
     parts.append(f'<text x="0" y="14" font-weight="600">{escape(model.table)}</text>')
-    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{_count(len(commits), "snapshot")}</text>')
+    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{count(len(commits), "snapshot")}</text>')
     parts.append(f'<line class="axis" x1="{left}" y1="{base}" x2="{left + step * n}" y2="{base}"/>')
     for text, middle, x, row in flags:
         y = base - 66 - 14 * row
@@ -186,7 +197,7 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
         radius = min(9.0, max(3.0, step * 0.4))
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"{ring} data-snapshot="{c.id}"><title>{escape(tip)}</title></circle>')  # fmt: skip
         if radius > 6:
-            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
+            parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
         if i % every == 0 or c.id == chosen:
             weight = ' font-weight="700"' if c.id == chosen else ' class="dim"'
             parts.append(f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11"{weight}>{c.id}</text>')
@@ -194,7 +205,7 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
     for kind, sign in SIGN.items():
         if any(c.kind == kind for c in commits):
             parts.append(f'<circle cx="{legend + 6}" cy="{height - 10}" r="6" fill="{KIND_COLOURS[kind]}"/>')
-            parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
+            parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" class="sign" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
             parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="11" class="dim">{kind.lower()}</text>')
             legend += 34 + 7 * len(kind)
     note = "bar: stored rows added" + (", hollow: removed" if any(c.delta_rows < 0 for c in commits) else "")
@@ -206,11 +217,11 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
 def text_svg(text: str, label: str) -> str:
     """Lines of text as a picture, for views whose still form is an outline."""
     lines = text.split("\n")
-    parts = [_open(len(lines) * 17 + 8, label)]
+    parts = [open_svg(len(lines) * 17 + 8, label)]
     for i, line in enumerate(lines):
         inner = len(line) - len(line.lstrip())
         weight = ' font-weight="600"' if inner == 0 else ' class="dim"' if inner > 2 else ""
-        parts.append(f'<text x="{inner * 9}" y="{i * 17 + 14}"{weight}>{escape(_clip(line.strip(), 120))}</text>')
+        parts.append(f'<text x="{inner * 9}" y="{i * 17 + 14}"{weight}>{escape(clip(line.strip(), 120))}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
@@ -229,13 +240,13 @@ def standalone(svg: str) -> str:
     return inner.replace(">", f"><style>{style}</style>", 1)
 
 
-def _open(height: float, label: str) -> str:
+def open_svg(height: float, label: str) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" role="img" aria-label="{escape(label)}" font-size="12">'  # fmt: skip
 
 
-def _clip(text: str, length: int) -> str:
+def clip(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _count(n: int, what: str) -> str:
+def count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-"""The pictures that a table handle offers: t.lsm(), t.timeline()."""
+"""The pictures that a table handle offers: t.lsm(), t.timeline() ..."""
 
 from __future__ import annotations
 
@@ -26,8 +26,17 @@ def explore_view(table: Any, at: str = "") -> Any:
     return Explorer(table, at)
 
 
+def compaction_view(table: Any, options: dict[str, str] | None = None, watch: bool = False) -> Any:
+    """What a compaction would do, the buttons that do it, and what the ones before did."""
+    from paimon_nb.notebook.widgets.compaction import Compaction
+
+    return Compaction(table, options, watch)
+
+
 def install_views() -> None:
     """Give `Table` its pictures; below this room nobody knows of them."""
     from paimon_nb.table.table import Table
 
-    Table.views.update({"lsm": lsm_view, "timeline": timeline_view, "explore": explore_view})
+    Table.views.update(
+        {"lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view}
+    )

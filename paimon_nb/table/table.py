@@ -53,7 +53,7 @@ class Table:
     """
 
     views: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """`lsm`, `timeline`, `explore`: put here by the notebook room."""
+    """`lsm`, `timeline`, `explore` ...: put here by the notebook room."""
 
     def __init__(self, store: TableStore, name: Name | None = None) -> None:
         self.store = store
@@ -475,6 +475,10 @@ class Table:
     def explore(self, **kwargs: Any) -> Any:
         """Everything about the table, as a widget."""
         return self._view("explore", **kwargs)
+
+    def compaction(self, **kwargs: Any) -> Any:
+        """What a compaction would pick and why, run from there, and the history of those before, as a widget."""
+        return self._view("compaction", **kwargs)
 
     def _view(self, name: str, **kwargs: Any) -> Any:
         view = self.views.get(name)

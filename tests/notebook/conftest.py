@@ -11,7 +11,7 @@ from shell_kit import Shell
 from traitlets.config import Config
 
 import paimon_nb
-from paimon_nb.notebook.magics.paimon import current
+from paimon_nb.notebook.magics.current import current
 from paimon_nb.workbench import Workbench
 
 

@@ -7,7 +7,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
@@ -16,48 +16,18 @@ from traitlets import Bool, Int, TraitError, validate
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
+from paimon_nb.notebook.magics.arguments import Arguments, need_table
+from paimon_nb.notebook.magics.current import current, workbench
+from paimon_nb.notebook.magics.looks import Looks
 
 if TYPE_CHECKING:
-    from paimon_nb.format.types import DataField
-    from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench
 
 _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
 
 
-class Current:
-    """The session of this kernel: one at a time, made when first needed."""
-
-    workbench: Workbench | None = None
-    error: BaseException | None = None
-
-
-current = Current()
-
-
-def workbench() -> Workbench:
-    """The current workbench; `./warehouse` unless `%paimon connect` said otherwise."""
-    if current.workbench is None:
-        from paimon_nb.workbench import connect
-
-        current.workbench = connect()
-    return current.workbench
-
-
-class _Arguments(argparse.ArgumentParser):
-    """Arguments of a magic: a wrong one is a UsageError with the nearest right one."""
-
-    def error(self, message: str) -> NoReturn:
-        known = [s for a in self._actions for s in a.option_strings]
-        wrong = re.search(r"unrecognized arguments: (\S+)", message)
-        near = difflib.get_close_matches(wrong[1].split("=")[0], known, 1) if wrong else []
-        raise UsageError(
-            f"{self.prog}: {message}" + (f"; did you mean {near[0]}?" if near else f"; known: {' '.join(known)}")
-        )
-
-
-def _cell_arguments() -> _Arguments:
-    parser = _Arguments(prog="%%paimon", add_help=False, allow_abbrev=False)
+def _cell_arguments() -> Arguments:
+    parser = Arguments(prog="%%paimon", add_help=False, allow_abbrev=False)
     parser.add_argument("-o", "--out", metavar="NAME", help="keep the result under this name")
     parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
     parser.add_argument("-v", "--view", metavar="NAME", help="make the result a temporary view, too")
@@ -79,6 +49,8 @@ HELP = """%paimon                         where we are
 %paimon explore TABLE [PLACE]   schema, options, snapshots, manifests, files, row groups: a tree to open
 %paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
 %paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
+%paimon compact TABLE [OPTION=VALUE]              what is due, what if, run it, before and after, the history
+%paimon watch TABLE             the same, following the table as it changes
 %paimon skip TABLE WHERE CONDITION                what a condition leaves to read, and what excludes the rest
 %paimon compare TABLE A B                         two snapshots or tags: files, schema, options
 %paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
@@ -89,21 +61,6 @@ HELP = """%paimon                         where we are
 %paimon SELECT ...              any statement in one line
 %%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    a cell of statements
   :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
-
-
-def _typed(field: DataField, text: str) -> Any:
-    """A value as it is written in a line, as the column's type has it."""
-    from paimon_nb.format.data import cast_text
-
-    try:
-        return text if field.type.root in ("CHAR", "VARCHAR") else cast_text(text, field.type).as_py()
-    except PaimonError:
-        raise UsageError(f"%paimon why: {text!r} is no {field.type} for {field.name}") from None
-
-
-def _need_table(command: str, rest: str) -> None:
-    if not rest:
-        raise UsageError(f"%paimon {command} TABLE: which table? %paimon tables lists them")
 
 
 _SYSTEM = (
@@ -121,7 +78,7 @@ _SYSTEM = (
 
 
 @magics_class
-class PaimonMagics(Magics):
+class PaimonMagics(Looks, Magics):
     """`%config PaimonMagics.<trait> = value`."""
 
     limit = Int(20, help="rows shown when a cell does not say --limit").tag(config=True)
@@ -258,7 +215,7 @@ class PaimonMagics(Magics):
         return self._metadata("SHOW TABLES" + (f" IN {rest}" if rest else ""))
 
     def _do_describe(self, rest: str) -> Rows:
-        _need_table("describe", rest)
+        need_table("describe", rest)
         return self._metadata(f"DESCRIBE {rest}")
 
     def _do_explain(self, rest: str) -> None:
@@ -266,102 +223,13 @@ class PaimonMagics(Magics):
         assert table is not None
         print(table.column(0)[0].as_py())  # noqa: T201
 
-    def _do_lsm(self, rest: str) -> Any:
-        parser = _Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
-        parser.add_argument("table")
-        parser.add_argument("--partition")
-        parser.add_argument("--bucket", type=int)
-        parser.add_argument("--by", choices=("key", "size"), default="key")
-        _need_table("lsm", rest)
-        a = parser.parse_args(shlex.split(rest))
-        from paimon_nb.notebook.views import lsm_view
-
-        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
-
-    def _do_timeline(self, rest: str) -> Any:
-        _need_table("timeline", rest)
-        from paimon_nb.notebook.views import timeline_view
-
-        return timeline_view(workbench().table(rest))
-
-    def _do_explore(self, rest: str) -> Any:
-        _need_table("explore", rest)
-        from paimon_nb.notebook.views import explore_view
-
-        table, _, at = rest.partition(" ")
-        return explore_view(workbench().table(table), at.strip())
-
-    def _do_why(self, rest: str) -> Any:
-        from paimon_nb.notebook.reports import why_report
-
-        table, pairs = self._pairs(rest, "why TABLE KEY=VALUE")
-        return why_report(table.why(**{k: _typed(table.schema.field(k), v) for k, v in pairs.items()}))
-
-    def _do_due(self, rest: str) -> Any:
-        from paimon_nb.notebook.reports import due_report
-
-        table, options = self._pairs(rest, "due TABLE [OPTION=VALUE]")
-        return due_report(table.due_compactions(options))
-
-    def _do_skip(self, rest: str) -> Any:
-        from paimon_nb.notebook.reports import skip_report
-
-        name, _, condition = rest.partition(" ")
-        condition = condition.strip()
-        if condition[:6].lower() == "where ":
-            condition = condition[6:].strip()
-        if not name or not condition:
-            raise UsageError("%paimon skip TABLE WHERE CONDITION")
-        return skip_report(workbench().table(name).scan(condition).plan, condition)
-
-    def _do_compare(self, rest: str) -> Any:
-        from paimon_nb.notebook.lsm_model import lsm_picture
-        from paimon_nb.notebook.reports import compare_report
-        from paimon_nb.notebook.svg import STYLE, lsm_svg
-        from paimon_nb.table.scan.travel import AtVersion, resolve
-
-        words = shlex.split(rest)
-        if len(words) != 3:
-            raise UsageError("%paimon compare TABLE A B; A and B are snapshots or tags")
-        table = workbench().table(words[0])
-        compared = table.compare(words[1], words[2])
-        pictures = []
-        if table.primary_keys:
-            moments = [resolve(table.store, AtVersion(word)) for word in words[1:]]
-            first = lsm_picture(table.store, moments[1])
-            both = [lsm_picture(table.store, m, first.partition or None, first.bucket) for m in moments]
-            pictures = [f"<style>{STYLE}</style>{lsm_svg(both[0])}", lsm_svg(both[1])]
-        return compare_report(compared, pictures)
-
-    def _do_doctor(self, rest: str) -> Any:
-        if not rest:
-            from paimon_nb.doctor import main
-
-            main([])
-            return None
-        from paimon_nb.notebook.reports import health_report
-
-        words = shlex.split(rest)
-        read_files = "--read-files" in words
-        table, _ = self._pairs(shlex.join(w for w in words if w != "--read-files"), "doctor TABLE [--read-files]")
-        return health_report(str(table.name), table.health(read_files=read_files))
-
-    @staticmethod
-    def _pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
-        """`TABLE a=1 b='x y'` as the table and the pairs."""
-        words = shlex.split(rest)
-        wrong = [w for w in words[1:] if "=" not in w]
-        if not words or wrong:
-            raise UsageError(f"%paimon {usage}" + (f"; {wrong[0]!r} is no pair" if wrong else ""))
-        return workbench().table(words[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in words[1:]}
-
     def _do_traceback(self, rest: str) -> None:
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
 
     def _do_system(self, word: str, rest: str) -> Rows:
         from paimon_nb.session.result import Result
 
-        _need_table(word, rest)
+        need_table(word, rest)
         arrow = workbench().table(rest).system(word)
         rows = Rows(Result("rows", arrow=arrow), self.limit)
         self.shell.user_ns["_paimon"] = rows

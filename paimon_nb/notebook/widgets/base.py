@@ -12,9 +12,9 @@ from paimon_nb.notebook.svg import framed, standalone
 _HERE = Path(__file__).parent
 
 
-def script(name: str) -> str:
+def script(*names: str) -> str:
     """The drawing functions followed by the view's own code: one module, nothing imported from elsewhere."""
-    return (_HERE / "picture.js").read_text() + "\n" + (_HERE / name).read_text()
+    return "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
 
 
 STYLE = (_HERE / "style.css").read_text()

@@ -1,10 +1,12 @@
 """Looking into a table: the stored versions of a row, what a compaction would pick, what ails it. Reads only."""
 
+from paimon_nb.table.inspect.amplification import Amplification, Moment, amplification
 from paimon_nb.table.inspect.compare import Compared, FileChange, compare
 from paimon_nb.table.inspect.due import Due, Rule, due_compactions
 from paimon_nb.table.inspect.health import Finding, health
 from paimon_nb.table.inspect.why import Version, Why, why
 
 __all__ = [
-    "Compared", "Due", "FileChange", "Finding", "Rule", "Version", "Why", "compare", "due_compactions", "health", "why",
+    "Amplification", "Compared", "Due", "FileChange", "Finding", "Moment", "Rule", "Version", "Why", "amplification", "compare",
+    "due_compactions", "health", "why",
 ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""The history of a table's compactions as SVG: bytes written, runs to merge and space taken, one column a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, count, escape, open_svg
+from paimon_nb.notebook.timeline_model import SIGN
+from paimon_nb.table.inspect.amplification import Amplification, Moment
+from paimon_nb.table.inspect.words import bytes_text
+
+_LEFT, _RIGHT = 74, 190
+_PLOT = WIDTH - _LEFT - _RIGHT
+_TALL, _GAP, _TOP = 44, 16, 34
+_LINE = "#0072B2"
+
+
+def amplification_svg(history: Amplification, trigger: int | None = None) -> str:
+    """Three lanes over the same commits. `trigger`: the number of runs at which compaction begins, as a dashed line."""
+    moments = history.moments
+    height = _TOP + 3 * (_TALL + _GAP) + 34
+    parts = [open_svg(height, f"compactions of {history.table}: {_said(history)}")]
+    parts.append('<text x="0" y="14" font-weight="600">what compaction costs and saves</text>')
+    if not moments:
+        return "".join([*parts, f'<text x="{_LEFT}" y="{_TOP + 20}" class="dim">no snapshot yet</text></svg>'])
+    since = f"since snapshot {moments[0].snapshot}"
+    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{since}</text>')
+    step = min(72.0, _PLOT / len(moments))
+    xs = [_LEFT + step * (i + 0.5) for i in range(len(moments))]
+    end = _LEFT + step * len(moments)
+    tops = [_TOP + i * (_TALL + _GAP) for i in range(3)]
+    parts += _written(moments, xs, step, tops[0], end, history)
+    parts += _runs(moments, xs, step, tops[1], end, trigger)
+    parts += _space(moments, xs, step, tops[2], end)
+    parts += _commits(moments, xs, step, tops[2] + _TALL + 18)
+    parts += [_hover(m, x, step, height) for m, x in zip(moments, xs, strict=True)]
+    return "".join([*parts, "</svg>"])
+
+
+def _said(history: Amplification) -> str:
+    return str(history).split(", ", 1)[-1]
+
+
+def _frame(label: str, top: float, end: float) -> list[str]:
+    return [
+        f'<text x="{_LEFT - 10}" y="{top + _TALL / 2 + 4}" text-anchor="end" font-weight="600">{label}</text>',
+        f'<line class="axis" x1="{_LEFT}" y1="{top + _TALL}" x2="{end:.1f}" y2="{top + _TALL}"/>',
+    ]
+
+
+def _beside(top: float, first: str, second: str = "") -> list[str]:
+    x = _LEFT + _PLOT + 10
+    lines = [f'<text x="{x}" y="{top + 18}" font-weight="600">{escape(first)}</text>']
+    return [*lines, f'<text x="{x}" y="{top + 34}" class="dim" font-size="11">{escape(second)}</text>']
+
+
+def _written(
+    moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
+) -> list[str]:
+    out = _frame("written", top, end)
+    most = max((m.written for m in moments), default=0) or 1
+    wide = max(1.5, min(22.0, step * 0.55))
+    for m, x in zip(moments, xs, strict=True):
+        if m.written:
+            tall = max(2.0, _TALL * m.written / most)
+            out.append(
+                f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="1.5" '
+                f'fill="{KIND_COLOURS.get(m.kind, "#888")}"/>'
+            )
+    ratio = "nothing written" if history.write is None else f"× {history.write:.1f} bytes written"
+    return out + _beside(
+        top, ratio, f"{bytes_text(history.by_writers)} new, {bytes_text(history.by_compaction)} rewritten"
+    )
+
+
+def _runs(
+    moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
+) -> list[str]:
+    out = _frame("runs", top, end)
+    most = max([m.runs for m in moments] + ([trigger] if trigger is not None else []) + [1]) * 1.12
+    level = lambda n: top + _TALL - _TALL * n / most  # noqa: E731
+    if trigger is not None and level(trigger) > top:
+        y = level(trigger)
+        out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
+        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim" font-size="10">begins at {trigger}</text>')
+    path = "".join(
+        f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {level(m.runs):.1f}H{x + step / 2:.1f}"
+        for i, (m, x) in enumerate(zip(moments, xs, strict=True))
+    )
+    out.append(f'<path d="{path}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
+    now = moments[-1].runs
+    return out + _beside(top, count(now, "run"), f"a read merges; most: {max(m.runs for m in moments)}")
+
+
+def _space(moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
+    out = _frame("space", top, end)
+    most = max((m.size for m in moments), default=0) * 1.06 or 1
+    wide = max(1.5, min(22.0, step * 0.55))
+    for m, x in zip(moments, xs, strict=True):
+        for size, style in ((m.size, 'fill="#D55E00" fill-opacity=".4"'), (m.oldest, f'fill="{_LINE}"')):
+            tall = _TALL * size / most
+            out.append(
+                f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" {style}/>'
+            )
+    now = moments[-1]
+    share = "" if now.space is None else f" · {now.space * 100:.0f} %"
+    return out + _beside(top, bytes_text(now.size) + share, f"dark: oldest runs, {bytes_text(now.oldest)}")
+
+
+def _commits(moments: Sequence[Moment], xs: Sequence[float], step: float, y: float) -> list[str]:
+    out = []
+    every = max(1, -(-len(moments) // 28))
+    radius = min(8.0, max(2.5, step * 0.4))
+    for i, (m, x) in enumerate(zip(moments, xs, strict=True)):
+        out.append(f'<circle cx="{x:.1f}" cy="{y}" r="{radius:.1f}" fill="{KIND_COLOURS.get(m.kind, "#888")}"/>')
+        if radius > 5:
+            out.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="10" font-weight="700">{SIGN.get(m.kind, "?")}</text>')  # fmt: skip
+        if i % every == 0:
+            out.append(f'<text x="{x:.1f}" y="{y + 21}" text-anchor="middle" class="dim" font-size="11">{m.snapshot}</text>')  # fmt: skip
+    return out
+
+
+def _hover(m: Moment, x: float, step: float, height: float) -> str:
+    """An invisible column that tells a commit's numbers."""
+    space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest runs"
+    facts = (
+        f"snapshot {m.snapshot} · {m.kind.lower()}\nwrote {bytes_text(m.written)}"
+        + (f" in place of {bytes_text(m.rewritten)}" if m.rewritten else "")
+        + f"\n{count(m.runs, 'run')} to merge\n{bytes_text(m.size)} live{space}"
+    )
+    return f'<rect class="column" x="{x - step / 2:.1f}" y="{_TOP - 6}" width="{step:.1f}" height="{height - _TOP + 4:.0f}" fill="transparent"><title>{escape(facts)}</title></rect>'  # fmt: skip

@@ -1,0 +1,27 @@
+"""The session of this kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
+
+
+class Current:
+    """The session of this kernel: one at a time, made when first needed."""
+
+    workbench: Workbench | None = None
+    error: BaseException | None = None
+
+
+current = Current()
+
+
+def workbench() -> Workbench:
+    """The current workbench; `./warehouse` unless `%paimon connect` said otherwise."""
+    if current.workbench is None:
+        from paimon_nb.workbench import connect
+
+        current.workbench = connect()
+    return current.workbench

@@ -1,0 +1,107 @@
+"""The commands that show a table from inside."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed
+from paimon_nb.notebook.magics.current import workbench
+
+
+class Looks:
+    """`%paimon lsm`, `timeline`, `explore`, `why` ... One method a command; `%paimon help` lists them."""
+
+    def _do_lsm(self, rest: str) -> Any:
+        parser = Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
+        parser.add_argument("table")
+        parser.add_argument("--partition")
+        parser.add_argument("--bucket", type=int)
+        parser.add_argument("--by", choices=("key", "size"), default="key")
+        need_table("lsm", rest)
+        a = parser.parse_args(shlex.split(rest))
+        from paimon_nb.notebook.views import lsm_view
+
+        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
+
+    def _do_timeline(self, rest: str) -> Any:
+        need_table("timeline", rest)
+        from paimon_nb.notebook.views import timeline_view
+
+        return timeline_view(workbench().table(rest))
+
+    def _do_explore(self, rest: str) -> Any:
+        need_table("explore", rest)
+        from paimon_nb.notebook.views import explore_view
+
+        table, _, at = rest.partition(" ")
+        return explore_view(workbench().table(table), at.strip())
+
+    def _do_why(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import why_report
+
+        table, key = pairs(rest, "why TABLE KEY=VALUE")
+        return why_report(table.why(**{k: typed(table.schema.field(k), v) for k, v in key.items()}))
+
+    def _do_due(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import due_report
+
+        table, options = pairs(rest, "due TABLE [OPTION=VALUE]")
+        return due_report(table.due_compactions(options))
+
+    def _do_skip(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import skip_report
+
+        name, _, condition = rest.partition(" ")
+        condition = condition.strip()
+        if condition[:6].lower() == "where ":
+            condition = condition[6:].strip()
+        if not name or not condition:
+            raise UsageError("%paimon skip TABLE WHERE CONDITION")
+        return skip_report(workbench().table(name).scan(condition).plan, condition)
+
+    def _do_compare(self, rest: str) -> Any:
+        from paimon_nb.notebook.lsm_model import lsm_picture
+        from paimon_nb.notebook.reports import compare_report
+        from paimon_nb.notebook.svg import STYLE, lsm_svg
+        from paimon_nb.table.scan.travel import AtVersion, resolve
+
+        words = shlex.split(rest)
+        if len(words) != 3:
+            raise UsageError("%paimon compare TABLE A B; A and B are snapshots or tags")
+        table = workbench().table(words[0])
+        compared = table.compare(words[1], words[2])
+        pictures = []
+        if table.primary_keys:
+            moments = [resolve(table.store, AtVersion(word)) for word in words[1:]]
+            first = lsm_picture(table.store, moments[1])
+            both = [lsm_picture(table.store, m, first.partition or None, first.bucket) for m in moments]
+            pictures = [f"<style>{STYLE}</style>{lsm_svg(both[0])}", lsm_svg(both[1])]
+        return compare_report(compared, pictures)
+
+    def _do_doctor(self, rest: str) -> Any:
+        if not rest:
+            from paimon_nb.doctor import main
+
+            main([])
+            return None
+        from paimon_nb.notebook.reports import health_report
+
+        words = shlex.split(rest)
+        read_files = "--read-files" in words
+        table, _ = pairs(shlex.join(w for w in words if w != "--read-files"), "doctor TABLE [--read-files]")
+        return health_report(str(table.name), table.health(read_files=read_files))
+
+    def _do_compact(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.compaction import Compaction
+
+        table, options = pairs(rest, "compact TABLE [OPTION=VALUE]")
+        return Compaction(table, options)
+
+    def _do_watch(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.compaction import Compaction
+
+        table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
+        return Compaction(table, options, watch=True)

@@ -1,0 +1,86 @@
+export default {
+  render({ model, el: host }) {
+    host.classList.add("pnb");
+    const bar = html(host, "div", { class: "bar" });
+    const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
+    const verdict = html(host, "div", { class: "verdict", "aria-live": "polite" });
+    const rules = html(host, "div");
+    const actions = html(host, "div", { class: "bar" });
+    const wrong = html(host, "div"), work = html(host, "div", { class: "bar", "aria-live": "polite" });
+    const result = html(host, "div"), history = html(host, "div"), sql = html(host, "div", { class: "more" });
+    const send = (message) => model.send(message);
+
+    const controls = () => keepingFocus(bar, () => {
+      const view = model.get("view");
+      bar.replaceChildren();
+      if (view.buckets.length > 1) {
+        choice(bar, "bucket", view.buckets.map((b, i) => [String(i), b]), String(view.bucket), (v) => send({ bucket: Number(v) })).dataset.keep = "bucket";
+      }
+      html(bar, "span", { class: "dim" }, "what if");
+      for (const [key, value] of Object.entries(view.options)) {
+        const input = field(bar, key, value, (v) => send({ option: key, value: v }), { size: 5, inputmode: "numeric" });
+        input.dataset.keep = key;
+        if (view.changed.includes(key)) input.classList.add("changed");
+      }
+      if (view.changed.length) button(bar, "as the table says", () => send({ reset: true }), { "data-keep": "reset" });
+    });
+    const picture = () => {
+      const view = model.get("view");
+      controls();
+      line.textContent = HINT;
+      svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
+      verdict.textContent = view.sentence;
+      verdict.classList.toggle("due", view.due);
+      rules.replaceChildren();
+      if (view.rules.length) {
+        const table = html(rules, "table", { class: "rules" }), body = html(table, "tbody");
+        for (const r of view.rules) {
+          const row = html(body, "tr", r.decides ? { class: "decides" } : {});
+          html(row, "td", { class: "mark" }, r.decides ? "▸" : "");
+          html(row, "th", { scope: "row" }, r.name);
+          html(row, "td", { class: "dim wide" }, r.numbers);
+          html(row, "td", {}, r.applies ? "applies" : "");
+        }
+      }
+      svgInto(history, view.history);
+      say(wrong, view.error);
+      sql.replaceChildren();
+      for (const text of view.sql) html(html(sql, "div"), "code", {}, text);
+      doing();
+    };
+    const doing = () => keepingFocus(actions, () => {
+      const now = model.get("work"), view = model.get("view");
+      actions.replaceChildren();
+      button(actions, "run what is due", () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
+      button(actions, "compact everything", () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
+      const watch = html(html(actions, "label", { class: "control" }), "input", { type: "checkbox", "data-keep": "watch" });
+      watch.parentNode.append(" follow the table");
+      watch.checked = model.get("watching");
+      watch.addEventListener("change", () => { model.set("watching", watch.checked); model.save_changes(); });
+      work.replaceChildren();
+      if (now.running) {
+        html(work, "progress", { max: Math.max(1, now.total), value: now.done, "aria-label": "compaction" });
+        html(work, "span", {}, now.text);
+        button(work, "cancel", () => send({ cancel: true }));
+      }
+      result.replaceChildren();
+      if (now.result) {
+        html(result, "div", { class: "verdict" }, now.result.text);
+        if (now.result.before) {
+          html(result, "div", { class: "dim" }, "before:");
+          svgInto(html(result, "div"), now.result.before, (facts) => { line.textContent = facts; });
+        }
+      }
+    });
+    let timer = null;
+    const follow = () => {
+      clearInterval(timer);
+      timer = model.get("watching") ? setInterval(() => document.hidden || send({ look: true }), 1500) : null;
+    };
+    model.on("change:view", picture);
+    model.on("change:work", doing);
+    model.on("change:watching", follow);
+    picture(); follow();
+    return () => clearInterval(timer);
+  },
+};

@@ -1,0 +1,280 @@
+"""Compaction as a widget: what is due and by which rule, what if, run it, before and after, and the history."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.compaction_svg import amplification_svg
+from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
+from paimon_nb.notebook.svg import count, lsm_svg
+from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.options import table as opt
+from paimon_nb.table.inspect import Due, amplification
+from paimon_nb.table.inspect.words import bytes_text
+
+if TYPE_CHECKING:
+    from paimon_nb.table.commit import CommitMessage
+    from paimon_nb.table.table import Table
+
+KNOBS = {
+    o.key: o
+    for o in (
+        opt.NUM_SORTED_RUN_COMPACTION_TRIGGER, opt.COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT, opt.COMPACTION_SIZE_RATIO,
+    )
+}  # fmt: skip
+"""Options that decide what is due; the reader may ask what if they were others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run did."""
+
+    snapshots: tuple[int, ...]
+    buckets: int
+    read: int
+    """Bytes of the files that were merged."""
+    written: int
+    seconds: float
+
+    def __str__(self) -> str:
+        if not self.snapshots:
+            return "nothing to compact"
+        made = f"snapshot {', '.join(map(str, self.snapshots))}"
+        return (
+            f"{made}: {count(self.buckets, 'bucket')}, {bytes_text(self.read)} read, {bytes_text(self.written)} written,"
+            f" {self.seconds:.1f} s"
+        )
+
+
+class Compaction(Picture):
+    """`t.compaction()`: nothing is written before a button is pressed or `run` is called.
+
+    Args:
+        table: a table with primary keys. options: what if these were set. watch: look for new snapshots by itself.
+
+    Raises:
+        UnsupportedOperation: no primary key. BadOptionValue.
+    """
+
+    _esm = script("panel.js", "compaction.js")
+    view = traitlets.Dict().tag(sync=True)
+    work = traitlets.Dict({"running": False}).tag(sync=True)
+    watching = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, table: Table, options: dict[str, str] | None = None, watch: bool = False) -> None:
+        self._plain, self._options = table, dict(options or {})
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._place = 0
+        self._read()
+        super().__init__(view=self._view(), watching=watch)
+        self.on_msg(self._hear)
+
+    # -- what there is to see
+
+    @property
+    def table(self) -> Table:
+        """The handle, with the options of the question."""
+        return self._plain.copy(self._options) if self._options else self._plain
+
+    def _read(self) -> None:
+        """Everything from the files, as they are now."""
+        self.due: list[Due] = self.table.due_compactions()
+        self._place = min(self._place, max(0, len(self.due) - 1))
+        self.snapshot = self.table.store.latest()
+        self.history = amplification(self.table.store)
+        self._look()
+
+    def _look(self) -> None:
+        chosen = self.due[self._place] if self.due else None
+        where = (chosen.partition, chosen.bucket) if chosen else (None, None)
+        self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, *where)
+
+    def _view(self, error: str = "") -> dict[str, Any]:
+        due = self.due[self._place] if self.due else None
+        options = self.table.options
+        return {
+            "svg": self._svg(),
+            "sentence": self.sentence(),
+            "due": bool(due and due.decided_by),
+            "anyDue": any(d.decided_by for d in self.due),
+            "rules": [
+                {"name": r.name, "numbers": r.numbers, "applies": r.applies, "decides": r.name == due.decided_by}
+                for r in (due.rules if due else ())
+            ],
+            "buckets": [_where(d) + (" ▸" if d.decided_by else "") for d in self.due],
+            "bucket": self._place,
+            "options": {key: str(options.get(knob)) for key, knob in KNOBS.items()},
+            "changed": [key for key in KNOBS if key in self._options],
+            "history": self._history_svg(),
+            "sql": [self.call("minor"), self.call("full")],
+            "error": error,
+        }
+
+    def _svg(self) -> str:
+        due = self.due[self._place] if self.due else None
+        return lsm_svg(self.picture, "key", dict.fromkeys(due.files, "▸") if due else {})
+
+    def _history_svg(self) -> str:
+        return amplification_svg(self.history, self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER))
+
+    def sentence(self) -> str:
+        """What would happen in the shown bucket."""
+        if not self.due:
+            return "no files yet"
+        due = self.due[self._place]
+        if due.decided_by is None:
+            rest = sum(d.decided_by is not None for d in self.due)
+            return f"nothing is due in {_where(due)}" + (f"; {count(rest, 'other bucket')} due" if rest else "")
+        return (
+            f"▸ due in {_where(due)}: {count(len(due.files), 'file')}, {bytes_text(due.bytes)}, to level {due.output_level}"
+            f" by {due.decided_by}"
+        )
+
+    def call(self, strategy: str) -> str:
+        """SQL that does the same."""
+        options = ",".join(f"{k}={v}" for k, v in self._options.items())
+        more = f", options => '{options}'" if options else ""
+        name = f"{self._plain.name.database}.{self._plain.name.table}".replace("'", "''")
+        return f"CALL sys.compact(`table` => '{name}', compact_strategy => '{strategy}'{more})"
+
+    sql = property(lambda self: self.call("minor"), doc="SQL that runs what is due.")
+
+    @property
+    def code(self) -> str:
+        """Python that shows this state again."""
+        options = f"options={self._options!r}" if self._options else ""
+        return f'wb.table("{self._plain.name}").compaction({options})'
+
+    # -- what the reader does
+
+    def ask(self, option: str, value: str) -> None:
+        """What if this option were set? An empty value takes the question back. Raises BadOptionValue."""
+        before = dict(self._options)
+        self._options.pop(option, None)
+        if value.strip():
+            self._options[option] = value.strip()
+        try:
+            self._read()
+        except PaimonError:
+            self._options = before
+            raise
+        self.view = self._view()
+
+    def refresh(self) -> bool:
+        """Look again if somebody committed; whether there was something new."""
+        latest = self._plain.store.snapshots.latest_id()
+        if latest == (self.snapshot.id if self.snapshot else None):
+            return False
+        self._read()
+        self.view = self._view()
+        return True
+
+    def run(self, full: bool = False) -> Done:
+        """Compact now, bucket by bucket, and publish one commit at the end.
+
+        Args:
+            full: everything; False: only what is due.
+
+        Raises:
+            CommitConflict: somebody compacted the same files meanwhile.
+        """
+        self._stop.clear()
+        started = time.monotonic()
+        self.refresh()
+        before = self._svg()
+        self._tell(0, 1, "looking for work")
+        try:
+            done = self._run(full, started)
+        except BaseException:
+            self.work = {"running": False}
+            raise
+        self._read()
+        # What is there after it is the main picture.
+        self.work = {"running": False, "result": {"text": str(done), "before": before if done.snapshots else ""}}
+        self.view = self._view()
+        return done
+
+    def _run(self, full: bool, started: float) -> Done:
+        from paimon_nb.table.commit.abort import abort_messages
+        from paimon_nb.table.compact import plan_compaction, run_task
+
+        table = self.table
+        tasks = plan_compaction(table.store, full=full)
+        messages: list[CommitMessage] = []
+        try:
+            for i, task in enumerate(tasks):
+                if self._stop.is_set():
+                    abort_messages(table.store, messages)
+                    return Done((), 0, 0, 0, time.monotonic() - started)
+                self._tell(i, len(tasks), f"bucket {i + 1} of {len(tasks)}, {bytes_text(task.size)}")
+                messages += run_task(table.store, task)
+        except BaseException:
+            abort_messages(table.store, messages)  # nobody will publish them
+            raise
+        self._tell(len(tasks), len(tasks), "publishing")
+        snapshots = table.commit().commit(messages) if tasks else []
+        written = sum(f.file_size for m in messages for f in m.compact_after)
+        return Done(tuple(snapshots), len(tasks), sum(t.size for t in tasks), written, time.monotonic() - started)
+
+    def cancel(self) -> None:
+        """Stop before the next bucket; nothing is published, what was written is taken away."""
+        self._stop.set()
+
+    def _tell(self, done: int, total: int, text: str) -> None:
+        self.work = {"running": True, "done": done, "total": total, "text": text}
+
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        try:
+            match content:
+                case {"bucket": int(place)} if 0 <= place < len(self.due):
+                    self._place = place
+                    self._look()
+                    self.view = self._view()
+                case {"option": str(key), "value": str(value)} if key in KNOBS:
+                    self.ask(key, value)
+                case {"reset": True}:
+                    self._options.clear()
+                    self._read()
+                    self.view = self._view()
+                case {"look": True}:
+                    if not self.work.get("running"):
+                        self.refresh()
+                case {"cancel": True}:
+                    self.cancel()
+                case {"run": "due" | "full" as how} if not self.work.get("running"):
+                    self.work = {"running": True, "done": 0, "total": 1, "text": "looking for work"}
+                    # In a thread of its own: the kernel stays free to hear "cancel".
+                    self._thread = threading.Thread(target=self._run_and_tell, args=(how == "full",), daemon=True)
+                    self._thread.start()
+        except PaimonError as error:
+            self.view = self._view(error.message)
+
+    def _run_and_tell(self, full: bool) -> None:
+        try:
+            self.run(full)
+        except PaimonError as error:
+            self.view = self._view(error.message)
+        except OSError as error:
+            self.view = self._view(str(error))
+
+    # -- without a kernel
+
+    def still_text(self) -> str:
+        text = "\n".join(str(d) for d in self.due[:8]) or "no files yet"
+        return f"{lsm_text(self.picture)}\n{text}\n{self.history}"
+
+    def still_svg(self) -> str:
+        from paimon_nb.notebook.widgets.timeline import stacked
+
+        return stacked(self._svg(), self._history_svg())
+
+
+def _where(due: Due) -> str:
+    return f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"

@@ -1,0 +1,130 @@
+"""What compaction costs and saves: bytes written, sorted runs to merge and space taken, commit by commit. Reads metadata only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
+from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.levels import Levels
+from paimon_nb.table.scan.entries import add_up, changes
+from paimon_nb.table.store import TableStore
+
+MOST = 300
+"""Commits looked at, the latest ones."""
+
+Bucket = tuple[bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The table after one commit, and what the commit did."""
+
+    snapshot: int
+    kind: str
+    written: int
+    """Bytes of data files that this commit wrote; files that only moved up a level are not written again."""
+    rewritten: int
+    """Bytes of data files that it took away in return."""
+    runs: int
+    """Sorted runs in the fullest bucket: what a read must merge. Without keys: its files."""
+    size: int
+    """Bytes of all live data files."""
+    oldest: int
+    """Bytes of them in the oldest run of each bucket: what would be left if nothing had changed since."""
+
+    @property
+    def space(self) -> float | None:
+        """Live bytes per byte of the oldest runs; 1.0 right after a full compaction."""
+        return self.size / self.oldest if self.oldest else None
+
+
+@dataclass(frozen=True, slots=True)
+class Amplification:
+    """The history that is still there."""
+
+    table: str
+    moments: tuple[Moment, ...]
+
+    @property
+    def by_writers(self) -> int:
+        """Bytes that were written to bring rows in."""
+        return sum(m.written for m in self.moments if m.kind != "COMPACT")
+
+    @property
+    def by_compaction(self) -> int:
+        return sum(m.written for m in self.moments if m.kind == "COMPACT")
+
+    @property
+    def write(self) -> float | None:
+        """Bytes written in all per byte written to bring rows in."""
+        return (self.by_writers + self.by_compaction) / self.by_writers if self.by_writers else None
+
+    def __str__(self) -> str:
+        if not self.moments:
+            return f"{self.table}: no snapshot yet"
+        now = self.moments[-1]
+        first = f"since snapshot {self.moments[0].snapshot}: "
+        write = "nothing written" if self.write is None else f"write amplification {self.write:.1f}"
+        space = "" if now.space is None else f"; {now.space * 100:.0f} % of the oldest run"
+        return (
+            f"{self.table}, {first}{write} ({bytes_text(self.by_writers)} by writers, {bytes_text(self.by_compaction)} by compaction); "
+            f"reads merge {now.runs} run{'s' * (now.runs != 1)}; {bytes_text(now.size)} live{space}"
+        )
+
+
+def amplification(store: TableStore, most: int = MOST) -> Amplification:
+    """Walk the history, one delta at a time. `most`: only so many of the latest commits."""
+    snapshots = sorted(store.snapshots.all(), key=lambda s: s.id)[-most:]
+    if not snapshots:
+        return Amplification(store.name, ())
+    buckets: dict[Bucket, dict[str, DataFile]] = {}
+    _put(buckets, add_up(changes(store, snapshots[0].base_manifest_list).entries))
+    shapes = {b: _shape(store, files.values()) for b, files in buckets.items()}
+    moments = []
+    for snapshot in snapshots:
+        delta = changes(store, snapshot.delta_manifest_list).entries
+        written, rewritten = _work(delta)
+        for bucket in _put(buckets, delta):
+            shapes[bucket] = _shape(store, buckets[bucket].values())
+        moments.append(
+            Moment(
+                snapshot.id, snapshot.commit_kind, written, rewritten, max((s[0] for s in shapes.values()), default=0),
+                sum(s[1] for s in shapes.values()), sum(s[2] for s in shapes.values()),
+            )
+        )  # fmt: skip
+    return Amplification(store.name, tuple(moments))
+
+
+def _put(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestEntry]) -> set[Bucket]:
+    """Apply a delta. A file that moves is taken away and added: what is added last counts."""
+    entries = list(entries)
+    for e in entries:
+        if e.kind != ADD:
+            buckets.setdefault((e.partition, e.bucket), {}).pop(e.file.file_name, None)
+    for e in entries:
+        if e.kind == ADD:
+            buckets.setdefault((e.partition, e.bucket), {})[e.file.file_name] = e.file
+    return {(e.partition, e.bucket) for e in entries}
+
+
+def _work(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
+    """(bytes written, bytes taken away), files that only moved left out."""
+    added = {e.file.file_name: e.file.file_size for e in delta if e.kind == ADD}
+    gone = {e.file.file_name: e.file.file_size for e in delta if e.kind != ADD}
+    return (
+        sum(size for name, size in added.items() if name not in gone),
+        sum(size for name, size in gone.items() if name not in added),
+    )
+
+
+def _shape(store: TableStore, files: Iterable[DataFile]) -> tuple[int, int, int]:
+    """(sorted runs, bytes, bytes of the oldest run) of one bucket."""
+    files = list(files)
+    size = sum(f.file_size for f in files)
+    if not store.has_keys:
+        return len(files), size, size
+    runs = Levels.of(files, store.options.num_levels, key_decoder([f.type for f in store.schema.key_fields])).runs
+    return len(runs), size, runs[-1].run.size if runs else 0

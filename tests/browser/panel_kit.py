@@ -1,0 +1,38 @@
+"""Notebooks made for a test: cells in, a page that has run them out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lab_kit import Lab, Notebook
+
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+
+
+def write_notebook(lab: Lab, name: str, cells: Sequence[str]) -> None:
+    made = [
+        {"cell_type": "code", "source": c, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"}
+        for i, c in enumerate(cells)
+    ]
+    (lab.root / name).write_text(json.dumps({"cells": made, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}))
+
+
+def opened(notebook: Notebook, lab: Lab, name: str, cells: Sequence[str]) -> Notebook:
+    """The notebook after Run All, when each cell but the first shows something."""
+    write_notebook(lab, name, cells)
+    notebook.open(lab, name)
+    notebook.run_all()
+    for cell in range(1, len(cells)):
+        notebook.output(cell).wait_for(timeout=60_000)
+    return notebook
+
+
+def signs(output: Any) -> list[str]:
+    """What the signed files of a picture say of themselves, from the top."""
+    return list(
+        output.evaluate(
+            "e => [...e.querySelectorAll('.file.signed')].map(f => f.getAttribute('aria-label').split(',')[0])"
+        )
+    )
