@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
     from paimon_nb.table.inspect import Compared, Due, Finding, Why
+    from paimon_nb.table.stream import Position, TableStream
     from paimon_nb.table.write import TableWrite
 
 _TRAVEL = ("snapshot", "tag", "timestamp")
@@ -235,6 +236,37 @@ class Table:
         """How the rows changed from one snapshot (or tag) to another: audit rows with `rowkind` first."""
         between = {"incremental-between": f"{start},{end}", "incremental-between-scan-mode": "diff"}
         return self.system("audit_log", options=between)
+
+    def stream(
+        self,
+        options: Mapping[str, Any] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        position: Position | None = None,
+        idle_s: float | None = None,
+    ) -> TableStream:
+        """The table's rows and then its changes, snapshot by snapshot, read in this process.
+
+        Args:
+            options: where to start and how: 'scan.mode', 'scan.snapshot-id', 'scan.timestamp-millis', 'consumer-id',
+                'scan.bounded.watermark', 'streaming-read-overwrite', ...
+            columns, where: as in `to_arrow`; a condition is asked of each change by itself.
+            position: go on where another stream stood (`StreamBatch.position`); beats the options.
+            idle_s: end the iteration when nothing came for so many seconds; None waits for ever.
+
+        Returns: an iterator of `StreamBatch`, also a context manager; `poll()` does not wait.
+
+        Raises:
+            UnsupportedOperation: the merge engine needs a changelog producer. BadOptionValue: options of batch reads.
+        """
+        from paimon_nb.table.scan.where import parse_predicate
+        from paimon_nb.table.stream import TableStream
+
+        store = self.store.copy(_texts(options)) if options else self.store
+        predicate = parse_predicate(where, self.schema) if isinstance(where, str) else where
+        chosen = None if columns is None else [_column(self.schema, c) for c in columns]
+        return TableStream(store, columns=chosen, predicate=predicate, position=position, idle_s=idle_s)
 
     # -- writing
 

@@ -1,0 +1,22 @@
+"""Reading a table as a stream: where it starts, which snapshot is the next step, what rows it brings. Knows no Spark."""
+
+from paimon_nb.table.stream.consumer import ConsumerRecord
+from paimon_nb.table.stream.position import Position
+from paimon_nb.table.stream.start import FirstLook, check_streamable, first_position, starts_full
+from paimon_nb.table.stream.steps import (
+    Idle,
+    Piece,
+    Step,
+    newest_position,
+    next_step,
+    read_piece,
+    read_step,
+    steps_between,
+)
+from paimon_nb.table.stream.stream import StreamBatch, TableStream
+
+__all__ = [
+    "ConsumerRecord", "FirstLook", "Idle", "Piece", "Position", "Step", "StreamBatch", "TableStream",
+    "check_streamable", "first_position", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
+    "steps_between",
+]  # fmt: skip

@@ -1,0 +1,33 @@
+"""How far a stream has come: small, comparable, and text that survives a restart. Reads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The next thing that a stream delivers."""
+
+    next: int
+    """Snapshot whose changes (or whole state) come next; everything before it was delivered. Snapshot ids begin with 1."""
+    full: bool = False
+    """Deliver the whole state of `next`, then go on with the changes of the snapshots behind it."""
+    since_ms: int | None = None
+    """For a whole state: only files created at or after this time (epoch milliseconds)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for checkpoints; the inverse of `from_json`."""
+        out: dict[str, Any] = {"next": self.next}
+        if self.full:
+            out["full"] = True
+        if self.since_ms is not None:
+            out["since"] = self.since_ms
+        return out
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Position:
+        since = data.get("since")
+        return Position(int(data["next"]), bool(data.get("full", False)), None if since is None else int(since))

@@ -1,0 +1,226 @@
+"""Where a stream starts: from `scan.mode` and its companions, or from a consumer's record, to a position.
+
+Source: behaviour reference, section 8 (Paimon `AbstractDataTableScan.createStartingScanner`, `TableScanUtils`).
+"""
+
+from __future__ import annotations
+
+from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.travel import SCAN_VERSION, local_ms
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.stream.position import Position
+
+_MERGED = ("partial-update", "aggregation", "first-row")
+_FIRST_ID = 1
+_BATCH_ONLY = {
+    opt.SCAN_TAG_NAME.key: "a tag", opt.SCAN_WATERMARK.key: "a watermark", SCAN_VERSION: "a version",
+    opt.INCREMENTAL_BETWEEN.key: "an increment", opt.INCREMENTAL_BETWEEN_TIMESTAMP.key: "an increment",
+    opt.INCREMENTAL_TO_AUTO_TAG.key: "an increment",
+}  # fmt: skip
+
+
+def check_streamable(store: TableStore) -> None:
+    """Refuse a stream that could not tell the truth.
+
+    Raises:
+        UnsupportedOperation: a merge engine whose deltas are no changes of the merged rows, without changelog producer.
+        BadOptionValue: options that name one moment or one increment, which only a batch read has.
+    """
+    options = store.options
+    if store.has_keys and options.merge_engine in _MERGED and options.changelog_producer == "none":
+        raise UnsupportedOperation(
+            f"{store.name}: a stream of a {options.merge_engine} table needs a changelog producer",
+            hint="ALTER TABLE ... SET ('changelog-producer' = 'lookup') or 'full-compaction'; "
+            "'input' passes the written rows through",
+            merge_engine=options.merge_engine,
+        )
+    if options.get(opt.STREAMING_READ_OVERWRITE):
+        if not store.has_keys:
+            raise BadOptionValue(
+                f"{store.name} has no primary key, so 'streaming-read-overwrite' does not fit it",
+                hint="use 'streaming-read-append-overwrite', which shows the new rows of an overwrite",
+                option=opt.STREAMING_READ_OVERWRITE.key,
+            )
+        if options.changelog_producer in ("lookup", "full-compaction"):
+            raise BadOptionValue(
+                f"{store.name}: with changelog-producer {options.changelog_producer!r} a stream would tell the changes "
+                "of an overwrite twice",
+                hint="leave 'streaming-read-overwrite' out",
+                option=opt.STREAMING_READ_OVERWRITE.key,
+            )
+    for key, what in _BATCH_ONLY.items():
+        if key in options.raw:
+            raise BadOptionValue(
+                f"option {key!r} names {what}; a stream does not start there",
+                hint="use scan.snapshot-id or scan.timestamp, or read it in batch mode",
+                option=key,
+            )
+    if options.get(opt.SCAN_MODE) in ("incremental", "latest-delta"):
+        raise BadOptionValue(
+            f"scan.mode {options.get(opt.SCAN_MODE)!r} is for batch reads",
+            hint="a stream takes latest-full, latest, compacted-full, from-snapshot[-full], from-timestamp or from-file-creation-time",
+            option="scan.mode",
+        )
+
+
+class FirstLook:
+    """Finds a stream's first position, which may have to wait for the table's first snapshot.
+
+    Remembers whether there was a snapshot at the beginning: with `latest`, a table that was empty then is read from
+    its first snapshot on.
+    """
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = store
+        self.began_empty = store.latest() is None
+
+    def position(self) -> Position | None:
+        """Where to start; None as long as there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
+        return first_position(self.store, began_empty=self.began_empty)
+
+
+def first_position(store: TableStore, *, began_empty: bool = False) -> Position | None:
+    """See `FirstLook`."""
+    o = store.options
+    consumer = o.get(opt.CONSUMER_ID)
+    if consumer is not None and not o.get(opt.CONSUMER_IGNORE_PROGRESS):
+        try:
+            return _changes_from(store, store.consumers.next_snapshot(consumer))
+        except ConsumerNotFound:
+            pass  # its first run
+    latest = store.latest()
+    if latest is None:
+        return None
+    match _mode(store):
+        case "latest":
+            return Position(_FIRST_ID if began_empty else latest.id + 1)
+        case "compacted-full":
+            return Position(_compacted(store, latest), full=True)
+        case "from-timestamp":
+            return Position(_before(store, _start_ms(store), latest) + 1)
+        case "from-snapshot":
+            return _changes_from(store, _snapshot_id(store))
+        case "from-snapshot-full":
+            return Position(max(_snapshot_id(store), store.snapshots.earliest_id() or _FIRST_ID), full=True)
+        case "from-file-creation-time":
+            since = o.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)
+            if since is None:
+                raise _lacks("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
+            return Position(latest.id, full=True, since_ms=since)
+        case "from-creation-timestamp":
+            return _from_creation(store, latest)
+    return Position(latest.id, full=True)
+
+
+def starts_full(store: TableStore) -> bool:
+    """Whether a stream that finds an empty table delivers a whole state first, once there is one."""
+    return _mode(store) in ("latest-full", "compacted-full", "from-snapshot-full", "from-file-creation-time")
+
+
+def _mode(store: TableStore) -> str:
+    """`scan.mode`, or what the given companions imply."""
+    o = store.options
+    mode = o.get(opt.SCAN_MODE)
+    if mode == "full":
+        return "latest-full"
+    if mode != "default":
+        return str(mode)
+    if o.has(opt.SCAN_TIMESTAMP_MILLIS) or o.has(opt.SCAN_TIMESTAMP):
+        return "from-timestamp"
+    if o.has(opt.SCAN_SNAPSHOT_ID):
+        return "from-snapshot"
+    if o.has(opt.SCAN_FILE_CREATION_TIME_MILLIS):
+        return "from-file-creation-time"
+    return "from-creation-timestamp" if o.has(opt.SCAN_CREATION_TIME_MILLIS) else "latest-full"
+
+
+def _snapshot_id(store: TableStore) -> int:
+    wanted = store.options.get(opt.SCAN_SNAPSHOT_ID)
+    if wanted is None:
+        raise _lacks(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
+    return int(wanted)
+
+
+def _start_ms(store: TableStore) -> int:
+    o = store.options
+    millis = o.get(opt.SCAN_TIMESTAMP_MILLIS)
+    if millis is not None:
+        return int(millis)
+    text = o.get(opt.SCAN_TIMESTAMP)
+    if text is None:
+        raise _lacks("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
+    return local_ms(text, opt.SCAN_TIMESTAMP.key)
+
+
+def _lacks(mode: str, option: str) -> BadOptionValue:
+    return BadOptionValue(f"scan.mode {mode!r} needs the option {option!r}", hint=f"set {option}", option=option)
+
+
+def _changes_from(store: TableStore, wanted: int) -> Position | None:
+    earliest = _earliest(store)
+    return None if earliest is None else Position(max(wanted, earliest))
+
+
+def _earliest(store: TableStore) -> int | None:
+    """The oldest snapshot whose changes can still be read."""
+    if store.options.changelog_outlives_snapshots:
+        kept = store.changelogs.earliest_id()
+        if kept is not None:
+            return kept
+    return store.snapshots.earliest_id()
+
+
+def change_of(store: TableStore, snapshot_id: int) -> Snapshot | None:
+    """A snapshot, or what is kept of it as long-lived changelog; None when neither is there."""
+    if store.fs.exists(store.snapshots.path(snapshot_id)):
+        try:
+            return store.snapshots.get(snapshot_id)
+        except SnapshotNotFound:
+            pass  # expired between the two looks
+    if store.options.changelog_outlives_snapshots:
+        try:
+            return store.changelogs.get(snapshot_id)
+        except SnapshotNotFound:
+            pass
+    return None
+
+
+def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
+    """The id of the last snapshot that is older than `ms`; one less than the earliest when none is."""
+    earliest = _earliest(store)
+    if earliest is None:
+        return latest.id - 1
+    low, high = earliest, latest.id
+    found = earliest - 1
+    while low <= high:
+        middle = (low + high) // 2
+        snapshot = change_of(store, middle)
+        if snapshot is None or snapshot.time_ms < ms:  # None: expired while we look
+            found, low = middle, middle + 1
+        else:
+            high = middle - 1
+    return found
+
+
+def _from_creation(store: TableStore, latest: Snapshot) -> Position:
+    since = store.options.get(opt.SCAN_CREATION_TIME_MILLIS)
+    if since is None:
+        raise _lacks("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
+    before = _before(store, since, latest)
+    if before >= (_earliest(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
+        return Position(before + 1)
+    return Position(latest.id, full=True, since_ms=since)
+
+
+def _compacted(store: TableStore, latest: Snapshot) -> int:
+    """The newest COMPACT snapshot (of a scheduled full compaction, where those are scheduled), else the newest of all."""
+    o = store.options
+    scheduled = o.changelog_producer == "full-compaction" or o.has(opt.FULL_COMPACTION_DELTA_COMMITS)
+    every = (o.get(opt.FULL_COMPACTION_DELTA_COMMITS) or 1) if scheduled else 1
+    for snapshot in reversed(store.snapshots.all()):
+        due = snapshot.commit_identifier % every == 0 or snapshot.commit_identifier == (1 << 63) - 1
+        if snapshot.commit_kind == "COMPACT" and due:
+            return snapshot.id
+    return latest.id

@@ -1,0 +1,146 @@
+"""A table's stream in this process: an iterator that waits for snapshots, and keeps a consumer's record."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+import pyarrow as pa
+
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.stream.consumer import ConsumerRecord
+from paimon_nb.table.stream.position import Position
+from paimon_nb.table.stream.start import FirstLook, check_streamable
+from paimon_nb.table.stream.steps import Idle, next_step, read_step
+from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBatch:
+    """The rows that one snapshot brought."""
+
+    snapshot_id: int
+    rows: pa.Table
+    """`rowkind` ('+I', '-U', '+U', '-D') first, then the table's columns."""
+    full: bool
+    """The snapshot's whole state, the start of many streams; else its changes."""
+    watermark: int | None
+    """Epoch milliseconds, as the commit tells it."""
+    position: Position
+    """Where a stream goes on after these rows."""
+
+
+class TableStream:
+    """Iterate to get `StreamBatch` after `StreamBatch`. The iterator waits for new snapshots until it is closed.
+
+    Asking for the next batch says that the last one was dealt with: a `consumer-id` moves then, not before, so a reader
+    that dies sees its last batch again. Not for several threads, but for `close`.
+    """
+
+    def __init__(
+        self,
+        store: TableStore,
+        *,
+        columns: Sequence[str] | None = None,
+        predicate: Predicate | None = None,
+        position: Position | None = None,
+        idle_s: float | None = None,
+    ) -> None:
+        """See `Table.stream`."""
+        check_streamable(store)
+        self.store, self.columns, self.predicate = store, columns, predicate
+        self.idle_s = idle_s
+        self._first = FirstLook(store)
+        self._position = position
+        self._closed = threading.Event()
+        self._ended = False
+        self._record = ConsumerRecord(store)
+
+    @property
+    def position(self) -> Position | None:
+        """What comes next; None before the table's first snapshot."""
+        if self._position is None:
+            self._position = self._first.position()
+        return self._position
+
+    @property
+    def ended(self) -> bool:
+        """Nothing will come any more: the bounded watermark was passed, or the stream was closed."""
+        return self._ended or self._closed.is_set()
+
+    def poll(self) -> StreamBatch | None:
+        """The next batch if it is there now, else None.
+
+        Raises: SnapshotExpired, TimeTravelError, TableReplaced: see `next_step`. ReadError: another stream uses the consumer.
+        """
+        self.acknowledge()
+        while not self.ended:
+            position = self.position
+            if position is None:
+                return None
+            step = next_step(self.store, position, self.predicate)
+            if step is Idle.WAITING:
+                return None
+            if step is Idle.ENDED:
+                self._ended = True
+                return None
+            assert not isinstance(step, Idle)
+            self._position = step.after
+            if not step.pieces:
+                continue
+            rows = read_step(self.store, step, self.columns)
+            if rows.num_rows or step.full:
+                return StreamBatch(step.snapshot.id, _kinds_first(rows), step.full, step.snapshot.watermark, step.after)
+        return None
+
+    def seek(self, snapshot: int, *, full: bool = False) -> None:
+        """Go on with the changes of a snapshot, or with its whole state."""
+        self._position = Position(snapshot, full)
+
+    def acknowledge(self) -> None:
+        """Record in the consumer's file that everything handed out so far was dealt with.
+
+        Raises: ReadError: somebody else moved the consumer meanwhile.
+        """
+        if self._position is not None:
+            self._record.keep(self._position)
+
+    def __iter__(self) -> Iterator[StreamBatch]:
+        return self
+
+    def __next__(self) -> StreamBatch:
+        pause = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
+        deadline = None if self.idle_s is None else time.monotonic() + self.idle_s
+        wait = 0.02
+        while True:
+            batch = self.poll()
+            if batch is not None:
+                return batch
+            left = None if deadline is None else deadline - time.monotonic()
+            if self.ended or (left is not None and left <= 0):
+                raise StopIteration
+            self._closed.wait(wait if left is None else min(wait, left))
+            wait = min(wait * 2, pause)  # quick after news, gentle to the store when nothing happens
+
+    def close(self) -> None:
+        """End the stream; an iterator that waits in another thread ends, too."""
+        self._closed.set()
+
+    def __enter__(self) -> TableStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _kinds_first(rows: pa.Table) -> pa.Table:
+    at = rows.schema.get_field_index(VALUE_KIND)
+    return rows.remove_column(at).add_column(0, ROWKIND.name, kind_texts(rows.column(at)))
