@@ -38,6 +38,7 @@ check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 
 nightly: $(SETUP) ## The long runs: fuzz, soak, races, many seeds
 	@$(BIN)/python -m pytest -m nightly -q
+	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile -q
 
 bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.md)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

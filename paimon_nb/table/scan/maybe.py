@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.row import to_scalar
-from paimon_nb.format.types import DataType
+from paimon_nb.format.types import Char, DataType
 from paimon_nb.table.scan.bind import like_prefix
 from paimon_nb.table.scan.bounds import Bounds
 from paimon_nb.table.scan.evaluate import padded
@@ -60,8 +60,8 @@ def may_match(
 
 
 def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
-    # An unpadded CHAR is still a lower bound of the padded one, but no upper bound.
-    b = replace(b, high=padded(b.high, t))
+    if isinstance(t, Char):
+        b = replace(b, high=_char_high(b.high, t))
     match leaf:
         case IsNull():
             return pc.greater(b.nulls, 0)
@@ -79,6 +79,13 @@ def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
         case Like(_, pattern):
             return pc.and_(_some_value(b), _sure(_prefix(b, like_prefix(pattern)[0])))
     raise TypeError(f"unknown predicate {leaf!r}")
+
+
+def _char_high(high: Any, t: Char) -> Any:
+    """An upper bound of CHAR(n) values with their spaces, from one of values that may be stored without."""
+    # Below 'a\x1f' lies 'a', but 'a ' lies above: what follows the first character under a space bounds nothing.
+    spaces = padded(pc.replace_substring_regex(high, r"(?s)[\x00-\x1f].*", ""), t)
+    return pc.if_else(pc.greater(spaces, high), spaces, high)
 
 
 def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:

@@ -176,6 +176,17 @@ def test_bounds_follow_a_column_through_renames_and_widening() -> None:
     assert told("c")[2] == [2, 0]  # the older file has no such column: all NULL
 
 
+def test_a_char_below_its_spaces_bounds_nothing() -> None:
+    fields = [DataField(0, "x", parse_type("CHAR(3)"))]
+    schema = TableSchema(0, tuple(fields), 0)
+    for texts, asked in ((["", "\x1f"], ""), (["a", "a\x1f"], "a"), (["a\t", "a\x1fz"], "a\t")):
+        stats, listed = collect_stats(fields, table_of(fields, [(v,) for v in texts]), ["full"])
+        predicate = bind(Compare("x", "=", asked), fields)
+        bounds = column_bounds([data_file(0, stats, listed, 2)], fields[0], lambda _: schema)
+        kept = may_match(predicate, 1, lambda _: bounds, lambda _: fields[0].type)  # noqa: B023
+        assert kept.to_pylist() == [True], texts
+
+
 def test_decimal_bounds_of_every_width() -> None:
     for text in ("DECIMAL(9, 2)", "DECIMAL(18, 4)", "DECIMAL(38, 10)"):
         field = DataField(0, "x", parse_type(text))
