@@ -43,13 +43,13 @@ from paimon_nb.plan.ddl import (
     Undrop,
     Watermark,
 )
-from paimon_nb.plan.dml import Assignment, Delete, Insert, Merge, MergeClause, RowChange, StatementSet, Update
+from paimon_nb.plan.dml import Assignment, Constant, Delete, Insert, Merge, MergeClause, RowChange, StatementSet, Update
 from paimon_nb.plan.query import Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.plan.statement import Span, Statement
 
 __all__ = [
     "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
-    "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
+    "Constant", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
     "SetOption", "SetOptions", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "TableDef",

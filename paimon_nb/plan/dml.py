@@ -10,6 +10,14 @@ from paimon_nb.plan.statement import Span, Statement
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal as written. `kind`: 'null', 'boolean', 'number', 'text', 'date', 'timestamp', or 'parameter' (its name)."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Insert(Statement):
     """INSERT INTO / OVERWRITE ... VALUES or SELECT. `query` is the source; VALUES is a query, too."""
 
@@ -20,6 +28,8 @@ class Insert(Statement):
     overwrite: bool = False
     partition: Mapping[str, str | None] = field(default_factory=dict)
     """PARTITION (dt = 'x', hh): column -> SQL literal text, None for a dynamic one."""
+    rows: tuple[tuple[Constant, ...], ...] | None = None
+    """The source once more, if it is VALUES of plain constants: such rows need no Spark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, InvalidName, SchemaMismatch
@@ -14,6 +14,7 @@ from paimon_nb.session.state import Session
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
     from paimon_nb.session.run import Job
@@ -34,12 +35,36 @@ def insert(job: Job, statement: Insert) -> Result:
         table = session.table(target.parts, target.options)
         if session.find(target.parts).name.system is not None:
             raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    rows = _constants(job, statement, table)
+    if rows is not None:
+        return _store_constants(table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, job.text, job.params)
     aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
     )  # fmt: skip
+
+
+def _constants(job: Job, statement: Insert, table: Table) -> pa.Table | None:
+    """The source as an Arrow table, if it is VALUES of plain constants: then no Spark is needed.
+
+    Raises: SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
+    """
+    from paimon_nb.session.values import arrow_rows
+
+    if statement.rows is None or statement.partition or statement.by_name:
+        return None
+    names = list(table.schema.names)
+    wanted = names if statement.columns is None else [column_named(name, names, table) for name in statement.columns]
+    _check_width(table, wanted, len(statement.rows[0]))
+    return arrow_rows(table.schema, wanted, statement.rows, job.params)
+
+
+def _store_constants(table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
+    if overwrite:
+        return _told(table, rows.num_rows, table.overwrite(rows, dynamic=_dynamic(table)), overwrite=True)
+    return _told(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
 def statement_set(job: Job, statement: StatementSet) -> Result:
@@ -66,20 +91,22 @@ def store_rows(
     static = _static_values(session, table, partition or {})
     mode = None
     if overwrite:
-        # Flink's default and Spark's dynamic mode replace only the partitions that get rows.
-        dynamic = bool(table.partition_keys) and table.options.raw.get("dynamic-partition-overwrite", "true") != "false"
-        mode = "dynamic" if dynamic and len(static) < len(table.partition_keys) else "static"
+        mode = "dynamic" if _dynamic(table) and len(static) < len(table.partition_keys) else "static"
     done = write(frame, table, overwrite=mode, static_partition=static)
-    verb = "overwritten with" if overwrite else "inserted"
-    ids = list(done.snapshots)
+    return _told(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
+
+
+def _dynamic(table: Table) -> bool:
+    """Flink's default and Spark's dynamic mode replace only the partitions that get rows."""
+    return bool(table.partition_keys) and table.options.raw.get("dynamic-partition-overwrite", "true") != "false"
+
+
+def _told(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:
+    """One sentence about what was written."""
+    rows = f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
-    return summary(
-        f"{done.rows} row{'s' * (done.rows != 1)} {verb} {'' if overwrite else 'into '}{table.name}{where}"
-        if not overwrite
-        else f"{table.name} overwritten with {done.rows} row{'s' * (done.rows != 1)}{where}",
-        notes=notes,
-        snapshots=[(str(table.name), i) for i in ids],
-    )
+    did = f"{table.name} overwritten with {rows}" if overwrite else f"{rows} inserted into {table.name}"
+    return summary(did + where, notes=notes, snapshots=[(str(table.name), i) for i in ids])
 
 
 def align(
@@ -116,13 +143,7 @@ def align(
         if len(source) == len(names) and static:
             # SELECT * that still carries the static partition column: accepted (design 6); its value is the static one.
             wanted = names
-    if len(wanted) != len(source):
-        raise SchemaMismatch(
-            f"{table.name} takes {len(wanted)} columns here ({', '.join(wanted)}), the source gives {len(source)}",
-            hint="name the columns: INSERT INTO t (a, b) ...",
-            expected=len(wanted),
-            found=len(source),
-        )
+    _check_width(table, wanted, len(source))
     # Positions, not names: a source may have the same name twice.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))])
     for i, name in enumerate(wanted):
@@ -138,6 +159,16 @@ def align(
             value = F.lit(None)
         out.append(value.cast(target).alias(field.name))
     return plain.select(*out)
+
+
+def _check_width(table: Table, wanted: Sequence[str], found: int) -> None:
+    if len(wanted) != found:
+        raise SchemaMismatch(
+            f"{table.name} takes {len(wanted)} columns here ({', '.join(wanted)}), the source gives {found}",
+            hint="name the columns: INSERT INTO t (a, b) ...",
+            expected=len(wanted),
+            found=found,
+        )
 
 
 def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:

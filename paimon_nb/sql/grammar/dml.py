@@ -5,6 +5,7 @@ from __future__ import annotations
 from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.filters import with_condition
+from paimon_nb.sql.grammar.constants import constant_rows
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query_of
 from paimon_nb.sql.refs import find_source, find_tables_in, hint_options
@@ -44,8 +45,10 @@ def insert(cursor: Cursor, span: Span) -> Insert:
             table = TableRef(table.parts, table.span, {**table.options, **hint_options(cursor)})
         else:
             break
-    query = query_of(cursor, Span(cursor.start, span.stop))
-    return Insert(cursor.text_of(span), span, table, query, columns, by_name, word == "OVERWRITE", partition)
+    source = Span(cursor.start, span.stop)
+    rows = constant_rows(cursor.tokens[cursor.at :])
+    query = query_of(cursor, source)
+    return Insert(cursor.text_of(span), span, table, query, columns, by_name, word == "OVERWRITE", partition, rows)
 
 
 def _is_query(cursor: Cursor) -> bool:
