@@ -12,7 +12,6 @@ from paimon_nb.table.inspect.words import bytes_text
 
 if TYPE_CHECKING:
     from paimon_nb.table.inspect import Compared, Due, Finding, Version, Why
-    from paimon_nb.table.scan.plan import ScanPlan
 
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
@@ -157,25 +156,3 @@ def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
         + "".join(f"<div>{escape(line)}</div>" for line in said)
     )
     return Report(compared, str(compared), html)
-
-
-def skip_report(plan: ScanPlan, where: str) -> Report:
-    """What a condition leaves to read, stage by stage, and what excluded the rest."""
-    files, size = len(plan.files), sum(f.file_size for f in plan.files)
-    bars = []
-    for stage in plan.skipped.stages:
-        share = 100 * stage.kept / stage.total if stage.total else 100
-        bars.append(
-            f"<tr><td>{escape(stage.name)}</td><td><div style='width:260px;background:var(--jp-layout-color2,#8882);border-radius:3px'>"
-            f"<div style='width:{share:.1f}%;min-width:2px;background:#0072B2;height:11px;border-radius:3px'></div></div></td>"
-            f"<td>{stage.kept:,} of {stage.total:,}</td></tr>"
-        )
-    reasons = "".join(
-        f"<tr><td class='new'>{count:,}</td><td>{escape(reason)}</td></tr>"
-        for reason, count in plan.skipped.reasons.items()
-    )
-    left = f"{files:,} file{'s' * (files != 1)} to read, {bytes_text(size)}"
-    html = f"<div><b>{escape(where)}</b> <span class='dim'>{left}</span></div><table>{''.join(bars)}</table>" + (
-        f"<div>files left out</div><table>{reasons}</table>" if reasons else ""
-    )
-    return Report(plan, f"{where}: {left}\n{plan.skipped}", html)

@@ -33,10 +33,27 @@ def compaction_view(table: Any, options: dict[str, str] | None = None, watch: bo
     return Compaction(table, options, watch)
 
 
+def funnel_view(table: Any, where: str = "") -> Any:
+    """What a condition leaves to read, stage by stage."""
+    from paimon_nb.notebook.widgets.funnel import FunnelView
+
+    return FunnelView(table, where)
+
+
+def compared_view(table: Any, before: int | str | None = None, after: int | str | None = None) -> Any:
+    """Two moments side by side."""
+    from paimon_nb.notebook.widgets.compare import CompareView
+
+    return CompareView(table, before, after)
+
+
 def install_views() -> None:
     """Give `Table` its pictures; below this room nobody knows of them."""
     from paimon_nb.table.table import Table
 
     Table.views.update(
-        {"lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view}
-    )
+        {
+            "lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view,
+            "funnel": funnel_view, "compared": compared_view,
+        }
+    )  # fmt: skip

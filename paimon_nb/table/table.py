@@ -512,6 +512,14 @@ class Table:
         """What a compaction would pick and why, run from there, and the history of those before, as a widget."""
         return self._view("compaction", **kwargs)
 
+    def funnel(self, where: str = "") -> Any:
+        """What a condition leaves to read and what excludes the rest, as a widget."""
+        return self._view("funnel", where=where)
+
+    def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
+        """Two snapshots or tags side by side, as a widget; `compare` gives the facts."""
+        return self._view("compared", before=before, after=after)
+
     def _view(self, name: str, **kwargs: Any) -> Any:
         view = self.views.get(name)
         if view is None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.notebook.reports import compare_report, due_report, health_report, skip_report, why_report
+from paimon_nb.notebook.reports import compare_report, due_report, health_report, why_report
 
 
 class Nodes(HTMLParser):
@@ -73,19 +73,6 @@ def test_health_gives_the_cure(table):
     page = health_report("default.t", table.health())._repr_mimebundle_()
     assert "CALL sys.compact('default.t')" in page["text/plain"]
     assert Nodes(page["text/html"]).tags.count("code") == 1
-
-
-def test_skip_tells_what_is_left_out_and_why(tmp_path):
-    wb = paimon_nb.connect(str(tmp_path / "w"))
-    wb.run("CREATE TABLE log (a INT, p STRING) PARTITIONED BY (p)")
-    t = wb.table("log")
-    for p, low in (("x", 0), ("x", 100), ("y", 0)):
-        t.append(pa.table({"a": pa.array(range(low, low + 10), pa.int32()), "p": [p] * 10}))
-    page = skip_report(t.scan("p = 'x' AND a > 50").plan, "p = 'x' AND a > 50")._repr_mimebundle_()
-    assert page["text/plain"].startswith("p = 'x' AND a > 50: 1 file to read")
-    assert "2 of 3 manifests" in page["text/plain"]
-    assert page["text/plain"].endswith("1 file: values do not match")
-    assert "1 of 2" in Nodes(page["text/html"]).text
 
 
 def test_compare_lists_files_and_changes(table):

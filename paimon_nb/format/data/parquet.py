@@ -94,7 +94,7 @@ class ParquetReader:
 
         The filter's columns must be among `fields`.
         """
-        groups = [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, keep.spans)]
+        groups = self.groups_within(keep.spans)
         first = [f for f in self.fields if f.name in keep.columns]
         rest = [f for f in self.fields if f.name not in keep.columns]
         nothing = arrow_schema(self.fields, nullable=True).empty_table()
@@ -119,6 +119,10 @@ class ParquetReader:
             raise self._broken(error) from None
         by_name = {**dict(zip(seen.column_names, seen.columns, strict=True)), **dict(zip(others.column_names, others.columns, strict=True))}  # fmt: skip
         return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
+
+    def groups_within(self, spans: Mapping[str, Span]) -> list[int]:
+        """Row groups whose statistics do not exclude the spans: what `read_where` looks at."""
+        return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
 
     def _may_hold(self, group: int, spans: Mapping[str, Span]) -> bool:
         """False when the statistics say that a column's values all lie outside its span."""

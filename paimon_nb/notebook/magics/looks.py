@@ -40,10 +40,10 @@ class Looks:
         return explore_view(workbench().table(table), at.strip())
 
     def _do_why(self, rest: str) -> Any:
-        from paimon_nb.notebook.reports import why_report
+        from paimon_nb.notebook.widgets.why import WhyView
 
         table, key = pairs(rest, "why TABLE KEY=VALUE")
-        return why_report(table.why(**{k: typed(table.schema.field(k), v) for k, v in key.items()}))
+        return WhyView(table, {k: typed(table.schema.field(k), v) for k, v in key.items()})
 
     def _do_due(self, rest: str) -> Any:
         from paimon_nb.notebook.reports import due_report
@@ -52,34 +52,19 @@ class Looks:
         return due_report(table.due_compactions(options))
 
     def _do_skip(self, rest: str) -> Any:
-        from paimon_nb.notebook.reports import skip_report
+        from paimon_nb.notebook.widgets.funnel import FunnelView
 
+        need_table("skip", rest)
         name, _, condition = rest.partition(" ")
-        condition = condition.strip()
-        if condition[:6].lower() == "where ":
-            condition = condition[6:].strip()
-        if not name or not condition:
-            raise UsageError("%paimon skip TABLE WHERE CONDITION")
-        return skip_report(workbench().table(name).scan(condition).plan, condition)
+        return FunnelView(workbench().table(name), condition)
 
     def _do_compare(self, rest: str) -> Any:
-        from paimon_nb.notebook.lsm_model import lsm_picture
-        from paimon_nb.notebook.reports import compare_report
-        from paimon_nb.notebook.svg import STYLE, lsm_svg
-        from paimon_nb.table.scan.travel import AtVersion, resolve
+        from paimon_nb.notebook.widgets.compare import CompareView
 
         words = shlex.split(rest)
-        if len(words) != 3:
-            raise UsageError("%paimon compare TABLE A B; A and B are snapshots or tags")
-        table = workbench().table(words[0])
-        compared = table.compare(words[1], words[2])
-        pictures = []
-        if table.primary_keys:
-            moments = [resolve(table.store, AtVersion(word)) for word in words[1:]]
-            first = lsm_picture(table.store, moments[1])
-            both = [lsm_picture(table.store, m, first.partition or None, first.bucket) for m in moments]
-            pictures = [f"<style>{STYLE}</style>{lsm_svg(both[0])}", lsm_svg(both[1])]
-        return compare_report(compared, pictures)
+        if len(words) not in (1, 3):
+            raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
+        return CompareView(workbench().table(words[0]), *words[1:])
 
     def _do_doctor(self, rest: str) -> Any:
         if not rest:

@@ -51,8 +51,8 @@ HELP = """%paimon                         where we are
 %paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
 %paimon compact TABLE [OPTION=VALUE]              what is due, what if, run it, before and after, the history
 %paimon watch TABLE             the same, following the table as it changes
-%paimon skip TABLE WHERE CONDITION                what a condition leaves to read, and what excludes the rest
-%paimon compare TABLE A B                         two snapshots or tags: files, schema, options
+%paimon skip TABLE [WHERE CONDITION]              what a condition leaves to read, and what excludes the rest
+%paimon compare TABLE [A B]                       two snapshots or tags: files, rows, schema, options
 %paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
 %paimon explain SQL             splits, files skipped and why, Spark's plan
 %paimon workbench               the workbench object

@@ -33,12 +33,19 @@ class Picture(anywidget.AnyWidget):  # type: ignore[misc]
         """The picture as it stands."""
         raise NotImplementedError
 
+    def still_html(self) -> str:
+        """What pages without a kernel show."""
+        return framed(self.still_svg())
+
     def __repr__(self) -> str:
         return self.still_text()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)
         data, meta = live if isinstance(live, tuple) else (live or {}, {})
-        svg = self.still_svg()
-        still = {"text/plain": self.still_text(), "text/html": framed(svg), "image/svg+xml": standalone(svg)}
+        still = {
+            "text/plain": self.still_text(),
+            "text/html": self.still_html(),
+            "image/svg+xml": standalone(self.still_svg()),
+        }
         return {**data, **still}, meta

@@ -1,0 +1,120 @@
+"""The stored versions of a key and the merge engine's result after each, side by side, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, escape, open_svg
+from paimon_nb.table.inspect import Version, Why
+
+COLUMNS = 5
+"""Value columns that fit; those that differ between versions come first."""
+_ROW, _TOP = 30, 66
+_STORED, _AFTER = 118, 500
+"""Where the stored values and the results begin."""
+_WIDE = 340
+_LATER = '<g opacity=".42">'
+"""What has not been taken in yet."""
+
+
+def shown_columns(answer: Why) -> list[str]:
+    """Columns for the picture: not the key, changing ones first, in the table's order."""
+    if not answer.versions:
+        return []
+    names = [c for c in answer.versions[0].values if c not in answer.key]
+    changing = [c for c in names if len({repr(v.values[c]) for v in answer.versions}) > 1]
+    chosen = [*changing, *(c for c in names if c not in changing)][:COLUMNS]
+    return [c for c in names if c in chosen]
+
+
+def why_svg(answer: Why, step: int | None = None) -> str:
+    """One row a version in merge order: what it holds on the left, the row once it is taken in on the right.
+
+    Args:
+        step: how many versions are taken in so far; later ones are dim. None: all.
+    """
+    versions = answer.versions
+    step = len(versions) if step is None else step
+    columns = shown_columns(answer)
+    height = _TOP + _ROW * (len(versions) + 1) + 12
+    key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
+    parts = [open_svg(height, f"{answer.table}, {key}: {len(versions)} stored versions; {answer.rule}")]
+    parts.append(f'<text x="0" y="14" font-weight="600">{escape(clip(f"{answer.table} · {key}", 60))}</text>')
+    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {answer.snapshot} · {escape(answer.engine)}</text>')  # fmt: skip
+    if not versions:
+        return "".join([*parts, f'<text x="0" y="{_TOP}">no file holds this key</text></svg>'])
+    wide = _WIDE / max(1, len(columns))
+    parts.append(f'<text x="{_STORED}" y="36" class="dim" font-size="11">stored</text>')
+    parts.append(f'<text x="{_AFTER}" y="36" class="dim" font-size="11">the row after it</text>')
+    for x in (_STORED, _AFTER):
+        parts += [_text(x + i * wide, 54, name, wide, 'font-weight="600"') for i, name in enumerate(columns)]
+    parts.append(f'<line class="axis" x1="0" y1="{_TOP - 4}" x2="{WIDTH}" y2="{_TOP - 4}"/>')
+    before: Mapping[str, Any] | None = None
+    for i, version in enumerate(versions):
+        y = _TOP + i * _ROW
+        parts.append(_LATER if i >= step else "<g>")
+        if i == step - 1:
+            parts.append(f'<rect class="now" x="-6" y="{y}" width="{WIDTH + 6}" height="{_ROW}" rx="4"/>')
+        parts += _version(version, columns, y, wide, before)
+        parts.append("</g>")
+        before = before if version.hidden else version.after
+    y = _TOP + len(versions) * _ROW
+    parts.append(f'<line class="axis" x1="0" y1="{y + 3}" x2="{WIDTH}" y2="{y + 3}"/>')
+    parts.append(_LATER if step < len(versions) else "<g>")
+    parts.append(f'<text x="{_AFTER - 16}" y="{y + 24}" text-anchor="end" font-weight="700">{"= the row" if answer.row is not None else "= no row"}</text>')  # fmt: skip
+    parts += _values(answer.row, columns, _AFTER, y + 24, wide, set(), ' font-weight="700"')
+    return "".join([*parts, "</g></svg>"])
+
+
+def _version(
+    version: Version, columns: Sequence[str], y: float, wide: float, before: Mapping[str, Any] | None
+) -> list[str]:
+    base = y + 20
+    colour = LEVEL_COLOURS[min(version.level, len(LEVEL_COLOURS) - 1)]
+    born = f"commit {version.snapshot}" if version.snapshot is not None else "an expired commit"
+    tip = f"{version.kind} #{version.sequence}\nlevel {version.level}, {born}\n{version.file}, row {version.position}"
+    out = [
+        f'<rect x="0" y="{y + 5}" width="30" height="20" rx="4" fill="{colour}" class="file" tabindex="0" role="img" '
+        f'aria-label="{escape(tip.replace(chr(10), ", "))}"><title>{escape(tip)}</title></rect>',
+        f'<text class="sign seal-sign" x="15" y="{base - 1}" text-anchor="middle" font-weight="700">L{version.level}</text>',
+        f'<text x="40" y="{base}" font-weight="600">{escape(version.kind)}</text>',
+        f'<text x="66" y="{base}" class="dim">#{version.sequence}</text>',
+    ]
+    gone = ' text-decoration="line-through"' if version.hidden else ""
+    out += _values(version.values, columns, _STORED, base, wide, set(), gone)
+    if version.hidden:
+        return [*out, f'<text x="{_AFTER - 16}" y="{base}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{base}" class="dim" font-size="11">{escape(clip(version.hidden, 56))}</text>']  # fmt: skip
+    out.append(f'<text x="{_AFTER - 22}" y="{base}" text-anchor="middle" class="dim">→</text>')
+    if version.after is None:
+        return [*out, f'<text x="{_AFTER}" y="{base}" font-weight="700">no row</text>']
+    changed = {c for c in columns if before is None or before.get(c) != version.after.get(c)}
+    return out + _values(version.after, columns, _AFTER, base, wide, changed)
+
+
+def _values(
+    row: Mapping[str, Any] | None,
+    columns: Sequence[str],
+    x: float,
+    y: float,
+    wide: float,
+    bold: set[str],
+    style: str = "",
+) -> list[str]:
+    """The values of a row; those in `bold` are what this version changed."""
+    out = []
+    for i, name in enumerate(columns if row is not None else ()):
+        assert row is not None
+        text = cell(row.get(name))
+        at = x + i * wide
+        if name in bold and text is not None:
+            out.append(f'<rect class="changed" x="{at - 4}" y="{y - 14}" width="{wide - 4:.1f}" height="20" rx="3"/>')
+        weight = 'font-weight="700"' if name in bold else ""
+        look = f"{weight}{style}" if text is not None else f'{weight} class="dim" font-style="italic"'
+        out.append(_text(at, y, "NULL" if text is None else text, wide, look))
+    return out
+
+
+def _text(x: float, y: float, text: str, wide: float, attributes: str) -> str:
+    return f'<text x="{x:.1f}" y="{y}" {attributes}>{escape(clip(text, max(3, int(wide / 7.2))))}<title>{escape(clip(text, 400))}</title></text>'  # fmt: skip

@@ -1,0 +1,193 @@
+"""Two moments of a table as a widget: the trees with files born, moved up and gone, the changed rows, schema and options."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.display import cells, is_number
+from paimon_nb.notebook.lsm_model import lsm_picture
+from paimon_nb.notebook.reports import compare_report
+from paimon_nb.notebook.svg import count, lsm_svg
+from paimon_nb.notebook.timeline_model import SIGN, timeline
+from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.timeline import stacked
+from paimon_nb.table.inspect.row_changes import with_old_rows
+from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.scan import read_plan
+from paimon_nb.table.scan.travel import AtVersion, resolve
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.inspect import Compared
+    from paimon_nb.table.table import Table
+
+FILES = 40
+ROWS = 20
+ROWS_BYTES = 64 << 20
+"""Changed rows are read unasked when the files that differ are smaller than this in all."""
+_SIGN = {"born": "+", "moved": "→", "gone": "−"}
+_KINDS = ("+I", "-U", "+U", "-D")
+
+
+class CompareView(Picture):
+    """`t.compared(3, 7)`: ids or tags.
+
+    Args:
+        before, after: None is the snapshot before the latest, and the latest.
+
+    Raises:
+        TimeTravelError, SnapshotExpired, TagNotFound.
+    """
+
+    _esm = script("panel.js", "compare.js")
+    view = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
+        self._table = table
+        self._place = 0
+        known = [c.id for c in timeline(table.store).commits]
+        after = after if after is not None else (known[-1] if known else 1)
+        before = before if before is not None else (known[-2] if len(known) > 1 else after)
+        self._compare(str(before), str(after))
+        super().__init__(view=self._view())
+        self.on_msg(self._hear)
+
+    def _compare(self, before: str, after: str) -> None:
+        store = self._table.store
+        moments = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
+        self.compared: Compared = self._table.compare(before, after)
+        self._names = before, after
+        self._moments: tuple[Snapshot | None, Snapshot | None] = moments
+        self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
+        self._place = 0
+        self._rows = self._changed_rows(force=False)
+
+    def ask(self, before: int | str, after: int | str) -> None:
+        """Two other moments."""
+        self._compare(str(before), str(after))
+        self.view = self._view()
+
+    # -- what there is to see
+
+    @property
+    def pictures(self) -> tuple[str, str]:
+        """The tree of one bucket at both moments, changed files signed."""
+        store, (old, new) = self._table.store, self._moments
+        where = self._buckets[self._place] if self._buckets else None
+        if where is None:
+            first = lsm_picture(store, new)
+            where = (first.partition, first.bucket)
+        signs = {f.file: _SIGN[f.what] for f in self.compared.files}
+        before = {name: sign for name, sign in signs.items() if sign != "+"}
+        after = {name: sign for name, sign in signs.items() if sign != "−"}
+        return (
+            lsm_svg(lsm_picture(store, old, *where), "key", before),
+            lsm_svg(lsm_picture(store, new, *where), "key", after),
+        )
+
+    def _changed_rows(self, *, force: bool) -> dict[str, Any]:
+        """Rows that are another between the moments, with their kinds; small ones unasked."""
+        size = sum(f.bytes for f in self.compared.files)
+        if size > ROWS_BYTES and not force:
+            return {"ask": True, "note": f"{bytes_text(size)} of files differ"}
+        if self.compared.before >= self.compared.after:
+            return {"note": "rows are compared from an earlier snapshot to a later one"}
+        try:
+            diff = self._diff()
+        except PaimonError as error:
+            return {"note": error.message}
+        kinds = Counter(diff.column("rowkind").to_pylist())
+        names, rows = cells(diff.slice(0, ROWS))
+        said = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "no row is another"
+        return {
+            "columns": names, "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
+            "note": f"changed rows: {said}" + (f"; the first {ROWS} are shown" if diff.num_rows > ROWS else ""),
+        }  # fmt: skip
+
+    def _diff(self) -> pa.Table:
+        """+I, -U, +U, -D; where the earlier moment is too large to be read, updates stay +I."""
+        table, old = self._table, self._moments[0]
+        diff = table.diff(self.compared.before, self.compared.after)
+        if not table.primary_keys or old is None:
+            return diff
+        plan = table.scan(options={"scan.snapshot-id": str(old.id)}).plan
+        if sum(f.file_size for f in plan.files) > ROWS_BYTES:
+            return diff
+        return with_old_rows(diff, read_plan(plan), table.primary_keys)
+
+    def _files(self) -> dict[str, Any]:
+        rows = [
+            [_SIGN[f.what], f.what, " → ".join(f"L{n}" for n in dict.fromkeys((f.level_before, f.level_after)) if n is not None),
+             f.file if len(f.file) < 30 else "…" + f.file[-28:], f"{f.rows:,}", bytes_text(f.bytes), ", ".join(filter(None, [f.partition, f"bucket {f.bucket}"]))]
+            for what in ("born", "moved", "gone")
+            for f in self.compared.only(what)
+        ]  # fmt: skip
+        rest = len(rows) - FILES
+        return {
+            "columns": ["", "what", "level", "file", "rows", "bytes", "where"] if rows else [], "rows": rows[:FILES],
+            "numbers": [False, False, False, False, True, True, False], "note": f"and {count(rest, 'file')} more" if rest > 0 else "",
+        }  # fmt: skip
+
+    def sentence(self) -> str:
+        """What differs, counted."""
+        c = self.compared
+        files = ", ".join(f"{len(c.only(w))} {w}" for w in _SIGN if c.only(w)) or "no file differs"
+        return f"snapshot {c.before} to {c.after}: files {files}, {c.same_files:,} the same; stored rows {c.rows_before:,} to {c.rows_after:,}"
+
+    def _view(self, error: str = "") -> dict[str, Any]:
+        commits = timeline(self._table.store).commits
+        moments = [[str(c.id), f"{c.id} {SIGN.get(c.kind, '?')} {c.kind.lower()}"] for c in reversed(commits)]
+        tags = [[t, f"⚑ {t}"] for c in commits for t in c.tags]
+        c = self.compared
+        return {
+            "moments": [*tags, *moments], "before": self._names[0], "after": self._names[1], "svgs": list(self.pictures),
+            "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._place,
+            "said": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
+            "files": self._files(), "rows": self._rows, "sql": self.sql, "error": error,
+        }  # fmt: skip
+
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        try:
+            match content:
+                case {"before": str(before), "after": str(after)}:
+                    self.ask(before, after)
+                case {"bucket": int(place)} if 0 <= place < len(self._buckets):
+                    self._place = place
+                    self.view = self._view()
+                case {"rows": True}:
+                    self._rows = self._changed_rows(force=True)
+                    self.view = self._view()
+        except PaimonError as error:
+            self.view = self._view(error.message)
+
+    @property
+    def sql(self) -> str:
+        """The changed rows as a query."""
+        name = self._table.name
+        base = f"`{name.database}`.`{name.table}$audit_log`"
+        between = f"'incremental-between' = '{self.compared.before},{self.compared.after}'"
+        return f"SELECT * FROM {base} /*+ OPTIONS({between}, 'incremental-between-scan-mode' = 'diff') */"
+
+    @property
+    def code(self) -> str:
+        """Python that shows this state again."""
+        return f'wb.table("{self._table.name}").compared({self._names[0]!r}, {self._names[1]!r})'
+
+    def still_text(self) -> str:
+        return str(self.compared)
+
+    def still_svg(self) -> str:
+        return stacked(*self.pictures)
+
+    def still_html(self) -> str:
+        from paimon_nb.notebook.svg import STYLE
+
+        first, second = self.pictures
+        page = compare_report(self.compared, [f"<style>{STYLE}</style>{first}", second])
+        return page._repr_mimebundle_()["text/html"]

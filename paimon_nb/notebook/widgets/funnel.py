@@ -1,0 +1,73 @@
+"""What a condition leaves to read, as a widget: type a WHERE and see what partitions, buckets, files and row groups are skipped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
+from paimon_nb.notebook.widgets.base import Picture, script
+
+if TYPE_CHECKING:
+    from paimon_nb.table.table import Table
+
+
+class FunnelView(Picture):
+    """`t.funnel("id = 7")`: reads metadata and footers, no rows.
+
+    Raises:
+        SqlSyntaxError, ColumnNotFound: the first condition is wrong; later ones are answered on the page.
+    """
+
+    _esm = script("panel.js", "funnel.js")
+    view = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, table: Table, where: str = "") -> None:
+        self._table = table
+        self.model: FunnelModel = self._plan(where)
+        super().__init__(view=self._view())
+        self.on_msg(self._hear)
+
+    def _plan(self, where: str) -> FunnelModel:
+        where = where.strip()
+        where = where[6:].strip() if where[:6].lower() == "where " else where
+        return funnel(self._table.scan(where or None).plan, where)
+
+    def ask(self, where: str) -> None:
+        """Another condition; '' is none. Raises SqlSyntaxError, ColumnNotFound."""
+        self.model = self._plan(where)
+        self.view = self._view()
+
+    def _view(self, error: str = "", where: str | None = None) -> dict[str, Any]:
+        columns = [f"{f.name} {f.type}" for f in self._table.schema.fields]
+        return {
+            "svg": funnel_svg(self.model), "where": self.model.where if where is None else where, "error": error,
+            "columns": columns, "sql": self.sql,
+        }  # fmt: skip
+
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        where = str(content.get("where", ""))
+        try:
+            self.ask(where)
+        except PaimonError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            self.view = self._view(error.message + hint, where)
+
+    @property
+    def sql(self) -> str:
+        """The query."""
+        where = f" WHERE {self.model.where}" if self.model.where else ""
+        return f"SELECT * FROM {self._table.name.quoted()}{where}"
+
+    @property
+    def code(self) -> str:
+        """Python that shows this state again."""
+        return f'wb.table("{self._table.name}").funnel({self.model.where!r})'
+
+    def still_text(self) -> str:
+        return str(self.model)
+
+    def still_svg(self) -> str:
+        return funnel_svg(self.model)

@@ -1,0 +1,42 @@
+export default {
+  render({ model, el: host }) {
+    host.classList.add("pnb");
+    const bar = html(host, "div", { class: "bar" }), inputs = {};
+    for (const [name, value] of Object.entries(model.get("view").key)) {
+      inputs[name] = field(bar, name, value, () => {
+        const key = {};
+        for (const [k, i] of Object.entries(inputs)) key[k] = i.value;
+        model.send({ key });
+      }, { size: 14 });
+    }
+    const wrong = html(host, "div"), rule = html(host, "div", { class: "verdict" });
+    const steps = html(host, "div", { class: "bar" });
+    const go = (n) => { model.set("step", Math.max(0, Math.min(model.get("view").steps, n))); model.save_changes(); };
+    const back = button(steps, "◀", () => go(model.get("step") - 1), { "aria-label": "one version back" });
+    const slider = html(steps, "input", { type: "range", min: 0, step: 1, "aria-label": "versions taken in" });
+    const on = button(steps, "▶", () => go(model.get("step") + 1), { "aria-label": "one version on" });
+    const said = html(steps, "output", { "aria-live": "polite" });
+    slider.addEventListener("input", () => go(Number(slider.value)));
+    const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
+    const sql = html(host, "div", { class: "more" });
+    const draw = () => {
+      const view = model.get("view"), at = model.get("step");
+      for (const [k, i] of Object.entries(inputs)) if (document.activeElement !== i) i.value = view.key[k];
+      say(wrong, view.error);
+      rule.textContent = view.rule;
+      slider.max = view.steps;
+      slider.value = at;
+      slider.setAttribute("aria-valuetext", view.said);
+      back.disabled = at <= 0;
+      on.disabled = at >= view.steps;
+      said.textContent = view.said;
+      steps.style.visibility = view.steps ? "visible" : "hidden";
+      svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
+      line.textContent = "point at a level, or Tab to it, for file and commit";
+      sql.replaceChildren();
+      if (view.sql) html(sql, "code", {}, view.sql);
+    };
+    model.on("change:view", draw);
+    draw();
+  },
+};

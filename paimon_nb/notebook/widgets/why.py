@@ -1,0 +1,116 @@
+"""Why a row is as it is, as a widget: type a key, step through its versions, see the merge engine's row after each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.reports import why_report
+from paimon_nb.notebook.why_svg import why_svg
+from paimon_nb.notebook.widgets.base import Picture, script
+
+if TYPE_CHECKING:
+    from paimon_nb.table.inspect import Why
+    from paimon_nb.table.table import Table
+
+
+class WhyView(Picture):
+    """`%paimon why`: reads the files that may hold the key.
+
+    Args:
+        key: all primary key columns.
+
+    Raises:
+        UnsupportedOperation: no primary key, or a key column is missing.
+    """
+
+    _esm = script("panel.js", "why.js")
+    view = traitlets.Dict().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    """How many versions are taken in."""
+
+    def __init__(self, table: Table, key: Mapping[str, Any]) -> None:
+        self._table = table
+        self.answer: Why = table.why(**key)
+        super().__init__(step=len(self.answer.versions))
+        self.view = self._view()
+        self.observe(self._follow, "step")
+        self.on_msg(self._hear)
+
+    def ask(self, **key: Any) -> None:
+        """Another key."""
+        self.answer = self._table.why(**key)
+        self.step = len(self.answer.versions)
+        self.view = self._view()
+
+    def _follow(self, change: Any) -> None:
+        self.view = self._view()
+
+    def _view(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
+        given = {k: cell(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
+        return {
+            "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "said": self.said(), "steps": len(self.answer.versions),
+            "key": dict(key) if key is not None else {k: v or "" for k, v in given.items()}, "error": error, "sql": self.sql,
+        }  # fmt: skip
+
+    def said(self) -> str:
+        """The chosen step in words."""
+        if not 1 <= self.step <= len(self.answer.versions):
+            return "before the first version there is no row" if self.answer.versions else ""
+        version = self.answer.versions[self.step - 1]
+        head = (
+            f"{self.step} of {len(self.answer.versions)}: {version.kind} #{version.sequence} from level {version.level}"
+        )
+        if version.hidden:
+            return f"{head} takes no part: {version.hidden}"
+        if version.after is None:
+            return f"{head}: now there is no row"
+        before = next((v.after for v in reversed(self.answer.versions[: self.step - 1]) if not v.hidden), None)
+        changed = [
+            c for c, x in version.after.items() if c not in self.answer.key and (before is None or before.get(c) != x)
+        ]
+        return f"{head} " + (f"sets {', '.join(changed)}" if changed else "changes nothing")
+
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        from IPython.core.error import UsageError
+
+        from paimon_nb.notebook.magics.arguments import typed
+
+        given = {k: str(v) for k, v in dict(content.get("key", {})).items() if k in self._table.primary_keys}
+        try:
+            self.ask(**{k: typed(self._table.schema.field(k), v) for k, v in given.items() if v != ""})
+        except PaimonError as error:
+            self.view = self._view(error.message, given)
+        except UsageError as error:
+            self.view = self._view(str(error).removeprefix("%paimon why: "), given)
+
+    @property
+    def sql(self) -> str:
+        """The query whose row this explains; '' when a key cannot be written as plain SQL."""
+        parts = []
+        for name, value in self.answer.key.items():
+            text = cell(value)
+            if text is None or isinstance(value, bytes):
+                return ""
+            plain = isinstance(value, int) and not isinstance(value, bool)
+            literal = text if plain else "'" + text.replace("'", "''") + "'"
+            parts.append(f"`{name.replace('`', '``')}` = {literal}")
+        return f"SELECT * FROM {self._table.name.quoted()} WHERE {' AND '.join(parts)}"
+
+    @property
+    def code(self) -> str:
+        """Python that gives the same answer."""
+        return f'wb.table("{self._table.name}").why(**{dict(self.answer.key)!r})'
+
+    def still_text(self) -> str:
+        return str(self.answer)
+
+    def still_svg(self) -> str:
+        return why_svg(self.answer)
+
+    def still_html(self) -> str:
+        return why_report(self.answer)._repr_mimebundle_()["text/html"]

@@ -1,0 +1,224 @@
+"""The panels that change with what the reader asks, in a real JupyterLab, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lab_kit import Lab, Notebook
+from panel_kit import opened, signs
+from playwright.sync_api import expect
+from test_lab import CONTRAST, write_hostile, write_orders
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%paimon compact orders",
+    "%paimon skip sales",
+    "%paimon why carts id=7",
+    "%paimon compare orders 11 13",
+    "%paimon compact hostile",
+    "%paimon skip hostile",
+    "%paimon why hostile k=a",
+    "%paimon compare hostile",
+)
+COMPACT, FUNNEL, WHY, COMPARE, HOSTILE = 1, 2, 3, 4, (5, 6, 7, 8)
+TRIGGER = "num-sorted-run.compaction-trigger"
+
+
+def write_sales(warehouse: Path) -> None:
+    """Sales by day in four buckets: three days, two loads each, and the columns' statistics that queries skip by."""
+    import paimon_nb
+
+    with paimon_nb.connect(str(warehouse)) as wb:
+        wb.run(
+            "CREATE TABLE sales (day STRING, id BIGINT, shop STRING, amount INT, PRIMARY KEY (day, id) NOT ENFORCED) "
+            "PARTITIONED BY (day) WITH ('bucket' = '4', 'write-only' = 'true', 'file.block-size' = '16 kb')"
+        )
+        table = wb.table("sales")
+        for day in range(1, 4):
+            for load in range(2):
+                ids = np.arange(load * 8000, load * 8000 + 8000)
+                made = {
+                    "day": [f"2026-03-0{day}"] * 8000,
+                    "id": ids,
+                    "shop": [f"shop {i % 9}" for i in ids],
+                    "amount": ids % 500,
+                }
+                table.upsert(pa.table(made).cast(table.schema.arrow))
+
+
+def write_carts(warehouse: Path) -> None:
+    """One cart in seven versions: a partial-update table whose columns come from different commits, one of them a sum."""
+    import paimon_nb
+
+    with paimon_nb.connect(str(warehouse)) as wb:
+        wb.run(
+            "CREATE TABLE carts (id INT, customer STRING, items INT, paid DECIMAL(8, 2), note STRING, PRIMARY KEY (id) NOT ENFORCED) "
+            "WITH ('bucket' = '1', 'merge-engine' = 'aggregation', 'write-only' = 'true', 'fields.items.aggregate-function' = 'sum', "
+            "'fields.note.aggregate-function' = 'listagg')"
+        )
+        table = wb.table("carts")
+        versions = (
+            ("Ada", 2, None, None), (None, 3, None, "gift"), (None, None, "19.90", None), (None, -1, None, "fragile"),
+            ("Ada L.", None, None, None), (None, 1, None, None), (None, None, "24.90", "paid"),
+        )  # fmt: skip
+        for i, (customer, items, paid, note) in enumerate(versions):
+            made = {
+                "id": [7, 8],
+                "customer": [customer] * 2,
+                "items": [items] * 2,
+                "paid": [paid] * 2,
+                "note": [note] * 2,
+            }
+            table.upsert(pa.table(made).cast(table.schema.arrow))
+            if i == 2:
+                table.compact()
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab) -> Notebook:
+    write_orders(lab.root / "warehouse")
+    write_sales(lab.root / "warehouse")
+    write_carts(lab.root / "warehouse")
+    write_hostile(lab.root / "warehouse")
+    return opened(notebook, lab, "panels.ipynb", CELLS)
+
+
+def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
+    output, keyboard = shown.output(COMPACT), shown.page.keyboard
+    verdict = output.locator(".verdict").first
+    expect(verdict).to_have_text("nothing is due in bucket 0")
+    expect(output.get_by_role("button", name="run what is due")).to_be_disabled()
+    assert signs(output) == []
+    trigger = output.get_by_label(TRIGGER)
+    trigger.focus()
+    keyboard.press("Control+A")
+    keyboard.type("3")
+    keyboard.press("Enter")
+    expect(verdict).to_have_text("▸ due in bucket 0: 2 files, 18.2 kB, to level 3 by compaction.size-ratio")
+    assert signs(output) == ["▸ would be compacted"] * 2
+    expect(trigger).to_be_focused()  # drawing anew took nothing away from the reader
+    expect(output.locator("tr.decides th")).to_have_text("compaction.size-ratio")
+    keyboard.press("Control+A")
+    keyboard.type("none")
+    keyboard.press("Enter")
+    expect(output.get_by_role("alert")).to_contain_text("none")
+    keyboard.press("Control+A")
+    keyboard.type("3")
+    keyboard.press("Enter")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    output.locator(".file").first.hover()
+    expect(output.locator(".facts")).to_contain_text("1,474 rows")
+    run = output.get_by_role("button", name="run what is due")
+    run.focus()
+    keyboard.press("Enter")
+    expect(output.locator(".verdict").nth(1)).to_have_text(
+        re.compile(r"^snapshot 15: 1 bucket, 18.2 kB read, 16.8 kB written")
+    )
+    expect(output.locator("text").filter(has_text=re.compile(r"^L\d$"))).to_have_text(["L3", "L4", "L5", "L4", "L5"])
+    expect(output.locator("svg").last.locator("text").filter(has_text=re.compile("^15$"))).to_have_count(1)
+
+
+def test_compaction_follows_the_table(shown: Notebook) -> None:
+    output = shown.output(COMPACT)
+    output.get_by_label("follow the table").check()
+    shown.page.evaluate(
+        "() => { const k = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;"
+        " k.requestExecute({code: \"from paimon_nb.notebook.magics.current import workbench\\nt = workbench().table('orders'); _ = t.delete('id < 5000')\"}); }"
+    )
+    expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 16")).to_have_count(1)
+    output.get_by_label("follow the table").uncheck()
+
+
+def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:
+    output, keyboard = shown.output(FUNNEL), shown.page.keyboard
+    numbers = output.locator("svg text").filter(has_text=re.compile(r"^\d+ of \d+$"))
+    expect(numbers).to_have_text(["6 of 6", "3 of 3", "12 of 12", "24 of 24", "96 of 96"])
+    where = output.get_by_label("WHERE")
+    where.focus()
+    keyboard.type("day >= '2026-03-02' AND id = 77 AND shop = 'shop 5'")
+    keyboard.press("Enter")
+    expect(numbers).to_have_text(["4 of 6", "2 of 2", "2 of 8", "2 of 4", "2 of 8"])
+    expect(output.locator(".more code")).to_have_text(
+        "SELECT * FROM `default`.`sales` WHERE day >= '2026-03-02' AND id = 77 AND shop = 'shop 5'"
+    )
+    for _ in range(3):  # from the field down the stages
+        keyboard.press("Tab")
+    expect(output.locator(".facts").last).to_have_text("2 of 8 buckets go on · 12 files: bucket does not match the key")
+    output.locator(".stage").first.hover()
+    expect(output.locator(".facts").last).to_have_text(
+        "4 of 6 manifests go on · 2 manifests: other partitions, not even opened"
+    )
+    where.fill("nosuch = 1")
+    where.press("Enter")
+    expect(output.get_by_role("alert")).to_contain_text("nosuch")
+    where.fill("day >= '2026-03-02' AND id = 77 AND shop = 'shop 5'")
+    where.press("Enter")
+    expect(output.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_key_is_stepped_through(shown: Notebook) -> None:
+    output, keyboard = shown.output(WHY), shown.page.keyboard
+    said = output.locator("output")
+    expect(said).to_have_text("5 of 5: +I #12 from level 0 sets paid, note")
+    output.get_by_role("slider", name="versions taken in").focus()
+    keyboard.press("ArrowLeft")
+    expect(said).to_have_text("4 of 5: +I #10 from level 0 sets items")
+    keyboard.press("Home")
+    expect(said).to_have_text("before the first version there is no row")
+    expect(output.get_by_role("button", name="one version back")).to_be_disabled()
+    output.get_by_role("button", name="one version on").click()
+    expect(said).to_have_text("1 of 5: +I #4 from level 5 sets customer, items, paid, note")
+    output.get_by_role("textbox", name="id").fill("8")
+    keyboard.press("Enter")
+    expect(output.locator(".more code")).to_have_text("SELECT * FROM `default`.`carts` WHERE `id` = 8")
+    output.get_by_role("textbox", name="id").fill("7")
+    keyboard.press("Enter")
+    expect(output.locator(".more code")).to_have_text("SELECT * FROM `default`.`carts` WHERE `id` = 7")
+    output.get_by_role("button", name="one version back").click()
+    expect(said).to_have_text(re.compile("^4 of 5"))
+
+
+def test_two_moments_are_chosen(shown: Notebook) -> None:
+    output = shown.output(COMPARE)
+    said = output.locator(".verdict")
+    expect(said).to_have_text("snapshot 11 to 13: files 2 born, 4 gone, 1 the same; stored rows 28,803 to 29,487")
+    assert signs(output) == ["− gone"] * 4 + ["+ born"] * 2
+    before = output.get_by_label("before")
+    before.focus()
+    before.select_option("month-end")
+    expect(said).to_have_text(re.compile("^snapshot 7 to 13: "))
+    expect(before).to_be_focused()
+    before.select_option("11")
+    output.get_by_label("after").select_option("12")
+    expect(said).to_have_text("snapshot 11 to 12: files 1 born, 4 gone, 1 the same; stored rows 28,803 to 28,446")
+    expect(output.locator(".more").filter(has_text="changed rows")).to_have_text("changed rows: no row is another")
+    output.get_by_label("after").select_option("13")
+    expect(output.locator(".more").filter(has_text="changed rows")).to_have_text(
+        re.compile(r"[\d,]+ \+I, [\d,]+ -U, [\d,]+ \+U; the first 20")
+    )
+    expect(output.get_by_role("cell", name="-U", exact=True).first).to_be_visible()
+
+
+def test_no_name_or_value_becomes_markup(shown: Notebook) -> None:
+    for cell in HOSTILE:
+        shown.output(cell).locator("svg").first.wait_for()
+    assert shown.page.evaluate("() => window.hit") is None
+    assert shown.page.locator(".jp-OutputArea-output img, .jp-OutputArea-output script").count() == 0
+
+
+PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE))
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
+    shown.theme(theme)
+    for name, cell in PANELS:
+        least, text = shown.output(cell).evaluate(CONTRAST)
+        assert least >= 4.5, (name, text, least)  # WCAG AA
+        shown.keep(f"{name}-{theme.split()[1].lower()}", cell)
