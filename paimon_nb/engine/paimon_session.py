@@ -2,13 +2,13 @@
 """`wb.spark`: a real SparkSession that knows Paimon names. What a name means is asked from a resolver; no rule lives here.
 
 The session is a subclass made over an existing one, so every DataFrame that comes from it carries it. `DataFrame.write`
-is a property of Spark's class that no session can choose; `_hook_writers` makes it ask the session, once, and leaves the
-DataFrames of other sessions as they were.
+is a property of Spark's class that no session can choose (`writeStream` and `writeTo` likewise); `_hook_writers` makes it
+ask the session, once, and leaves the DataFrames of other sessions as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +20,10 @@ from paimon_nb.engine.frames import without_empty_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from paimon_nb.engine.stream_session import PaimonStreamReader
 
 
 class Resolver(Protocol):
@@ -46,6 +50,21 @@ class Resolver(Protocol):
         by_name: bool = False,
     ) -> None:
         """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, error, ignore."""
+
+    def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
+        """The stream of a named table, or of the table at a path; None if the name is Spark's own."""
+
+    def sink(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        complete: bool,
+        options: Mapping[str, str],
+        checkpoint: str | None,
+        partition_by: Sequence[str] = (),
+    ) -> tuple[DataFrame, Callable[[DataFrame, int], None]]:
+        """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch."""
 
 
 def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
@@ -109,6 +128,16 @@ class PaimonSession(SparkSession):
     @property
     def read(self) -> PaimonReader:
         return PaimonReader(self)
+
+    @property
+    def readStream(self) -> PaimonStreamReader:
+        from paimon_nb.engine.stream_session import PaimonStreamReader
+
+        return PaimonStreamReader(self)
+
+    def adopt(self, frame: DataFrame) -> DataFrame:
+        """A frame of the session below as one of this session."""
+        return adopt(frame, self)
 
     def createDataFrame(self, data: Any, *args: Any, **kwargs: Any) -> DataFrame:
         """Like Spark's, without its loss of rows behind an empty chunk of an Arrow table."""
@@ -320,12 +349,12 @@ class PaimonWriterV2(DataFrameWriterV2):
 
 
 def _hook_writers() -> None:
-    """Let `DataFrame.write` and `.writeTo` ask the frame's session. Idempotent."""
+    """Let `DataFrame.write`, `.writeTo` and `.writeStream` ask the frame's session. Idempotent."""
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
     if getattr(ClassicFrame, "_paimon_hook", False):
         return
-    plain_write, plain_write_to = ClassicFrame.write, ClassicFrame.writeTo
+    plain_write, plain_write_to, plain_stream = ClassicFrame.write, ClassicFrame.writeTo, ClassicFrame.writeStream
 
     def write(self: DataFrame) -> DataFrameWriter:
         session = self.sparkSession
@@ -337,8 +366,21 @@ def _hook_writers() -> None:
             PaimonWriterV2(self, table, session) if isinstance(session, PaimonSession) else plain_write_to(self, table)
         )
 
-    write.__doc__, write_to.__doc__ = plain_write.__doc__, plain_write_to.__doc__
+    def write_stream(self: DataFrame) -> DataStreamWriter:
+        session = self.sparkSession
+        if not isinstance(session, PaimonSession):
+            return plain_stream.fget(self)
+        from paimon_nb.engine.stream_session import PaimonStreamWriter
+
+        return PaimonStreamWriter(self, session)
+
+    write.__doc__, write_to.__doc__, write_stream.__doc__ = (
+        plain_write.__doc__,
+        plain_write_to.__doc__,
+        plain_stream.__doc__,
+    )
     ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
+    ClassicFrame.writeStream = property(write_stream)
     ClassicFrame._paimon_hook = True
 
 

@@ -17,6 +17,7 @@ from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.commit.message import BATCH_IDENTIFIER
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -56,6 +57,8 @@ def write(
     kinds: str | None = None,
     read_snapshot: int | None = None,
     inline_bytes: int = INLINE_BYTES,
+    identifier: int = BATCH_IDENTIFIER,
+    watermark: int | None = None,
 ) -> WriteResult:
     """Store a DataFrame's rows in one commit.
 
@@ -69,6 +72,7 @@ def write(
         kinds: name of a column that holds row kinds ('+I', '-U', '+U', '-D', or 0..3) and is no column of the table.
         read_snapshot: for an overwrite whose source read the table itself: the snapshot that it read.
         inline_bytes: the largest estimate that the driver writes by itself.
+        identifier: number of this commit among those of `commit_user`; streams count theirs. watermark: epoch milliseconds.
 
     Raises:
         SchemaMismatch, NullNotAllowed, UnsupportedOperation: rows that do not fit; nothing was committed.
@@ -80,7 +84,7 @@ def write(
     messages, count, inline = write_messages(
         frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes
     )
-    ids = commit.commit(messages, overwrite=scope, expected_rows=count)
+    ids = commit.commit(messages, identifier, overwrite=scope, expected_rows=count, watermark=watermark)
     return WriteResult(tuple(ids), count, inline)
 
 

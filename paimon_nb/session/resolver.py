@@ -58,21 +58,13 @@ class Resolver:
         Args:
             mode: 'append', 'overwrite', 'error' or 'ignore'. create: make the table when it is absent.
         """
-        from dataclasses import replace
-
-        from paimon_nb.engine.types import fields_of_spark
-        from paimon_nb.plan import TableDef
-        from paimon_nb.session.definition import _schema
         from paimon_nb.session.insert import align, store_rows
 
-        settings = {k: str(v) for k, v in options.items() if k not in ("path", "catalog", "database", "table")}
-        definition = TableDef(partition_keys=tuple(partition_by), options=settings)
         table = self._open(target)
         if table is None:
             if not create:
                 raise TableNotFound(f"no table {target}", hint="saveAsTable makes it")
-            schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
-            self._create(target, schema)
+            self._make(target, frame, options, partition_by)
             table = self._open(target)
             assert table is not None
         elif mode in ("error", "errorifexists", "default"):
@@ -81,6 +73,52 @@ class Resolver:
             return
         aligned = align(frame, table, None, {}, by_name=by_name)
         store_rows(self.session, aligned, table, overwrite=mode == "overwrite")
+
+    def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
+        """The stream of a named table or of the table at a path; None if the name is Spark's own."""
+        from paimon_nb.engine.stream_read import stream_frame
+        from paimon_nb.session.stream import stream_of
+        from paimon_nb.workbench import open_table
+
+        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
+        if isinstance(target, str):
+            return stream_frame(self.session.spark, open_table(target), options=given)
+        return stream_of(self.session, TableRef(target, Span(0, 0), options=given), ".".join(target))
+
+    def sink(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        complete: bool,
+        options: Mapping[str, str],
+        checkpoint: str | None,
+        partition_by: Sequence[str] = (),
+    ) -> tuple[DataFrame, Any]:
+        """`df.writeStream.format("paimon")`: rows lined up with the table, and what stores each micro-batch."""
+        from paimon_nb.session.stream import table_sink
+
+        table = self._open(target)
+        if table is None:
+            from paimon_nb.session.stream import KINDS
+
+            self._make(target, frame.drop(KINDS), options, partition_by)
+            table, options = self._open(target), {}
+        return table_sink(
+            frame, table, complete=complete, options={k: str(v) for k, v in options.items()}, checkpoint=checkpoint
+        )
+
+    def _make(
+        self, target: tuple[str, ...] | str, frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]
+    ) -> None:
+        """Make a table with a DataFrame's columns."""
+        from paimon_nb.engine.types import fields_of_spark
+        from paimon_nb.plan import TableDef
+        from paimon_nb.session.definition import _schema
+
+        settings = {k: str(v) for k, v in options.items() if k not in ("path", "catalog", "database", "table")}
+        definition = TableDef(partition_keys=tuple(partition_by), options=settings)
+        self._create(target, _schema(definition, fields=fields_of_spark(frame.schema)))
 
     def _open(self, target: tuple[str, ...] | str) -> Any:
         from paimon_nb.workbench import open_table

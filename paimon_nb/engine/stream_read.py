@@ -1,0 +1,61 @@
+"""A table as a streaming DataFrame. What a stream starts with and brings is decided in `table/stream`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.engine.filter import usable
+from paimon_nb.engine.frames import session_zone
+from paimon_nb.engine.paimon_session import plain_session
+from paimon_nb.engine.read import _wanted
+from paimon_nb.options.read import READ_CHANGELOG
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.stream import check_streamable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.table.table import Table
+
+_counter = itertools.count()
+
+
+def stream_frame(
+    spark: SparkSession,
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    kinds: bool | None = None,
+) -> DataFrame:
+    """The table's stream as a DataFrame.
+
+    Args:
+        options: where to start and how much a micro-batch takes: 'scan.mode', 'consumer-id', 'read.stream.max*PerTrigger' ...
+        filter: for skipping files and rows; Spark filters again. columns: those that the query can need; None = all.
+        kinds: a first column `rowkind` ('+I', '-U', '+U', '-D'); None takes it from the option 'read.changelog'. Without it
+            only rows that are there (+I, +U) come.
+
+    Raises:
+        UnsupportedOperation, BadOptionValue: see `check_streamable`.
+    """
+    from paimon_nb.engine.stream_source import TableStreamSource
+
+    spark = plain_session(spark)
+    store = table.store.copy(options) if options else table.store
+    check_streamable(store)
+    name = f"paimon_stream_{next(_counter)}"
+    told = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
+    attributes = {
+        "name": classmethod(lambda cls: name),
+        "store": store,
+        "fields": _wanted(store.schema, columns),
+        "predicate": usable(filter, store.schema.fields, session_zone(spark)),
+        "kinds": told,
+        "tasks": spark.sparkContext.defaultParallelism * 2,
+    }
+    spark.dataSource.register(type(name, (TableStreamSource,), attributes))
+    return spark.readStream.format(name).load()

@@ -1,0 +1,189 @@
+# ruff: noqa: N802, N803  the names are Spark's
+"""`wb.spark.readStream` and `df.writeStream`: Spark's own, which know `format("paimon")` and Paimon names besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
+
+from paimon_nb.base.errors import BadOptionValue, TableNotFound
+from paimon_nb.base.name import split_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+    from paimon_nb.engine.paimon_session import PaimonSession
+
+_PLACE = ("path", "catalog", "database", "table")
+
+
+class PaimonStreamReader(DataStreamReader):
+    """`spark.readStream`."""
+
+    def __init__(self, session: PaimonSession) -> None:
+        super().__init__(session)
+        self._paimon, self._source = session, ""
+        self._given: dict[str, str] = {}
+
+    def format(self, source: str) -> PaimonStreamReader:
+        self._source = source
+        if source.lower() != "paimon":
+            super().format(source)
+        return self
+
+    def option(self, key: str, value: Any) -> PaimonStreamReader:
+        self._given[key] = _text(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> PaimonStreamReader:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+        """With format "paimon": the stream of the table at `path`, or named by the options `database` and `table`."""
+        if format is not None:
+            self.format(format)
+        self.options(**options)
+        if self._source.lower() != "paimon":
+            return self._paimon.adopt(super().load(path, schema=schema))
+        return self._stream(_target(path, self._given, "load"))
+
+    def table(self, tableName: str) -> DataFrame:
+        """The stream of a Paimon table, else of Spark's own."""
+        if self._source and self._source.lower() != "paimon":
+            return self._paimon.adopt(super().table(tableName))
+        frame = self._paimon._resolver.stream(split_name(tableName), _options(self._given))
+        return self._paimon.adopt(super().table(tableName) if frame is None else frame)
+
+    def _stream(self, target: tuple[str, ...] | str) -> DataFrame:
+        frame = self._paimon._resolver.stream(target, _options(self._given))
+        if frame is None:
+            raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists what is there")
+        return self._paimon.adopt(frame)
+
+
+class PaimonStreamWriter(DataStreamWriter):
+    """`df.writeStream`."""
+
+    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
+        super().__init__(frame)
+        self._frame, self._paimon, self._source, self._mode = frame, session, "", "append"
+        self._given: dict[str, str] = {}
+        self._partition_by: tuple[str, ...] = ()
+        self._trigger: dict[str, Any] | None = None
+        self._name: str | None = None
+
+    def format(self, source: str) -> PaimonStreamWriter:
+        self._source = source
+        if source.lower() != "paimon":
+            super().format(source)
+        return self
+
+    def outputMode(self, outputMode: str) -> PaimonStreamWriter:
+        super().outputMode(outputMode)
+        self._mode = outputMode.lower()
+        return self
+
+    def trigger(self, **when: Any) -> PaimonStreamWriter:
+        super().trigger(**when)
+        self._trigger = when
+        return self
+
+    def queryName(self, queryName: str) -> PaimonStreamWriter:
+        super().queryName(queryName)
+        self._name = queryName
+        return self
+
+    def option(self, key: str, value: Any) -> PaimonStreamWriter:
+        self._given[key] = _text(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> PaimonStreamWriter:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def partitionBy(self, *cols: Any) -> PaimonStreamWriter:
+        self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
+        super().partitionBy(*cols)
+        return self
+
+    def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
+        """The function's DataFrames know Paimon, too."""
+        super().foreachBatch(lambda batch, number: func(self._paimon.adopt(batch), number))
+        return self
+
+    def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,
+              partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        self._take(format, outputMode, partitionBy, queryName, options)
+        if self._source.lower() != "paimon":
+            return super().start(path)
+        return self._into(_target(path, self._given, "start"))
+
+    def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
+                partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+        """Into a named table, made if it is absent."""
+        self._take(format, outputMode, partitionBy, queryName, options)
+        if self._source and self._source.lower() != "paimon":
+            return super().toTable(tableName)
+        return self._into(split_name(tableName))
+
+    def _take(self, format: str | None, mode: str | None, partition_by: Any, name: str | None,
+              options: Mapping[str, Any]) -> None:  # fmt: skip
+        self.options(**options)
+        if mode is not None:
+            self.outputMode(mode)
+        if partition_by is not None:
+            self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
+        if name is not None:
+            self.queryName(name)
+        if format is not None:
+            self.format(format)
+
+    def _into(self, target: tuple[str, ...] | str) -> StreamingQuery:
+        if self._mode not in ("append", "update", "complete"):
+            raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="append, update or complete")
+        frame, sink = self._paimon._resolver.sink(
+            self._frame,
+            target,
+            complete=self._mode == "complete",
+            options=_options(self._given),
+            checkpoint=self._given.get("checkpointLocation"),
+            partition_by=self._partition_by,
+        )
+        writer = DataStreamWriter(frame).outputMode(self._mode).options(**_without_place(self._given))
+        if self._trigger is not None:
+            writer = writer.trigger(**self._trigger)
+        if self._name is not None:
+            writer = writer.queryName(self._name)
+        return writer.foreachBatch(sink).start()
+
+
+def _target(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
+    place = path or given.get("path")
+    if place is not None:
+        return str(place)
+    names = tuple(given[k] for k in ("catalog", "database", "table") if k in given)
+    if not names:
+        raise TableNotFound("no table named", hint=f'.{verb}("path/to/table"), or the options database and table')
+    return names
+
+
+def _without_place(given: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in given.items() if k not in _PLACE}
+
+
+def _options(given: Mapping[str, str]) -> dict[str, str]:
+    """The table's options among those given."""
+    return {k: v for k, v in _without_place(given).items() if k != "checkpointLocation"}
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,216 @@
+# ruff: noqa: N802  the names are Spark's
+"""A table as a source of Structured Streaming: positions of `table/stream` as offsets, one task a bucket.
+
+Runs in Spark's Python workers. Each stream gets a data source class of its own that carries the table, so that no
+credential of a catalog is ever an option in a query plan.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from paimon_nb.base.errors import TableReplaced, TimeTravelError
+from paimon_nb.engine.errors import crossing_tasks, packed_errors
+from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types import DataField
+from paimon_nb.options.read import (
+    READ_STREAM_MAXBYTESPERTRIGGER,
+    READ_STREAM_MAXFILESPERTRIGGER,
+    READ_STREAM_MAXROWSPERTRIGGER,
+)
+from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.stream import (
+    ConsumerRecord,
+    FirstLook,
+    Idle,
+    Piece,
+    Position,
+    Step,
+    newest_position,
+    next_step,
+    read_piece,
+    starts_full,
+    steps_between,
+)
+from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_NOTHING_YET = Position(0)
+"""The offset of a stream that began on a table without snapshot."""
+_BATCH_ROWS = 1 << 16
+
+
+class TableStreamSource(DataSource):
+    """See `stream_frame`, which makes the subclasses."""
+
+    store: TableStore
+    fields: tuple[DataField, ...]
+    """Columns to deliver."""
+    predicate: Predicate | None
+    kinds: bool
+    """A column `rowkind` goes first and retractions are told; else only rows that are there (+I, +U)."""
+    tasks: int
+    """About how many tasks read a micro-batch."""
+
+    def schema(self) -> StructType:
+        return spark_schema((ROWKIND, *self.fields) if self.kinds else self.fields)
+
+    def streamReader(self, schema: StructType) -> TableStreamReader:
+        with packed_errors():
+            return TableStreamReader(self)
+
+
+class Share(InputPartition):
+    """What one task reads, in order."""
+
+    def __init__(self, pieces: Sequence[Piece], predicate: Predicate | None) -> None:
+        # Pickled by us: Spark's serializer of partitions need not know our classes' state.
+        self.packed = pickle.dumps((tuple(pieces), predicate))
+
+
+class TableStreamReader(DataSourceStreamReader):
+    """One per running query, in a process of its own; `read` runs in the tasks."""
+
+    def __init__(self, source: TableStreamSource) -> None:
+        self.source, self.store = source, source.store
+        self._first = FirstLook(self.store)
+        self._record = ConsumerRecord(self.store)
+        self._known: Position | None = None
+        """Where the query stands; None until Spark told us (it does not before the first micro-batch after a start)."""
+
+    def initialOffset(self) -> dict[str, Any]:
+        with packed_errors():
+            position = self._first.position() or _NOTHING_YET
+            if position == _NOTHING_YET and not starts_full(self.store):
+                position = Position(1)
+            self._known = self._known or position
+            return self._offset(position)
+
+    def latestOffset(self) -> dict[str, Any]:
+        with packed_errors():
+            newest = newest_position(self.store)
+            start = self._known
+            if start is None:
+                first = self._first.position()
+                start = first if newest is None or (first is not None and first.next >= newest.next) else newest
+                start = start or _NOTHING_YET
+                return self._offset(newest if newest is not None and newest.next > start.next else self._behind(start))
+            if newest is None or newest.next <= start.next - (not start.full):
+                return self._offset(self._unmoved(start, newest))
+            return self._offset(self._limited(start, newest))
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        with packed_errors():
+            self._check_table(start)
+            first, last = Position.from_json(start), Position.from_json(end)
+            self._known = last
+            if first == last:
+                return []
+            if first == _NOTHING_YET:
+                first = Position(last.next - 1, full=True)
+            steps = list(steps_between(self.store, first, last, self.source.predicate))
+            return [Share(pieces, steps[0].predicate) for pieces in shares(steps, self.source.tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Share)
+        return _rows(self.source, *pickle.loads(partition.packed))
+
+    def commit(self, end: dict[str, Any]) -> None:
+        with packed_errors():
+            self._record.keep(Position.from_json(end))
+
+    # -- offsets
+
+    def _offset(self, position: Position) -> dict[str, Any]:
+        return {**position.to_json(), "table": self.store.identity[:12]}
+
+    def _check_table(self, offset: Mapping[str, Any]) -> None:
+        if offset.get("table") not in (None, self.store.identity[:12]):
+            raise TableReplaced(
+                f"{self.store.name}: the checkpoint belongs to another table, or to one that was dropped since",
+                hint="start the stream with a new checkpoint location",
+                path=self.store.root,
+            )
+
+    # -- how far to go
+
+    def _behind(self, start: Position) -> Position:
+        """The first position of a query that Spark did not tell us about, when there is nothing new."""
+        return Position(start.next + 1) if start.full else start
+
+    def _unmoved(self, start: Position, newest: Position | None) -> Position:
+        """Nothing new; or the table is not what it was, which is an error and not a wait."""
+        if newest is None and start.next > 1:
+            raise TimeTravelError(
+                f"{self.store.name}: the stream stands at snapshot {start.next}, but the table has none",
+                hint="the table was made anew; start the stream again with a new checkpoint",
+                wanted=start.next,
+            )
+        if not start.full and start != _NOTHING_YET:
+            next_step(self.store, start)  # raises where waiting is in vain
+        return start
+
+    def _limited(self, start: Position, newest: Position) -> Position:
+        """As many snapshots as the limits of a micro-batch allow, one at least."""
+        limits = [
+            (int(most), measure)
+            for option, measure in (
+                (READ_STREAM_MAXFILESPERTRIGGER, lambda s: s.files),
+                (READ_STREAM_MAXBYTESPERTRIGGER, lambda s: s.size),
+                (READ_STREAM_MAXROWSPERTRIGGER, lambda s: s.row_count),
+            )
+            if (most := self.store.options.get(option)) is not None
+        ]
+        if not limits or start == _NOTHING_YET:
+            return newest
+        position, sums = start, [0] * len(limits)
+        while position.next < newest.next:
+            step = next_step(self.store, position, self.source.predicate)
+            if isinstance(step, Idle):
+                break
+            sums = [have + measure(step) for have, (_, measure) in zip(sums, limits, strict=True)]
+            if position != start and any(have > most for have, (most, _) in zip(sums, limits, strict=True)):
+                break
+            position = step.after
+        return position
+
+
+def shares(steps: Sequence[Step], tasks: int) -> list[list[Piece]]:
+    """The pieces of some steps for about `tasks` tasks. The changes of a bucket stay in one task, in their order."""
+    groups: dict[object, list[Piece]] = {}
+    for step in steps:
+        for number, piece in enumerate(step.pieces):
+            apart = step.full and len(steps) == 1  # a state alone has no order to keep
+            groups.setdefault((piece.split.partition, piece.split.bucket, number if apart else None), []).append(piece)
+    out: list[list[Piece]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
+    loads = [0] * len(out)
+    for pieces in groups.values():
+        lightest = loads.index(min(loads))
+        loads[lightest] += max(1, sum(p.split.size for p in pieces))
+        out[lightest] += pieces
+    return [share for share in out if share]
+
+
+@crossing_tasks
+def _rows(source: TableStreamSource, pieces: Sequence[Piece], predicate: Predicate | None) -> Iterator[pa.RecordBatch]:
+    names = [f.name for f in source.fields]
+    for piece in pieces:
+        rows = read_piece(source.store, piece, names, predicate)
+        kinds = rows.column(VALUE_KIND)
+        plain = to_spark_arrow(rows.select(names), source.fields)
+        if source.kinds:
+            plain = plain.add_column(0, ROWKIND.name, kind_texts(kinds))
+        elif (len(kinds) and piece.split.changes) or piece.retracts:
+            codes = kinds.to_numpy()
+            plain = plain.filter(pa.array((codes == 0) | (codes == 2)))
+        # Spark must never see an empty batch: it may take it for the end.
+        yield from (b for b in plain.combine_chunks().to_batches(max_chunksize=_BATCH_ROWS) if b.num_rows)

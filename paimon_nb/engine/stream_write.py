@@ -1,0 +1,107 @@
+"""Micro-batches into a table, each exactly once: the query's id is the commit user, the batch's number the identifier."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, MissingFile
+from paimon_nb.engine.errors import packed_errors
+from paimon_nb.engine.write import write
+from paimon_nb.fs import open_fs
+from paimon_nb.table.commit import TableCommit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.table.table import Table
+
+INLINE_ROWS = 100_000
+"""Micro-batches of at most so many rows are written in the driver: starting tasks costs more than the work."""
+_OWNER = "paimon_sink.json"
+
+
+class TableSink:
+    """What `foreachBatch` calls. Keeps nothing that a restart needs: that lies in the table's snapshots.
+
+    A batch that was committed before the driver died comes again after the restart, with the same number: the table's
+    newest snapshot of this query tells that it is in already.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        complete: bool = False,
+        kinds: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """
+        Args:
+            complete: each batch is the whole result and replaces the rows before it.
+            kinds: name of the column that holds row kinds; None: all rows are upserts or appends.
+        """
+        self.table = table.copy(options) if options else table
+        self.complete, self.kinds = complete, kinds
+        self.rows = 0
+        """Rows stored since the start."""
+        self.snapshots: list[int] = []
+        """The last few snapshots made."""
+        self._checked = False
+
+    def __call__(self, batch: DataFrame, batch_id: int) -> None:
+        with packed_errors():
+            self._store(batch, batch_id)
+
+    def _store(self, batch: DataFrame, batch_id: int) -> None:
+        user, identifier = query_id(batch), batch_id + 1  # identifiers begin with 1, as checkpoints do
+        if not self._checked:
+            self._checked = True
+            if not TableCommit(self.table.store, user).filter_committed([identifier]):
+                return
+        table = self.table = self.table.refresh()
+        batch = batch.persist()  # counted and written from the same rows, though the source may be read only once
+        try:
+            count = batch.count()
+            if not count and not self.complete:
+                return
+            done = write(
+                batch,
+                table,
+                overwrite="static" if self.complete else None,
+                commit_user=user,
+                kinds=self.kinds,
+                identifier=identifier,
+                inline_bytes=(1 << 62) if count <= INLINE_ROWS else 0,
+            )
+        finally:
+            batch.unpersist()
+        self.rows += done.rows
+        self.snapshots = [*self.snapshots, *done.snapshots][-100:]
+
+
+def query_id(batch: DataFrame) -> str:
+    """The id of the streaming query that a micro-batch belongs to; it survives restarts from the checkpoint."""
+    found = batch._jdf.sparkSession().sparkContext().getLocalProperty("sql.streaming.queryId")
+    assert found, "a micro-batch belongs to a query"
+    return str(found)
+
+
+def claim_checkpoint(location: str, table: Table) -> None:
+    """Note in a checkpoint which table it feeds. Raises BadOptionValue: it feeds another one."""
+    fs = open_fs(location, {})
+    path = posixpath.join(location.removeprefix("file://").removeprefix("file:"), _OWNER)
+    mine = {"table": table.path, "identity": table.store.identity[:12]}
+    try:
+        owner = json.loads(fs.read(path))
+    except MissingFile:
+        fs.overwrite(path, json.dumps(mine).encode())
+        return
+    if owner.get("identity") != mine["identity"]:
+        raise BadOptionValue(
+            f"the checkpoint at {location} belongs to a stream into {owner.get('table')}",
+            hint="give each stream a checkpointLocation of its own; a table that was made anew needs a new one",
+            option="checkpointLocation",
+        )

@@ -1,0 +1,249 @@
+"""Tables as sources and sinks of Structured Streaming, through `wb.spark`."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import StreamingQueryException
+
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced, UnsupportedOperation
+from paimon_nb.engine.errors import translate
+from paimon_nb.table.maintain import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.maintain.expire import ExpireLimits
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def wb(spark, tmp_path):
+    with paimon_nb.connect(str(tmp_path / "w"), spark=spark) as wb:
+        yield wb
+
+
+def rows(*pairs: tuple[int, str]) -> pa.Table:
+    return pa.table({"k": pa.array([k for k, _ in pairs], pa.int32()), "v": [v for _, v in pairs]})
+
+
+def make(wb, name="t", keys=True, **options):
+    given = {"bucket": "1"} | {k.replace("_", "-"): v for k, v in options.items()}
+    texts = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
+    key = ", PRIMARY KEY (k) NOT ENFORCED" if keys else ""
+    wb.run(f"CREATE TABLE {name} (k INT, v STRING{key}) WITH ({texts})")
+    return wb.table(name)
+
+
+class Run:
+    """A stream run to the end of what is there, its micro-batches kept apart."""
+
+    def __init__(self, frame, checkpoint):
+        self.frame, self.checkpoint = frame, str(checkpoint)
+        self.batches: list[list[tuple]] = []
+
+    def __call__(self):
+        self.batches = []
+
+        def keep(batch, number):
+            self.batches.append(sorted(tuple(r) for r in batch.collect()))
+
+        writer = self.frame.writeStream.foreachBatch(keep).option("checkpointLocation", self.checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination(120)
+        return [b for b in self.batches if b]
+
+
+def test_a_stream_with_kinds_goes_on_after_a_restart(wb, tmp_path):
+    table = make(wb)
+    table.append(rows((1, "a"), (2, "b")))
+    run = Run(wb.spark.readStream.format("paimon").option("read.changelog", True).table("t"), tmp_path / "c")
+    assert run() == [[("+I", 1, "a"), ("+I", 2, "b")]]
+    table.upsert(rows((2, "B")))
+    table.delete(rows((1, "a")))
+    assert run() == [[("+I", 2, "B"), ("-D", 1, "a")]]
+    assert run() == []
+
+
+def test_without_kinds_only_rows_that_are_there_come(wb, tmp_path):
+    table = make(wb)
+    run = Run(wb.spark.readStream.format("paimon").load(table.path).select("v"), tmp_path / "c")
+    assert run() == []  # an empty table is waited for
+    table.append(rows((1, "a"), (2, "b")))
+    table.delete(rows((1, "a")))
+    assert run() == [[("b",)]]
+    table.append(rows((3, "c")))
+    table.delete(rows((3, "c")))
+    assert run() == [[("c",)]]
+
+
+def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
+    table = make(wb, keys=False)
+    for n in range(1, 6):
+        table.append(rows((n, "x")))
+    reader = wb.spark.readStream.format("paimon").option("scan.snapshot-id", 2)
+    frame = reader.option("read.stream.maxRowsPerTrigger", 2).option("consumer-id", "me").table("t")
+    seen: list[list[int]] = []
+    query = (
+        frame.writeStream.foreachBatch(lambda b, n: seen.append(sorted(r.k for r in b.collect())))
+        .option("checkpointLocation", str(tmp_path / "c")).start()
+    )  # fmt: skip
+    try:
+        query.processAllAvailable()
+        assert sorted(k for batch in seen for k in batch) == [2, 3, 4, 5]
+        seen.clear()
+        for n in range(6, 11):
+            table.append(rows((n, "x")))
+        query.processAllAvailable()
+        assert [k for batch in seen for k in batch] == [6, 7, 8, 9, 10]
+        assert max(map(len, seen)) <= 2
+    finally:
+        query.stop()
+    assert table.store.consumers.next_snapshot("me") >= 9  # the last batch is dealt with once the next is asked for
+
+
+def test_changes_of_one_key_keep_their_order(wb, tmp_path):
+    table = make(wb, bucket="4")
+    for n in range(30):
+        table.upsert(rows(*[(k, f"{n:02}") for k in range(5)]))
+    copied = make(wb, "copied", bucket="3")
+    frame = wb.spark.readStream.option("scan.snapshot-id", "1").table("t")
+    writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).toTable("copied").awaitTermination(120)
+    assert sorted(copied.to_arrow().to_pylist(), key=lambda r: r["k"]) == [{"k": k, "v": "29"} for k in range(5)]
+
+
+def test_kinds_travel_from_table_to_table(wb, tmp_path):
+    source, target = make(wb, changelog_producer="input"), make(wb, "target")
+    source.append(rows((1, "a"), (2, "b")))
+    frame = wb.spark.readStream.format("paimon").option("read.changelog", "true").table("t")
+
+    def run():
+        writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(120)
+        return sorted(tuple(r.values()) for r in target.to_arrow().to_pylist())
+
+    assert run() == [(1, "a"), (2, "b")]
+    source.delete(rows((1, "a")))
+    source.upsert(rows((2, "B"), (3, "c")))
+    assert run() == [(2, "B"), (3, "c")]
+    snapshots = target.snapshots().to_pylist()
+    assert len({s["commit_user"] for s in snapshots}) == 1
+    assert [s["commit_identifier"] for s in snapshots if s["commit_kind"] == "APPEND"] == [1, 2]
+
+
+def test_a_batch_that_is_in_already_is_not_written_again(wb, tmp_path):
+    """The driver dies after our commit and before Spark's own note of it."""
+    source, target = make(wb, keys=False), make(wb, "target", keys=False)
+    source.append(rows((1, "a")))
+    checkpoint = tmp_path / "c"
+    frame = wb.spark.readStream.table("t")
+
+    def run():
+        writer = frame.writeStream.format("paimon").option("checkpointLocation", str(checkpoint))
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(120)
+        return sorted(target.to_arrow().column("k").to_pylist())
+
+    assert run() == [1]
+    source.append(rows((2, "b")))
+    assert run() == [1, 2]
+    noted = max((checkpoint / "commits").glob("[0-9]*"), key=lambda p: int(p.name))
+    noted.unlink()
+    noted.with_name(f".{noted.name}.crc").unlink(missing_ok=True)
+    before = target.latest_snapshot().id
+    assert run() == [1, 2]
+    assert target.latest_snapshot().id == before
+    source.append(rows((3, "c")))
+    assert run() == [1, 2, 3]
+
+
+def test_complete_results_replace_those_before(wb, tmp_path):
+    source = make(wb, keys=False)
+    source.append(rows((1, "a"), (2, "a"), (3, "b")))
+    wb.run("CREATE TABLE counts (v STRING, n BIGINT)")
+    frame = wb.spark.readStream.table("t").groupBy("v").count()
+
+    def run():
+        writer = (
+            frame.writeStream.format("paimon").outputMode("complete").option("checkpointLocation", str(tmp_path / "c"))
+        )
+        writer.trigger(availableNow=True).toTable("counts").awaitTermination(120)
+        return sorted(tuple(r.values()) for r in wb.table("counts").to_arrow().to_pylist())
+
+    assert run() == [("a", 2), ("b", 1)]
+    source.append(rows((4, "a")))
+    assert run() == [("a", 3), ("b", 1)]
+
+
+def test_a_stream_makes_the_table_that_is_absent(wb, tmp_path):
+    make(wb, keys=False).append(rows((1, "a")))
+    writer = (
+        wb.spark.readStream.table("t").writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+    )
+    writer.trigger(availableNow=True).start(str(tmp_path / "made")).awaitTermination(120)
+    assert paimon_nb.open_table(str(tmp_path / "made")).to_arrow().to_pylist() == [{"k": 1, "v": "a"}]
+
+
+def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
+    for name in ("t", "u", "a", "b"):
+        make(wb, name, keys=False).append(rows((1, "a")))
+
+    def run(source, target, checkpoint):
+        writer = wb.spark.readStream.table(source).writeStream.format("paimon")
+        query = (
+            writer.option("checkpointLocation", str(tmp_path / checkpoint)).trigger(availableNow=True).toTable(target)
+        )
+        query.awaitTermination(120)
+
+    run("t", "a", "c")
+    with pytest.raises(BadOptionValue, match="belongs to a stream into"):
+        run("t", "b", "c")
+    (tmp_path / "c" / "paimon_sink.json").unlink()
+    wb.table("u").append(rows((2, "b")))
+    with pytest.raises(StreamingQueryException) as error:
+        run("u", "b", "c")
+    assert isinstance(translate(error.value), TableReplaced)
+
+
+def test_expired_and_rolled_back_snapshots_are_errors_of_ours(wb, tmp_path):
+    table = make(wb, keys=False)
+    for n in range(1, 4):
+        table.append(rows((n, "x")))
+    run = Run(wb.spark.readStream.table("t"), tmp_path / "c")
+    assert len(run()) == 1
+    for n in range(4, 8):
+        table.append(rows((n, "x")))
+    expire_snapshots(table.store, ExpireLimits(1, 1, 0, 50))
+    with pytest.raises(StreamingQueryException) as error:
+        run()
+    ours = translate(error.value)
+    assert isinstance(ours, SnapshotExpired)
+    assert "needs snapshot 4, which has expired" in str(ours)
+    again = make(wb, "r", keys=False)
+    for n in range(1, 4):
+        again.append(rows((n, "x")))
+    run = Run(wb.spark.readStream.table("r"), tmp_path / "r")
+    assert len(run()) == 1
+    rollback_to_snapshot(again.store, 1)
+    with pytest.raises(StreamingQueryException, match="rolled back"):
+        run()
+
+
+def test_what_cannot_be_streamed_is_refused_before_it_starts(wb):
+    make(wb, "p", merge_engine="partial-update")
+    make(wb, "t")
+    with pytest.raises(UnsupportedOperation, match="needs a changelog producer"):
+        wb.spark.readStream.table("p")
+    with pytest.raises(BadOptionValue):
+        wb.spark.readStream.option("scan.tag-name", "x").table("t")
+    with pytest.raises(UnsupportedOperation, match="cannot be read as a stream"):
+        wb.spark.readStream.table("t$snapshots")
+
+
+def test_sparks_own_streams_are_left_alone(wb, tmp_path):
+    frame = wb.spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    query = (
+        frame.writeStream.format("memory").queryName("seen").option("checkpointLocation", str(tmp_path / "c")).start()
+    )
+    try:
+        assert query.isActive
+    finally:
+        query.stop()
