@@ -5,6 +5,7 @@ Source: Paimon `SchemaManager.java` (generateTableSchema); format reference, sec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ from paimon_nb.plan.ddl import (
     SetOptions,
 )
 
+_INDEX_OF_COLUMN = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
+"""`file-index.bitmap.<column>.version`, also `...<column>[key].version`."""
 _FIELD_LISTS = ("bucket-key", "sequence.field", "rowkind.field", "record-level.time-field", "clustering.columns")
 
 
@@ -192,6 +195,8 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
             raise SchemaChangeError("cannot drop the last column", hint="DROP TABLE removes the table")
         del siblings[index]
 
+    if len(change.path) == 1 and any(f.name == change.path[0] for f in draft.fields):
+        _refuse_if_named(draft, change.path[0])
     try:
         draft.edit(change.path, remove)
     except ColumnNotFound:
@@ -217,7 +222,7 @@ def _rename(draft: _Draft, change: RenameColumn) -> None:
 
 
 def _rename_in_options(options: Mapping[str, str], old: str, new: str) -> dict[str, str]:
-    """Options that name columns follow the rename: bucket-key, sequence.field, fields.<old>.*, sequence groups."""
+    """Options that name columns follow the rename: bucket-key, sequence.field, fields.<old>.*, sequence groups, indexes."""
 
     def in_list(text: str) -> str:
         return ",".join(new if part.strip() == old else part for part in text.split(","))
@@ -231,8 +236,30 @@ def _rename_in_options(options: Mapping[str, str], old: str, new: str) -> dict[s
             key = f"fields.{in_list(names)}.{aspect}"
             if aspect == "sequence-group":
                 value = in_list(value)
+        elif key.startswith("file-index.") and key.endswith(".columns"):
+            value = ",".join(_rename_indexed(part, old, new) for part in value.split(","))
+        elif (index := _INDEX_OF_COLUMN.fullmatch(key)) and index["column"] == old:
+            key = f"file-index.{index['kind']}.{new}{index['rest']}"
         out[key] = value
     return out
+
+
+def _rename_indexed(text: str, old: str, new: str) -> str:
+    """`c`, or `c[key]` for one key of a map."""
+    column, bracket, rest = text.strip().partition("[")
+    return new + bracket + rest if column == old else text
+
+
+def _refuse_if_named(draft: _Draft, column: str) -> None:
+    """A column that options still name must not go: every later write would fail on them."""
+    before = draft.options
+    named = [k for k, v in before.items() if _rename_in_options({k: v}, column, column + "'") != {k: v}]
+    if named:
+        raise SchemaChangeError(
+            f"cannot drop column {column!r}: option {named[0]!r} names it",
+            hint="RESET or change the option first, in the same ALTER TABLE or an earlier one",
+            options=named,
+        )
 
 
 def _alter(draft: _Draft, change: AlterColumn) -> None:

@@ -76,6 +76,7 @@ def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> lis
 
 def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
     """The file written anew in its bucket, in its order, without the rows at `positions`."""
+    store = store.at_newest_schema()
     rows, places = placed_rows(store, split)
     kept = rows.filter(pa.array(~np.isin(places, positions)))
     (file,) = split.files

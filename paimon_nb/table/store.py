@@ -77,6 +77,12 @@ class TableStore:
         """The same table read with another of its schemas; this use's dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
 
+    def at_newest_schema(self) -> TableStore:
+        """This table under its latest schema, for work that rewrites other people's rows: under an older one, values of
+        columns that were added or widened since would be lost."""
+        newest = self.schemas.latest()
+        return self if newest is None or newest.id <= self.schema.id else self.at_schema(newest)
+
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
         return TableStore.open(self.fs, self.root, branch, self.dynamic)

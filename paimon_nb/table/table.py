@@ -233,9 +233,21 @@ class Table:
         return self.to_arrow(where=all_of([Compare(k, "=", v) for k, v in key.items()]))
 
     def diff(self, start: int | str, end: int | str) -> pa.Table:
-        """How the rows changed from one snapshot (or tag) to another: audit rows with `rowkind` first."""
-        between = {"incremental-between": f"{start},{end}", "incremental-between-scan-mode": "diff"}
-        return self.system("audit_log", options=between)
+        """How the rows changed from one snapshot (or tag) to another: new and changed rows as they are then, gone ones
+        as -D, with `rowkind` first; under the latest schema. Reads both states whole.
+
+        Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such moment.
+        """
+        from paimon_nb.table.scan import changed_rows, parse_travel, resolve
+        from paimon_nb.table.system.audit_log import with_kind_first
+
+        ends = []
+        for moment in (start, end):
+            store = self.store.copy({"scan.version": str(moment)})
+            found = resolve(store, parse_travel(store.options))
+            assert found is not None
+            ends.append(found)
+        return with_kind_first(changed_rows(self.store, *ends))
 
     def stream(
         self,
@@ -400,7 +412,8 @@ class Table:
         from paimon_nb.table.cluster import Order
         from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
 
-        order = Order.of(self.store, strategy, [_column(self.schema, c) for c in columns])
+        newest = self.store.at_newest_schema()
+        order = Order.of(newest, strategy, [_column(newest.schema, c) for c in columns])
         tasks = plan_sort(self.store, partitions)
         commit, messages = self.commit(), []
         try:

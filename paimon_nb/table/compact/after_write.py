@@ -29,6 +29,7 @@ class Before(Protocol):
 
 def compact_after_write(store: TableStore, messages: Sequence[CommitMessage], before: Before) -> list[CommitMessage]:
     """Messages with their compact increments. `before` holds the live files the write began with."""
+    store = store.at_newest_schema()
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
     index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
     out = []

@@ -50,15 +50,22 @@ def plan_compaction(
 
     Args:
         partitions: serialized partitions, or a test for them; None means all.
-        full: everything to the top level (or joined); False: only what the strategy says is due.
+        full: everything to the top level (or joined); False: only what the strategy says is due. Where postponed rows
+            wait, they are given their buckets first, which are then compacted as after a write.
     """
     snapshot = store.latest()
     if snapshot is None:
         return []
+    store = store.at_newest_schema()
     index = index_entries(store, snapshot)
     tasks: list[CompactTask] = []
-    for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
+    buckets = by_bucket(live_entries(store, snapshot))
+    # Postponed rows are merged into real buckets that are known only then: no other task may touch those meanwhile.
+    waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
+    for (partition, bucket), entries in buckets.items():
         if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
+            continue
+        if partition in waiting and bucket != POSTPONE_BUCKET:
             continue
         mine = tuple(
             e for e in index
@@ -97,6 +104,7 @@ def _choices(
 
 def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
     """Do one task: files are written, nothing is published."""
+    store = store.at_newest_schema()
     if task.bucket == POSTPONE_BUCKET:
         return compact_postponed(store, task.partition, task.files, task.base_snapshot)
     message = CommitMessage(task.partition, task.bucket, task.total_buckets, base_snapshot=task.base_snapshot)

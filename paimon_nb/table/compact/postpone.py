@@ -65,7 +65,8 @@ def _as_compaction(store: TableStore, message: CommitMessage) -> CommitMessage:
     after = {f.file_name for f in message.compact_after}
     for file in message.new_files:
         if file.file_name in gone - after:
-            store.fs.delete(store.data_path(message.partition, message.bucket, file))  # never seen by anybody
+            for path in store.paths_of(message.partition, message.bucket, file):
+                store.fs.delete(path)  # never seen by anybody
     # An upgraded new file is new on its final level.
     return replace(
         message, new_files=(), compact_before=before, compact_after=(*kept, *message.compact_after), row_count=0

@@ -34,6 +34,7 @@ def rescale(
         )
     if count < 1:
         raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
+    store = store.at_newest_schema()
     plan = plan_scan(store.copy({"scan.fallback-branch": ""}))
     scope = Overwrite(
         dynamic=bool(store.schema.partition_keys), read_snapshot=plan.snapshot.id if plan.snapshot else None

@@ -66,6 +66,7 @@ def plan_sort(
 
 def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
     """Rewrite one partition: files are written, nothing is published."""
+    store = store.at_newest_schema()
     place = Place(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
     rows = OrderedRows(store, order)

@@ -11,7 +11,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.memory import forget
 from paimon_nb.table.maintain.doomed import Doomed, delete_paths
-from paimon_nb.table.maintain.reachable import changelog_entries, reachable
+from paimon_nb.table.maintain.reachable import changelog_entries, reachable, without_changelog
 from paimon_nb.table.store import TableStore
 
 
@@ -32,6 +32,8 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         snapshot = main.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
         _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
+        if snapshot.id not in main.snapshots.ids():
+            snapshot = without_changelog(snapshot)  # it went with the snapshot; a tag does not hold it
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
         main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
         main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
@@ -82,7 +84,10 @@ def fast_forward(store: TableStore, name: str) -> None:
     replaced = [i for i in main.snapshots.ids() if i >= first]
     replaced_tags = [n for n in main.tags.names() if main.tags.get(n).snapshot.id >= first]
     doomed = Doomed(main)
-    for snapshot in [*map(main.snapshots.get, replaced), *(main.tags.get(n).snapshot for n in replaced_tags)]:
+    for snapshot in [
+        *map(main.snapshots.get, replaced),
+        *(without_changelog(main.tags.get(n).snapshot) for n in replaced_tags),
+    ]:
         doomed.add_entries(live_entries(main, snapshot))
         doomed.add_entries(changelog_entries(main, snapshot))
         doomed.add_metadata(snapshot)
@@ -126,7 +131,7 @@ def _no_main(name: str) -> None:
 def _states(store: TableStore) -> list[Snapshot]:
     return [
         *(store.snapshots.get(i) for i in store.snapshots.ids()),
-        *(store.tags.get(n).snapshot for n in store.tags.names()),
+        *(without_changelog(store.tags.get(n).snapshot) for n in store.tags.names()),
     ]
 
 

@@ -1,6 +1,7 @@
 """Reading a table: which files hold the wanted rows of which moment, and how their rows become the result."""
 
 from paimon_nb.table.scan.bind import bind
+from paimon_nb.table.scan.changed_rows import changed_rows
 from paimon_nb.table.scan.evaluate import evaluate, keep
 from paimon_nb.table.scan.funnel import Funnel, Skip, Stage
 from paimon_nb.table.scan.incremental import (
@@ -47,7 +48,7 @@ from paimon_nb.table.scan.where import parse_predicate
 __all__ = [
     "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
     "Constant", "DvRef", "Funnel", "In", "Increment", "IsNotNull", "IsNull", "Latest", "Like", "Not", "Or", "Predicate",
-    "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "Travel", "all_of", "bind", "conjuncts", "evaluate",
+    "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "Travel", "all_of", "bind", "changed_rows", "conjuncts", "evaluate",
     "every_level", "iter_plan", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel", "plan_changes",
     "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds", "resolve",
 ]  # fmt: skip

@@ -66,7 +66,7 @@ def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
     if pa.types.is_nested(left.type):
         return np.array(
-            [_plain(a) == _plain(b) for a, b in zip(left.to_pylist(), right.to_pylist(), strict=True)], bool
+            [plain_value(a) == plain_value(b) for a, b in zip(left.to_pylist(), right.to_pylist(), strict=True)], bool
         )
     if pa.types.is_floating(left.type):  # by bits, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
@@ -75,10 +75,10 @@ def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
     return np.asarray(pc.or_(both_null, pc.fill_null(pc.equal(left, right), False)))
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Nested values with floats by their bits."""
     if isinstance(value, float):
         return struct.pack("<d", value)
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+        return {k: plain_value(v) for k, v in value.items()}
+    return [plain_value(v) for v in value] if isinstance(value, list | tuple) else value

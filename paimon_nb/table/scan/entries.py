@@ -41,10 +41,17 @@ KeepManifests = Callable[[Sequence[ManifestFile]], Sequence[bool]]
 
 
 def live(store: TableStore, snapshot: Snapshot, keep: KeepManifests | None = None) -> Read:
-    """Entries of the files that the snapshot holds. Raises `CorruptFile`, `MissingFile`."""
+    """Entries of the files that the snapshot holds. Raises `CorruptFile`, `MissingFile`.
+
+    With `keep`, only the entries of partitions that it asks for mean anything: of others, a file's removal may lie in a
+    manifest that was skipped. So the caller drops those, then calls `refuse_doubles`.
+    """
     names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
     read = _read(store, [m for name in names for m in manifests(store, name)], keep)
-    return Read(add_up(read.entries), read.manifests, read.manifests_skipped, read.files_skipped)
+    entries = add_up(read.entries)
+    if keep is None:
+        refuse_doubles(entries)
+    return Read(entries, read.manifests, read.manifests_skipped, read.files_skipped)
 
 
 def changes(store: TableStore, list_name: str | None, keep: KeepManifests | None = None) -> Read:
@@ -73,16 +80,16 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
 
 
 def add_up(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
-    """Entries of kind ADD that no DELETE takes back, in order. Raises `CorruptFile` when a file is added twice."""
+    """Entries of kind ADD that no DELETE takes back, in order."""
     entries = list(entries)
     gone = {e.identity for e in entries if e.kind == DELETE}
-    alive = [e for e in entries if e.kind == ADD and e.identity not in gone] if gone else entries
-    if len({e.file.file_name for e in alive}) < len(alive):
-        _refuse_doubles(alive)
-    return alive
+    return [e for e in entries if e.kind == ADD and e.identity not in gone] if gone else entries
 
 
-def _refuse_doubles(entries: list[ManifestEntry]) -> None:
+def refuse_doubles(entries: list[ManifestEntry]) -> None:
+    """Raise `CorruptFile` when live entries name a file twice."""
+    if len({e.file.file_name for e in entries}) == len(entries):
+        return
     seen = set()
     for e in entries:
         address = (e.partition, e.bucket, e.file.file_name)

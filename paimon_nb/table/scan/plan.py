@@ -14,7 +14,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bind import bind
-from paimon_nb.table.scan.entries import index_entries, live
+from paimon_nb.table.scan.entries import index_entries, live, refuse_doubles
 from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
@@ -132,6 +132,7 @@ def live_pruned(
     read = live(store, snapshot, pruner.keep_manifests)
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
     entries = pruner.partitions(read.entries)
+    refuse_doubles(entries)
     if store.bucket_option == -2:
         entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
     entries = pruner.buckets(entries)

@@ -23,10 +23,14 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
     return (ROWKIND, *store.schema.fields)
 
 
-def _read(store: TableStore) -> pa.Table:
-    rows = read_plan(plan_scan(store), kinds=True)
+def with_kind_first(rows: pa.Table) -> pa.Table:
+    """Rows with a kind column: as `rowkind`, in front."""
     at = rows.schema.get_field_index(VALUE_KIND)
     return rows.remove_column(at).add_column(0, ROWKIND.name, kind_texts(rows.column(at)))
+
+
+def _read(store: TableStore) -> pa.Table:
+    return with_kind_first(read_plan(plan_scan(store), kinds=True))
 
 
 AUDIT_LOG = SystemTable(_fields, _read)

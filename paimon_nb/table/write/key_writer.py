@@ -24,7 +24,10 @@ class KeyBucketWriter:
     Memory: at most `write-buffer-size` bytes of rows; a full buffer becomes a level-0 file.
     """
 
-    def __init__(self, store: TableStore, spec: MergeSpec, place: Place, next_sequence: int) -> None:
+    def __init__(
+        self, store: TableStore, spec: MergeSpec, place: Place, next_sequence: int, *, may_log: bool = True
+    ) -> None:
+        """`may_log`: False for an overwrite, which has no changelog whatever the producer."""
         self.store = store
         self.spec = spec
         self.place = place
@@ -35,7 +38,7 @@ class KeyBucketWriter:
         self._buffer: list[pa.Table] = []
         self._bytes = 0
         self._limit = store.options.get(opt.WRITE_BUFFER_SIZE)
-        self._log_input = str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
+        self._log_input = may_log and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
         """Add conformed rows with their kinds (int8 codes)."""

@@ -180,7 +180,9 @@ class TableWrite:
             self._check_total(partition)
             place, sequence = Place(partition, bucket), self._restored.next_sequence(key)
             if self._spec is not None:
-                self._writers[key] = KeyBucketWriter(self.store, self._spec, place, sequence)
+                self._writers[key] = KeyBucketWriter(
+                    self.store, self._spec, place, sequence, may_log=not self.overwrite
+                )
             else:
                 # An unaware table has many writers and no order between them; each counts from 0, as in Java.
                 start = sequence if self.store.bucket_option > 0 else 0
@@ -213,7 +215,7 @@ class TableWrite:
             key[1],
             total_buckets(self.store),
             new_files=tuple(new_files),
-            changelog_files=() if self.overwrite else tuple(changelog),
+            changelog_files=tuple(changelog),
             base_snapshot=self._restored.snapshot_id,
             row_count=writer.row_count,
         )

@@ -1,6 +1,7 @@
 """Compaction changes files and levels, never rows; changelogs tell what a compaction revealed."""
 
 import random
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ from write_kit import by_key, compact_all, history, levels, make_table, put, row
 
 from paimon_nb.base import clock
 from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.compact.runs import file_rows
 from paimon_nb.table.maintain.reachable import changelog_entries
@@ -247,3 +249,24 @@ def test_random_histories_equal_a_dict(tmp_path, seed, options):
         if dice.random() < 0.3:
             compact_all(store, full=dice.random() < 0.5)
         assert by_key(rows_of(store), "k", "n") == expected
+
+
+class TestOldWriters:
+    """Whoever rewrites other people's rows must know all their columns."""
+
+    @pytest.mark.parametrize("keys", [["k"], []], ids=["keys", "no keys"])
+    def test_columns_that_came_later_survive(self, tmp_path, keys):
+        options = {"bucket": "1", "num-sorted-run.compaction-trigger": "2", "compaction.min.file-num": "2"}
+        options |= {} if keys else {"bucket-key": "k"}
+        old = make_table(f"{tmp_path}/t", {"k": "INT", "v": "INT"}, keys, **options)
+        wide = [("k", "INT"), ("v", "BIGINT"), ("late", "STRING")]
+        fields = [replace(f, type=parse_type(t)) for f, (_, t) in zip(old.schema.fields, wide, strict=False)]
+        late = DataField(2, "late", parse_type("STRING"))
+        assert old.schemas.create(replace(old.schema, id=1, fields=(*fields, late), highest_field_id=2))
+        new = old.refreshed()
+        put(new, [{"k": 1, "v": 1 << 40, "late": "kept"}])
+        put(old, [{"k": 2, "v": 2}])  # compacts the file of the newer writer with its own
+        compact_all(old)
+        expected = [{"k": 1, "v": 1 << 40, "late": "kept"}, {"k": 2, "v": 2, "late": None}]
+        assert by_key(rows_of(new), "k") == by_key(expected, "k")
+        assert len(live_entries(new, new.latest())) == 1

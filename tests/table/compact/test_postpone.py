@@ -2,6 +2,9 @@
 
 from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
 
+from paimon_nb.base import clock
+from paimon_nb.table.maintain import find_orphans
+
 KV = {"k": "INT", "v": "STRING"}
 
 
@@ -33,3 +36,21 @@ def test_later_rows_join_the_buckets_that_are_there(tmp_path):
     assert by_key(rows_of(later), "k") == by_key(expected, "k")
     assert {bucket for bucket, _, _ in levels(store)} == {0, 1}
     assert list((tmp_path / "t" / "bucket-postpone").glob("*"))  # still in the history
+
+
+def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
+    """The rows that move and the buckets they move to are one task, so that the commit does not conflict with itself."""
+    options = {"postpone.default-bucket-num": "1", "file-index.bloom-filter.columns": "v"}
+    options |= {"file-index.in-manifest-threshold": "1 b"}
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **options)
+    for turn in range(4):
+        put(store, rows([turn, 50], f"{turn}"))
+        compact_all(store, full=False)
+    assert sum(bucket == 0 for bucket, _, _ in levels(store)) > 1
+    put(store, rows([50, 60], "last"))
+    assert compact_all(store) != []
+    compact_all(store)
+    assert levels(store) == [(0, 5, 6)]
+    expected = [{"k": i, "v": f"{i}"} for i in range(4)] + rows([50, 60], "last")
+    assert by_key(rows_of(store), "k") == by_key(expected, "k")
+    assert find_orphans(store, clock.now_ms() + 1, any_age=True) == []  # nor the indexes of files that never were seen

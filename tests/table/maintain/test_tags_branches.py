@@ -215,3 +215,23 @@ class TestBranches:
         assert TableCommit(branch).commit([]) == []
         assert append(branch, "x") == 1
         assert append(store, "y", 30, 31) == 2
+
+
+def test_branch_from_a_tag_whose_snapshot_has_expired():
+    """The snapshot's changelog went with it; the branch must not name it, or nothing could be deleted any more."""
+    store = make_table(**{"changelog-producer": "input"})
+    append(store, "f0", changelog="log0")
+    create_tag(store, "old")
+    for i in range(1, 4):
+        append(store, f"f{i}", i, i, changelog=f"log{i}")
+    expire_snapshots(store, ExpireLimits(1, 1, 0, 50))
+    create_branch(store, "late", "old")
+    assert missing(store) == []
+    assert expire_snapshots(store.on_branch("late"), ExpireLimits(1, 1, 0, 50)) == 0
+    append(store, "f9", changelog="log9")
+    assert expire_snapshots(store, ExpireLimits(1, 1, 0, 50)) == 1
+    assert missing(store) == []
+    delete_branch(store, "late")
+    create_branch(store, "again", "old")
+    fast_forward(store, "again")
+    assert (missing(store), live(store)) == ([], {"f0"})

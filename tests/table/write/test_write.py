@@ -213,3 +213,12 @@ class TestMisuse:
             messages = pickle.loads(pickle.dumps(write.prepare()))
         assert TableCommit(store).commit(messages) == [1]
         assert compact_all(store) == [2]
+
+
+def test_overwrite_writes_no_changelog_files(tmp_path):
+    """An overwrite has no changelog, so files of one would lie about for ever."""
+    store = make_table(f"{tmp_path}/t", {"k": "INT", "v": "STRING"}, ["k"], bucket="1", changelog_producer="input")
+    put(store, [{"k": 1, "v": "a"}])
+    put(store, [{"k": 2, "v": "b"}], overwrite=Overwrite())
+    assert len(list((tmp_path / "t" / "bucket-0").glob("changelog-*"))) == 1
+    assert rows_of(store) == [{"k": 2, "v": "b"}]

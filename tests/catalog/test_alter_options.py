@@ -1,0 +1,54 @@
+"""ALTER TABLE and the options that name columns: they follow a rename, and a column they name does not go."""
+
+import pytest
+
+from paimon_nb.base.errors import SchemaChangeError
+from paimon_nb.catalog.alter import apply_changes
+from paimon_nb.format.schema import create_schema
+from paimon_nb.format.types import parse_type
+from paimon_nb.plan.ddl import DropColumn, RenameColumn, ResetOptions
+
+COLUMNS = {"k": "INT", "a": "INT", "b": "STRING", "m": "MAP<STRING, INT>"}
+OPTIONS = {
+    "file-index.bitmap.columns": "a,m[x]",
+    "file-index.bitmap.a.version": "1",
+    "file-index.bitmap.m[x].version": "1",
+    "fields.b.aggregate-function": "last_value",
+}
+
+
+def schema(options):
+    return create_schema([(n, parse_type(t), None, None) for n, t in COLUMNS.items()], [], ["k"], options, None)
+
+
+def changed(options, *changes):
+    return dict(apply_changes(schema(options), changes, has_data=True, now_ms=1).options)
+
+
+def test_indexes_follow_a_rename():
+    assert changed(OPTIONS, RenameColumn(("a",), "b2"), RenameColumn(("m",), "map")) == {
+        "file-index.bitmap.columns": "b2,map[x]",
+        "file-index.bitmap.b2.version": "1",
+        "file-index.bitmap.map[x].version": "1",
+        "fields.b.aggregate-function": "last_value",
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "column"),
+    [
+        ("file-index.bitmap.columns", "b, a", "a"),
+        ("file-index.bloom-filter.columns", "m[x]", "m"),
+        ("sequence.field", "a", "a"),
+        ("fields.a.sequence-group", "b", "a"),
+        ("fields.a.sequence-group", "b", "b"),
+        ("fields.b.aggregate-function", "last_value", "b"),
+    ],
+)
+def test_named_column_does_not_go(option, value, column):
+    with pytest.raises(SchemaChangeError, match=f"{column}.*{option}"):
+        changed({option: value}, DropColumn((column,)))
+    assert changed({option: value}, ResetOptions((option,)), DropColumn((column,))) == {}
+    other = ({"a", "b", "m"} - {column} - set(value.split(","))).pop()
+    if f".{other}." not in option:
+        assert changed({option: value}, DropColumn((other,))) == {option: value}

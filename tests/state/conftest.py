@@ -1,0 +1,5 @@
+import sys
+from pathlib import Path
+
+TABLE = Path(__file__).parents[1] / "table"
+sys.path[:0] = [str(Path(__file__).parent), *(str(TABLE / room) for room in ("maintain", "commit"))]
