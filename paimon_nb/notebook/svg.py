@@ -34,6 +34,7 @@ STYLE = """
 .pnb .seal-sign{fill:#111;pointer-events:none}
 .pnb .rail{fill:currentColor;opacity:.055}
 .pnb .overlap{fill:currentColor;fill-opacity:.035;stroke:currentColor;stroke-opacity:.38;stroke-dasharray:3 3}
+.pnb .folder{fill:currentColor;fill-opacity:.06;stroke:currentColor;stroke-opacity:.35}
 .pnb .now{fill:#56B4E9;fill-opacity:.16}
 .pnb .changed{fill:#E69F00;fill-opacity:.28}
 .pnb .axis{stroke:currentColor;stroke-opacity:.3}

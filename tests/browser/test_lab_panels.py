@@ -21,12 +21,13 @@ CELLS = (
     "%paimon skip sales",
     "%paimon why carts id=7",
     "%paimon compare orders 11 13",
+    "%paimon create shop.visits",
     "%paimon compact hostile",
     "%paimon skip hostile",
     "%paimon why hostile k=a",
     "%paimon compare hostile",
 )
-COMPACT, FUNNEL, WHY, COMPARE, HOSTILE = 1, 2, 3, 4, (5, 6, 7, 8)
+COMPACT, FUNNEL, WHY, COMPARE, CREATE, HOSTILE = 1, 2, 3, 4, 5, (6, 7, 8, 9)
 TRIGGER = "num-sorted-run.compaction-trigger"
 
 
@@ -150,6 +151,7 @@ def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:
     for _ in range(3):  # from the field down the stages
         keyboard.press("Tab")
     expect(output.locator(".facts").last).to_have_text("2 of 8 buckets go on · 12 files: bucket does not match the key")
+    shown.page.mouse.move(1, 1)
     output.locator(".stage").first.hover()
     expect(output.locator(".facts").last).to_have_text(
         "4 of 6 manifests go on · 2 manifests: other partitions, not even opened"
@@ -205,6 +207,54 @@ def test_two_moments_are_chosen(shown: Notebook) -> None:
     expect(output.get_by_role("cell", name="-U", exact=True).first).to_be_visible()
 
 
+def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
+    output, keyboard = shown.output(CREATE), shown.page.keyboard
+    ddl, insert = output.locator("pre.ddl"), output.get_by_role("button", name="into a new cell")
+    add = output.get_by_role("button", name="+ column")
+    add.focus()
+    keyboard.press("Enter")
+    expect(output.get_by_label("name of column 3")).to_be_focused()
+    expect(output.locator(".error")).to_have_count(1)  # it has no name yet
+    expect(insert).to_be_disabled()
+    keyboard.type("seen")
+    keyboard.press("Tab")
+    keyboard.press("Control+A")
+    keyboard.type("TIMESTAMP(3)")
+    for _ in range(2):  # past the key, to the partition
+        keyboard.press("Tab")
+    keyboard.press("Space")
+    expect(output.locator(".warning").filter(has_text="seen has a value for every moment")).to_have_count(1)
+    output.get_by_label("partition of column 3").uncheck()
+    bucket = output.get_by_label("bucket")
+    bucket.focus()
+    keyboard.type("4")
+    expect(output.locator(".facts")).to_contain_text("number of buckets")
+    output.get_by_label("merge-engine").select_option("aggregation")
+    output.get_by_role("button", name="+ option").click()
+    keyboard.type("fields.seen.aggregate-function")
+    keyboard.press("Tab")
+    keyboard.type("max")
+    keyboard.press("Enter")
+    output.get_by_label("dialect").select_option("spark")
+    expected = (
+        "CREATE TABLE shop.visits (\n  id BIGINT NOT NULL,\n  name STRING,\n  seen TIMESTAMP(3)\n)\nTBLPROPERTIES (\n"
+        "  'primary-key' = 'id',\n  'bucket' = '4',\n  'merge-engine' = 'aggregation',\n"
+        "  'fields.seen.aggregate-function' = 'max'\n)"
+    )
+    expect(ddl).to_have_text(expected)
+    before = shown.page.locator(".jp-CodeCell").count()
+    insert.click()
+    expect(output.get_by_role("status")).to_have_text("it stands in the cell below")
+    cells = shown.page.locator(".jp-CodeCell")
+    expect(cells).to_have_count(before + 1)
+    source = shown.page.evaluate(
+        "i => window.jupyterapp.shell.currentWidget.content.widgets[i].model.sharedModel.getSource()", CREATE + 1
+    )
+    assert source == "%%paimon\n" + expected
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(before)
+
+
 def test_no_name_or_value_becomes_markup(shown: Notebook) -> None:
     for cell in HOSTILE:
         shown.output(cell).locator("svg").first.wait_for()
@@ -212,7 +262,7 @@ def test_no_name_or_value_becomes_markup(shown: Notebook) -> None:
     assert shown.page.locator(".jp-OutputArea-output img, .jp-OutputArea-output script").count() == 0
 
 
-PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE))
+PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE), ("create", CREATE))
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])

@@ -90,3 +90,11 @@ class Looks:
 
         table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
         return Compaction(table, options, watch=True)
+
+    def _do_create(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.create import CreateForm
+
+        words = shlex.split(rest)
+        if len(words) > 1:
+            raise UsageError("%paimon create [TABLE] opens a form; %%paimon runs a CREATE statement")
+        return CreateForm(words[0] if words else "my_table")

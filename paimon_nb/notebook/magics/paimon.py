@@ -44,6 +44,7 @@ HELP = """%paimon                         where we are
 %paimon tables [DATABASE]       tables
 %paimon describe TABLE          columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
+%paimon create [TABLE]          a form that writes CREATE TABLE, with warnings and the layout
 %paimon lsm TABLE [--bucket N] [--by key|size]    the LSM tree, seen
 %paimon timeline TABLE          the history, with a slider
 %paimon explore TABLE [PLACE]   schema, options, snapshots, manifests, files, row groups: a tree to open

@@ -1,5 +1,6 @@
 // A prebuilt extension written by hand: JupyterLab and Notebook 7 load it as it is, no build.
-// It does two things: %%paimon cells get SQL highlighting; a stored widget without its kernel shows its stored picture.
+// %%paimon cells get SQL highlighting; a stored widget without its kernel shows its stored picture; a form may put a
+// statement into a new cell; the cancel button of a progress line interrupts the kernel.
 (() => {
   let scope;
   const shared = async (name) => (await Object.values(scope[name])[0].get())();
@@ -87,11 +88,36 @@
     },
   });
 
+  // Widgets know no notebook: they ask by an event, which is cancelled when somebody has done it.
+  const help = (notebook) => ({
+    id: "paimon-nb:help",
+    autoStart: true,
+    requires: [notebook.INotebookTracker],
+    activate: (app, tracker) => {
+      document.addEventListener("paimon-nb:insert", (event) => {
+        if (!tracker.currentWidget || typeof event.detail.source !== "string") return;
+        event.preventDefault();
+        app.commands.execute("notebook:insert-cell-below").then(() => {
+          tracker.activeCell.model.sharedModel.setSource(event.detail.source);
+          notebook.NotebookActions.focusActiveCell ? notebook.NotebookActions.focusActiveCell(tracker.currentWidget.content) : null;
+        });
+      });
+      document.addEventListener("click", (event) => {
+        const panel = tracker.currentWidget, pressed = event.target.closest && event.target.closest("button.pnb-cancel");
+        const session = pressed && panel && panel.node.contains(pressed) && panel.sessionContext.session;
+        if (!session || !session.kernel) return;
+        pressed.disabled = true;
+        session.kernel.interrupt();
+      });
+    },
+  });
+
   (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
     init: (given) => { scope = given; },
     get: async (module) => {
       if (module !== "./extension") throw new Error(module);
-      const made = [highlight(await shared("@jupyterlab/codemirror")), stills(await shared("@jupyterlab/notebook"))];
+      const notebook = await shared("@jupyterlab/notebook");
+      const made = [highlight(await shared("@jupyterlab/codemirror")), stills(notebook), help(notebook)];
       return () => ({ default: made, __esModule: true });
     },
   };

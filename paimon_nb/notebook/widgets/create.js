@@ -1,0 +1,119 @@
+// The form holds the draft; the kernel answers with statement, problems, warnings and layout.
+export default {
+  render({ model, el: host }) {
+    host.classList.add("pnb", "form");
+    const first = model.get("view"), id = "pnb" + Math.random().toString(36).slice(2);
+    const draft = { name: first.name, comment: first.comment, rows: first.rows, partitions: first.partitions,
+      columns: first.columns.map((c) => ({ ...c })), options: { ...first.options } };
+    const send = () => model.send({ draft });
+    // While somebody types, the kernel is asked when the keys rest.
+    let waiting = null;
+    const soon = () => { clearTimeout(waiting); waiting = setTimeout(send, 250); };
+    const types = html(host, "datalist", { id: id + "types" }), known = html(host, "datalist", { id: id + "known" });
+    first.types.forEach((t) => html(types, "option", { value: t }));
+    first.known.forEach((k) => html(known, "option", { value: k }));
+
+    const top = html(host, "div", { class: "bar" });
+    const text = (parent, label, get, set, attributes) => {
+      const input = field(parent, label, get(), () => {}, attributes);
+      input.addEventListener("input", () => { set(input.value); soon(); });
+      return input;
+    };
+    text(top, "table", () => draft.name, (v) => { draft.name = v; }, { size: 18 });
+    text(top, "comment", () => draft.comment, (v) => { draft.comment = v; }, { size: 24 });
+    text(top, "rows, about", () => draft.rows, (v) => { draft.rows = v; }, { size: 9, inputmode: "numeric" });
+    text(top, "partitions, about", () => draft.partitions, (v) => { draft.partitions = v; }, { size: 6, inputmode: "numeric" });
+
+    const columns = html(html(host, "div", { class: "pnb-t" }), "table");
+    const drawColumns = () => {
+      columns.replaceChildren();
+      const head = html(html(columns, "thead"), "tr");
+      ["column", "type", "key", "partition", "may be NULL", "comment", ""].forEach((h) => html(head, "th", { scope: "col" }, h));
+      const body = html(columns, "tbody");
+      draft.columns.forEach((c, i) => {
+        const row = html(body, "tr"), who = (what) => `${what} of column ${i + 1}`;
+        const cell = (make) => make(html(row, "td"));
+        // A key column cannot hold NULL.
+        const after = () => { nullable.disabled = c.key; nullable.checked = c.nullable && !c.key; };
+        const input = (name, size, more) => cell((td) => {
+          const made = html(td, "input", { type: "text", size, spellcheck: "false", "aria-label": who(name), ...(more || {}) });
+          made.value = c[name];
+          made.addEventListener("input", () => { c[name] = made.value; soon(); });
+        });
+        const tick = (name, label) => cell((td) => {
+          const made = html(td, "input", { type: "checkbox", "aria-label": who(label) });
+          made.checked = c[name];
+          made.addEventListener("change", () => { c[name] = made.checked; after(); send(); });
+          return made;
+        });
+        input("name", 14);
+        input("type", 22, { list: id + "types" });
+        tick("key", "key");
+        tick("partition", "partition");
+        const nullable = tick("nullable", "may be NULL");
+        after();
+        input("comment", 20);
+        cell((td) => button(td, "✕", () => { draft.columns.splice(i, 1); drawColumns(); send(); }, { "aria-label": `remove column ${i + 1}` }));
+      });
+    };
+    drawColumns();
+    const more = html(host, "div", { class: "bar" });
+    button(more, "+ column", () => {
+      draft.columns.push({ name: "", type: "STRING", key: false, partition: false, nullable: true, comment: "" });
+      drawColumns();
+      send();
+      columns.querySelector("tbody tr:last-child input").focus();
+    });
+
+    const options = html(host, "div", { class: "bar" }), others = html(host, "div");
+    text(options, "bucket", () => draft.options.bucket || "", (v) => { draft.options.bucket = v; }, { size: 4, placeholder: "-1", inputmode: "numeric" });
+    for (const [key, values] of Object.entries(first.choices)) {
+      choice(options, key, [["", "(default)"], ...values.map((v) => [v, v])], draft.options[key] || "", (v) => { draft.options[key] = v; send(); });
+    }
+    const addOption = (key, value) => {
+      const line = html(others, "div", { class: "bar" });
+      let old = key;
+      const name = field(line, "option", key, (k) => {
+        delete draft.options[old];
+        old = k;
+        if (k) draft.options[k] = given.value;
+        send();
+      }, { size: 34, list: id + "known", "data-option": "" });
+      const given = field(line, "value", value, (v) => { if (old) { draft.options[old] = v; send(); } }, { size: 16 });
+      button(line, "✕", () => { delete draft.options[old]; line.remove(); send(); }, { "aria-label": "remove this option" });
+      return name;
+    };
+    button(options, "+ option", () => addOption("", "").focus());
+    const help = html(host, "div", { class: "facts dim", "aria-live": "polite" });
+    host.addEventListener("focusin", (event) => {
+      const label = event.target.closest(".control"), name = event.target.dataset.option !== undefined ? event.target.value : label && label.textContent.trim().split(" ")[0];
+      help.textContent = (name && model.get("view").help[name]) || "";
+    });
+
+    const troubles = html(host, "div", { "aria-live": "polite" }), layout = html(host, "div");
+    const bar = html(host, "div", { class: "bar" });
+    choice(bar, "dialect", [["flink", "Flink SQL"], ["spark", "Spark SQL"]], model.get("dialect"), (v) => { model.set("dialect", v); model.save_changes(); });
+    const done = html(html(host, "div"), "output", { role: "status" });
+    const ddl = html(host, "pre", { class: "ddl", tabindex: 0, role: "group", "aria-label": "the statement" });
+    const put = button(bar, "into a new cell", async () => {
+      const source = "%%paimon\n" + model.get("view").ddl;
+      // Our JupyterLab extension hears this and says so by cancelling it; elsewhere the text goes to the clipboard.
+      const asked = new CustomEvent("paimon-nb:insert", { detail: { source }, cancelable: true });
+      if (!document.dispatchEvent(asked)) { done.textContent = "it stands in the cell below"; return; }
+      try { await navigator.clipboard.writeText(source); done.textContent = "copied: paste it into a cell"; }
+      catch (error) { done.textContent = "select the text and copy it into a cell"; }
+    });
+    const draw = () => {
+      const view = model.get("view");
+      troubles.replaceChildren();
+      view.problems.forEach((p) => html(troubles, "div", { class: "error" }, "✗ " + p));
+      view.warnings.forEach((w) => html(troubles, "div", { class: "warning" }, "! " + w));
+      put.disabled = view.problems.length > 0;
+      svgInto(layout, view.svg);
+      ddl.textContent = view.ddl;
+    };
+    model.on("change:view", draw);
+    draw();
+    return () => clearTimeout(waiting);
+  },
+};

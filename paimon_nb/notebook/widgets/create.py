@@ -1,0 +1,113 @@
+"""A form for a new table: it writes the DDL, says what is wrong and what will hurt, and shows how the table will lie on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, verdict, warnings
+from paimon_nb.notebook.create_svg import layout_svg
+from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.options import TABLE_OPTIONS
+from paimon_nb.options.check import find_option
+
+TYPES = (
+    "INT", "BIGINT", "STRING", "DOUBLE", "DECIMAL(10, 2)", "BOOLEAN", "DATE", "TIMESTAMP(3)",
+    "TIMESTAMP(3) WITH LOCAL TIME ZONE", "BYTES", "ARRAY<STRING>", "MAP<STRING, STRING>",
+)  # fmt: skip
+CHOICES = ("merge-engine", "changelog-producer", "file.format")
+"""Options with a list to choose from."""
+MOST = 1000
+"""Columns that a form takes."""
+
+
+class CreateForm(Picture):
+    """`%paimon create db.t`: makes nothing; the statement goes into a cell, and the reader runs it."""
+
+    _esm = script("panel.js", "create.js")
+    view = traitlets.Dict().tag(sync=True)
+    dialect = traitlets.Enum(DIALECTS, "flink").tag(sync=True)
+
+    def __init__(self, name: str = "my_table", dialect: str = "flink") -> None:
+        self.draft = Draft(name)
+        super().__init__(view=self._view(), dialect=dialect)
+        self.observe(lambda change: self._show(), "dialect")
+        self.on_msg(self._hear)
+
+    def take(self, draft: Draft) -> None:
+        """Another draft."""
+        self.draft = draft
+        self._show()
+
+    def _show(self) -> None:
+        self.view = self._view()
+
+    def _view(self) -> dict[str, Any]:
+        d = self.draft
+        self.verdict = verdict(d)
+        return {
+            "name": d.name, "comment": d.comment, "rows": d.rows or "", "partitions": d.partitions or "",
+            "columns": [{"name": c.name, "type": c.type, "key": c.key, "partition": c.partition, "nullable": c.nullable, "comment": c.comment} for c in d.columns],
+            "options": dict(d.options), "ddl": self.sql, "problems": list(self.verdict.problems), "warnings": self.notes(), "svg": layout_svg(d),
+            "types": list(TYPES), "choices": {k: _choices(k) for k in CHOICES}, "known": sorted(TABLE_OPTIONS),
+            "help": {k: _help(k) for k in {*d.options, *CHOICES, "bucket"}},
+        }  # fmt: skip
+
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        if "draft" in content:
+            self.take(_draft(content["draft"]))
+
+    def notes(self) -> list[str]:
+        """What CREATE TABLE would remark, and choices that will hurt."""
+        return [*self.verdict.notes, *warnings(self.draft)]
+
+    @property
+    def sql(self) -> str:
+        """The statement."""
+        return ddl(self.draft, self.dialect)
+
+    @property
+    def code(self) -> str:
+        """Python that makes the table."""
+        return f"wb.run({self.sql!r})"
+
+    def still_text(self) -> str:
+        said = [*(f"-- refused: {p}" for p in self.verdict.problems), *(f"-- note: {w}" for w in self.notes())]
+        return "\n".join([self.sql, *said])
+
+    def still_svg(self) -> str:
+        return layout_svg(self.draft)
+
+
+def _draft(given: Any) -> Draft:
+    """What the page sent, whatever it is, as a draft."""
+    columns = tuple(
+        Column(
+            str(c.get("name", "")), str(c.get("type", "")), bool(c.get("key")), bool(c.get("partition")),
+            bool(c.get("nullable", True)), str(c.get("comment", "")),
+        )
+        for c in list(given.get("columns", []))[:MOST]
+    )  # fmt: skip
+    options = {str(k): str(v) for k, v in dict(given.get("options", {})).items()}
+    return Draft(
+        str(given.get("name", "")), columns, options, str(given.get("comment", "")), _number(given.get("rows")),
+        _number(given.get("partitions")),
+    )  # fmt: skip
+
+
+def _number(text: Any) -> int:
+    try:
+        return max(0, int(str(text).replace(",", "").replace("_", "") or 0))
+    except ValueError:
+        return 0
+
+
+def _choices(key: str) -> list[str]:
+    option = TABLE_OPTIONS.find(key)
+    return [str(c) for c in option.choices or ()]
+
+
+def _help(key: str) -> str:
+    option = find_option(key)
+    return f"{option.doc} (default: {option.shown_default})" if option is not None else ""

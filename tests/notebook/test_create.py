@@ -1,0 +1,150 @@
+"""The form for a new table: its statement in both dialects, what would be refused, what will hurt, the layout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from hostile import PAYLOADS
+from shell_kit import Shell
+
+from paimon_nb.notebook.create_model import Column, Draft, bucket_bytes, ddl, verdict, warnings
+from paimon_nb.notebook.create_svg import layout_svg
+from paimon_nb.notebook.widgets.create import CHOICES, TYPES, CreateForm
+from paimon_nb.options import TABLE_OPTIONS
+from paimon_nb.workbench import Workbench
+
+FULL = Draft(
+    "visits",
+    (
+        Column("day", "STRING", key=True, partition=True), Column("id", "BIGINT", key=True, comment="who's there"),
+        Column("Order", "DECIMAL(10, 2)", nullable=False), Column("a b`c", "ARRAY<STRING>"), *(Column(f"c{i}", t) for i, t in enumerate(TYPES)),
+    ),
+    {"bucket": "2", "merge-engine": "partial-update", "changelog-producer": ""},
+    "it's a table",
+)  # fmt: skip
+
+
+def made(wb: Workbench, text: str) -> tuple[object, ...]:
+    wb.run(text)
+    schema = wb.table("visits").schema
+    wb.run("DROP TABLE visits PURGE")
+    return schema.fields, schema.primary_keys, schema.partition_keys, dict(schema.options), schema.comment
+
+
+def test_both_dialects_make_the_same_table(wb: Workbench) -> None:
+    flink, spark = made(wb, ddl(FULL, "flink")), made(wb, ddl(FULL, "spark"))
+    assert flink == spark
+    assert flink[1:] == (
+        ("day", "id"), ("day",), {"bucket": "2", "merge-engine": "partial-update"}, "it's a table",
+    )  # fmt: skip
+    assert [f.name for f in flink[0]][:4] == ["day", "id", "Order", "a b`c"]
+    assert flink[0][1].description == "who's there"
+
+
+def test_the_statement_reads_well() -> None:
+    assert ddl(Draft("shop.visits", (Column("id", "BIGINT", key=True), Column("user")), {"bucket": "4"})) == (
+        "CREATE TABLE shop.visits (\n  id BIGINT NOT NULL,\n  `user` STRING,\n  PRIMARY KEY (id) NOT ENFORCED\n)\n"
+        "WITH (\n  'bucket' = '4'\n)"
+    )
+    spark = ddl(Draft("visits", (Column("id", "BIGINT", key=True),)), "spark")
+    assert spark.endswith("TBLPROPERTIES (\n  'primary-key' = 'id'\n)")
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        (replace(FULL, name=""), "needs a name"),
+        (replace(FULL, columns=()), "needs a column"),
+        (Draft("t", (Column("a"), Column("a"))), "twice"),
+        (Draft("t", (Column("a", "TEXTUAL"),)), "TEXTUAL"),
+        (Draft("t", (Column("a", "ARRAY<INT>", key=True),)), "cannot be"),
+        (Draft("t", (Column("a"),), {"bucket": "many"}), "bucket"),
+        (Draft("t", (Column("a", "INT, b INT) WITH ('x' = 'y') --"),)), "not understood"),
+    ],
+)  # fmt: skip
+def test_what_would_be_refused_is_said(draft: Draft, said: str) -> None:
+    assert said in " ".join(verdict(draft).problems)
+
+
+def test_a_misspelt_option_is_remarked() -> None:
+    assert verdict(Draft("t", (Column("a"),), {"bukket": "1"})).notes == (
+        "no option 'bukket' is known; did you mean 'bucket'?",
+    )
+
+
+def columns(*named: str, **types: str) -> tuple[Column, ...]:
+    """`id!` is a key, `day/` a partition column, `day!/` both."""
+    return tuple(
+        Column(n.strip("!/"), types.get(n.strip("!/"), "INT"), key="!" in n, partition="/" in n) for n in named
+    )
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        (Draft("t", columns("d!/", "v"), {"bucket": "1"}), "each partition holds one row"),
+        (Draft("t", columns("ok!", "v", ok="BOOLEAN"), {"bucket": "1"}), "few values"),
+        (Draft("t", columns("x!", x="DOUBLE"), {"bucket": "1"}), "floating point"),
+        (Draft("t", columns("id!", "day/")), "not in the primary key"),
+        (Draft("t", columns("id!", "at!/", at="TIMESTAMP(3)"), {"bucket": "1"}), "every moment"),
+        (Draft("t", columns("id!", "day!/"), {"bucket": "1"}, partitions=50_000), "50,000 partitions"),
+        (Draft("t", columns("id!")), "one job at a time"),
+        (Draft("t", columns("v"), {"merge-engine": "aggregation"}), "need a primary key"),
+        (Draft("t", columns("id!", "n"), {"merge-engine": "aggregation", "bucket": "1"}), "no aggregate function"),
+        (Draft("t", columns("id!", "n"), {"bucket": "64"}, rows=1000), "many small files"),
+        (Draft("t", columns("id!", "n"), {"bucket": "1"}, rows=10**10), "compactions take long"),
+    ],
+)  # fmt: skip
+def test_a_bad_choice_is_warned_of(draft: Draft, said: str) -> None:
+    assert [w for w in warnings(draft) if said in w]
+
+
+def test_a_good_choice_is_not() -> None:
+    draft = Draft("t", columns("id!", "day!/", "v", day="STRING"), {"bucket": "2"}, rows=10**9, partitions=10)
+    assert (verdict(draft).problems, warnings(draft)) == ((), [])
+    assert 200e6 < (bucket_bytes(draft) or 0) < 1e9
+
+
+def test_the_form_takes_what_the_page_sends(shell: Shell) -> None:
+    form = shell.value("%paimon create shop.visits")
+    assert isinstance(form, CreateForm)
+    assert repr(form).startswith("CREATE TABLE shop.visits (")
+    form._hear(
+        form,
+        {
+            "draft": {
+                "name": "x",
+                "columns": [{"name": "a", "type": "INT", "key": True}],
+                "options": {"bucket": "1"},
+                "rows": "1,000,000",
+            }
+        },
+        [],
+    )
+    assert (form.draft.rows, form.view["problems"]) == (1_000_000, [])
+    form.dialect = "spark"
+    assert "TBLPROPERTIES" in form.view["ddl"]
+    form._hear(form, {"draft": {"name": 7, "columns": [{}], "options": {}, "rows": "soon"}}, [])
+    assert form.view["problems"]
+    assert set(form.view["choices"]["merge-engine"]) == set(TABLE_OPTIONS.find("merge-engine").choices)
+    assert all(form.view["choices"][k] for k in CHOICES)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS[::5])
+def test_hostile_names_stay_names(wb: Workbench, payload: str) -> None:
+    draft = Draft(
+        "visits", (Column(payload, "INT", comment=payload), Column("k", key=True)), {"x.note": payload}, payload
+    )
+    ElementTree.fromstring(layout_svg(replace(draft, name=payload)))
+    if verdict(draft).problems:
+        return  # refused as a name: nothing is made
+    for dialect in ("flink", "spark"):
+        fields, _, _, options, comment = made(wb, ddl(draft, dialect))
+        assert (fields[0].name, fields[0].description, options["x.note"], comment) == (
+            payload,
+            payload,
+            payload,
+            payload,
+        )
