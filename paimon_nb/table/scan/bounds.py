@@ -80,7 +80,8 @@ def _groups(
     out: dict[_Place, list[int]] = {}
     for (schema_id, listed), members in forms.items():
         out.setdefault(_place(schema_of(schema_id), listed, field, keys), []).extend(members)
-    return out
+    # Files of several schemas may share a place; their bounds must come back in the order of the files.
+    return {place: sorted(members) for place, members in out.items()}
 
 
 def _place(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField, keys: bool) -> _Place:

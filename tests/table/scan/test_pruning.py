@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,19 @@ def test_bounds_follow_a_column_through_renames_and_widening() -> None:
     assert told("renamed") == ([5, 1 << 40], [9, 1 << 40], [0, 0])
     assert told("b")[0] == [None, 1]  # a text that became a number: its order was another one
     assert told("c")[2] == [2, 0]  # the older file has no such column: all NULL
+
+
+def test_bounds_keep_the_order_of_files_of_alternating_schemas() -> None:
+    """A column that is where it was in both schemas: its files form one group, and still are told apart."""
+    a, late = DataField(0, "a", parse_type("INT")), DataField(1, "late", parse_type("INT"))
+    schemas = {0: TableSchema(0, (a,), 0), 1: TableSchema(1, (a, late), 1)}
+    files = []
+    for i, schema_id in enumerate((0, 1, 0, 1)):
+        stats, _ = collect_stats([a], table_of([a], [(i,)]), ["full"])
+        files.append(replace(data_file(i, stats, ("a",), 1, schema_id), key_stats=stats))
+    for keys in (False, True):
+        bounds = column_bounds(files, a, lambda i: replace(schemas[i], primary_keys=("a",)), keys=keys)
+        assert (bounds.low.to_pylist(), bounds.high.to_pylist()) == ([0, 1, 2, 3], [0, 1, 2, 3])
 
 
 def test_a_char_below_its_spaces_bounds_nothing() -> None:
