@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.store import TableStore
 
-MAX_MARKS = 2000
+MAX_MARKS = 600
 """Above so many files a level is shown in bins."""
 BINS = 400
+FINE = 60
+"""So many ranges are told apart however near they are."""
+HAIR = 0.002
+"""Of the width: about a pixel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,16 @@ class LsmPicture:
         return sum(lane.bytes for lane in self.lanes)
 
 
+Keys = dict[bytes, Any]
+"""Keys already decoded: whoever draws one snapshot after the other hands the same one in each time."""
+
+
 def lsm_picture(
-    store: TableStore, snapshot: Snapshot | None = None, partition: str | None = None, bucket: int | None = None
+    store: TableStore,
+    snapshot: Snapshot | None = None,
+    partition: str | None = None,
+    bucket: int | None = None,
+    keys: Keys | None = None,
 ) -> LsmPicture:
     """The picture of one bucket; without a choice the one with the most runs, then the most bytes.
 
@@ -125,7 +137,7 @@ def lsm_picture(
     where = max(
         chosen, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
     )
-    return _bucket(store, number, kind, where, named[where], pairs)
+    return _bucket(store, number, kind, where, named[where], pairs, {} if keys is None else keys)
 
 
 def _bucket(
@@ -135,33 +147,52 @@ def _bucket(
     where: tuple[str, int],
     entries: Sequence[ManifestEntry],
     pairs: tuple[tuple[str, int], ...],
+    keys: Keys,
 ) -> LsmPicture:
     files = [e.file for e in entries]
     if not store.has_keys:
         return _append_bucket(store, snapshot, kind, where, files, pairs)
     from paimon_nb.table.lsm.keys import key_decoder
     from paimon_nb.table.lsm.levels import Levels
-    from paimon_nb.table.lsm.sections import sections
 
-    key = key_decoder([f.type for f in store.schema.key_fields])
+    decode = key_decoder([f.type for f in store.schema.key_fields])
+
+    def key(data: bytes) -> Any:
+        found = keys.get(data)
+        if found is None:
+            found = keys[data] = decode(data)
+        return found
+
     levels = Levels.of(files, store.options.num_levels, key)
     scale = _Scale(store, files, key)
     lanes = []
     for i, file in enumerate(levels.level0):
-        lanes.append(_lane(store, scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
+        lanes.append(_lane(scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
     for level, run in enumerate(levels.upper, 1):
         if run.files:
-            lanes.append(_lane(store, scale, level, f"L{level}", run.files))
-    overlaps = []
-    for section in sections(files, key):
-        if len(section) > 1:
-            low = min(key(f.min_key) for run in section for f in run.files)
-            high = max(key(f.max_key) for run in section for f in run.files)
-            overlaps.append((scale.at(low), scale.at(high), len(section)))
+            lanes.append(_lane(scale, level, f"L{level}", run.files))
+    overlaps = _overlaps(files, key, scale)
     return LsmPicture(
-        store.name, snapshot, kind, where[0], where[1], tuple(lanes), tuple(overlaps), levels.max_level,
+        store.name, snapshot, kind, where[0], where[1], tuple(lanes), overlaps, levels.max_level,
         scale.low_text, scale.high_text, pairs,
     )  # fmt: skip
+
+
+def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
+    """Ranges in which runs must be merged; those that the eye could not tell apart are one."""
+    from paimon_nb.table.lsm.sections import sections
+
+    out: list[tuple[float, float, int]] = []
+    for section in sections(files, key):
+        if len(section) < 2:
+            continue
+        low = scale.at(min(key(run.files[0].min_key) for run in section))
+        high = scale.at(max(key(run.files[-1].max_key) for run in section))
+        if len(out) >= FINE and low - out[-1][1] < HAIR:
+            out[-1] = (out[-1][0], high, max(out[-1][2], len(section)))
+        else:
+            out.append((low, high, len(section)))
+    return tuple(out)
 
 
 def _append_bucket(
@@ -174,25 +205,32 @@ def _append_bucket(
 ) -> LsmPicture:
     """Append tables have no keys: files side by side, in the order in which they were written."""
     files = sorted(files, key=lambda f: (f.min_sequence, f.creation_time_ms or 0, f.file_name))
+    marks = tuple(_mark(some, 0, "", "", a, b, a, b) for some, a, b in _side_by_side(files))
+    lanes = (Lane(0, "files", marks, files[0].file_name),) if files else ()
+    return LsmPicture(store.name, snapshot, kind, where[0], where[1], lanes, (), 0, others=pairs)
+
+
+def _side_by_side(files: Sequence[DataFile]) -> Iterator[tuple[Sequence[DataFile], float, float]]:
+    """Files as wide as their bytes, one after the other; above `MAX_MARKS` neighbours together, at most `BINS` of them."""
     total = sum(f.file_size for f in files) or 1
-    marks, at = [], 0
-    for f in files:
-        marks.append(
-            _mark(f, 0, "", "", at / total, (at + f.file_size) / total, at / total, (at + f.file_size) / total)
-        )
-        at += f.file_size
-    lane = Lane(0, "files", tuple(marks))
-    return LsmPicture(store.name, snapshot, kind, where[0], where[1], (lane,) if marks else (), (), 0, others=pairs)
+    step = -(-len(files) // BINS) if len(files) > MAX_MARKS else 1
+    at = 0
+    for i in range(0, len(files), step):
+        some = files[i : i + step]
+        end = at + sum(f.file_size for f in some)
+        yield some, at / total, end / total
+        at = end
 
 
 class _Scale:
     """Keys to 0..1: by value for one number, by rank of the files' ends for everything else."""
 
     def __init__(self, store: TableStore, files: Sequence[DataFile], key: Any) -> None:
-        ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
-        self._rank = {k: i / max(1, len(ends) - 1) for i, k in enumerate(ends)}
+        low_file, high_file = min(files, key=lambda f: key(f.min_key)), max(files, key=lambda f: key(f.max_key))
+        lowest, highest = key(low_file.min_key), key(high_file.max_key)
+        self._rank: dict[Any, float] = {}
         self._linear: tuple[float, float] | None = None
-        numeric = len(ends[0]) == 1 and store.schema.key_fields[0].type.root in (
+        numeric = len(lowest) == 1 and store.schema.key_fields[0].type.root in (
             "TINYINT",
             "SMALLINT",
             "INT",
@@ -200,13 +238,15 @@ class _Scale:
             "DATE",
         )
         if numeric:
-            low, high = _number(ends[0]), _number(ends[-1])
+            low, high = _number(lowest), _number(highest)
             self._linear = (low, max(high - low, 1.0))
+        else:
+            ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
+            self._rank = {k: i / max(1, len(ends) - 1) for i, k in enumerate(ends)}
         from paimon_nb.format.row import deserialize
 
         types = [f.type for f in store.schema.key_fields]
         self.text = lambda data: ", ".join(_short(t, v) for t, v in zip(types, deserialize(types, data), strict=True))
-        low_file, high_file = min(files, key=lambda f: key(f.min_key)), max(files, key=lambda f: key(f.max_key))
         self.low_text, self.high_text = self.text(low_file.min_key), self.text(high_file.max_key)
         self.key = key
 
@@ -235,44 +275,28 @@ def _short(t: Any, value: Any) -> str:
     return text if len(text) <= 24 else text[:23] + "…"
 
 
-def _lane(store: TableStore, scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
-    total = sum(f.file_size for f in files) or 1
-    marks, at = [], 0
-    for f in files:
-        marks.append(
-            _mark(
-                f, level, scale.text(f.min_key), scale.text(f.max_key), scale.at(scale.key(f.min_key)),
-                scale.at(scale.key(f.max_key)), at / total, (at + f.file_size) / total,
-            )
-        )  # fmt: skip
-        at += f.file_size
-    shown = _binned(marks) if len(marks) > MAX_MARKS else marks
-    return Lane(level, label, tuple(shown), files[0].file_name)
+def _lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
+    """One run."""
+    marks = []
+    for some, a, b in _side_by_side(files):
+        low, high = some[0].min_key, some[-1].max_key
+        x0, x1 = scale.at(scale.key(low)), scale.at(scale.key(high))
+        marks.append(_mark(some, level, scale.text(low), scale.text(high), x0, x1, a, b))
+    return Lane(level, label, tuple(marks), files[0].file_name)
 
 
-def _mark(f: DataFile, level: int, low: str, high: str, x0: float, x1: float, s0: float, s1: float) -> FileMark:
-    source = {0: "append", 1: "compact"}.get(f.file_source if f.file_source is not None else -1, "")
+def _mark(
+    files: Sequence[DataFile], level: int, low: str, high: str, x0: float, x1: float, s0: float, s1: float
+) -> FileMark:
+    """A file, or neighbours together."""
+    one = files[0] if len(files) == 1 else None
+    source = {0: "append", 1: "compact"}.get(one.file_source if one and one.file_source is not None else -1, "")
     return FileMark(
-        f.file_name, level, 0, f.row_count, f.file_size, low, high, x0, x1, s0, s1, f.delete_row_count or 0,
-        f.min_sequence, f.max_sequence, f.creation_time_ms, 1, source,
+        one.file_name if one else f"{len(files)} files", level, 0, sum(f.row_count for f in files),
+        sum(f.file_size for f in files), low, high, x0, x1, s0, s1, sum(f.delete_row_count or 0 for f in files),
+        min(f.min_sequence for f in files), max(f.max_sequence for f in files),
+        one.creation_time_ms if one else max(f.creation_time_ms or 0 for f in files), len(files), source,
     )  # fmt: skip
-
-
-def _binned(marks: Sequence[FileMark]) -> list[FileMark]:
-    """Neighbours together, so that no picture has more than `BINS` marks a lane."""
-    size = -(-len(marks) // BINS)
-    out = []
-    for i in range(0, len(marks), size):
-        part = marks[i : i + size]
-        out.append(
-            FileMark(
-                f"{len(part)} files", part[0].level, 0, sum(m.rows for m in part), sum(m.bytes for m in part), part[0].min_key,
-                part[-1].max_key, part[0].x0, part[-1].x1, part[0].s0, part[-1].s1, sum(m.deletes for m in part),
-                min(m.min_sequence for m in part), max(m.max_sequence for m in part), max((m.created_ms or 0) for m in part),
-                len(part), "",
-            )
-        )  # fmt: skip
-    return out
 
 
 def lsm_text(picture: LsmPicture) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from hostile import PAYLOADS, live_nodes, svg_tags
+from many_files import append_many, write_many
 from shell_kit import KEYED, rows
 
-from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, _binned, lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked
@@ -110,15 +111,27 @@ def mark(i: int, n: int) -> FileMark:
     return FileMark(f"f{i}", 5, 0, 10, 1000, str(i), str(i + 1), i / n, (i + 1) / n, i / n, (i + 1) / n, 0, i, i, 0)
 
 
-def test_many_files_become_bins_that_lose_nothing() -> None:
-    marks = [mark(i, 20_000) for i in range(20_000)]
-    binned = _binned(marks)
-    assert len(binned) <= BINS
-    assert sum(m.files for m in binned) == 20_000
-    assert sum(m.rows for m in binned) == 200_000
-    assert (binned[0].x0, binned[-1].x1) == (0.0, 1.0)
-    picture = LsmPicture("t", 1, "COMPACT", "", 0, (Lane(5, "L5", tuple(binned)),), (), 5)
-    assert len(lsm_svg(picture)) < 500_000
+@pytest.mark.parametrize("keyed_table", [True, False], ids=["keys", "append"])
+def test_many_files_become_bins_that_lose_nothing(wb: Workbench, keyed_table: bool) -> None:
+    if keyed_table:
+        write_many(wb, "many", 10_000)
+    else:
+        wb.run("CREATE TABLE many (id BIGINT, v STRING)")
+        append_many(wb, "many", 10_000)
+    table = wb.table("many")
+    picture = lsm_picture(table.store)
+    files = table.files()
+    assert picture.files == files.num_rows > 9_999
+    assert picture.rows == sum(files["record_count"].to_pylist())
+    assert picture.bytes == sum(files["file_size_in_bytes"].to_pylist())
+    for lane in picture.lanes:
+        assert len(lane.marks) <= BINS
+        assert sorted(m.s0 for m in lane.marks) == [m.s0 for m in lane.marks]
+    deepest = picture.lanes[-1].marks
+    assert (deepest[0].s0, deepest[-1].s1) == (0.0, 1.0)
+    assert len(lsm_svg(picture)) < 700_000
+    again = lsm_picture(table.store, keys={})
+    assert again == picture
 
 
 def commits(count: int, tags: tuple[str, ...]) -> tuple[Commit, ...]:

@@ -9,7 +9,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import cells, is_number
-from paimon_nb.notebook.lsm_model import lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import Keys, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.base import Picture, script
@@ -35,6 +35,7 @@ class Timeline(Picture):
     def __init__(self, table: Table) -> None:
         self._table = table
         self.model = timeline(table.store)
+        self._keys: Keys = {}
         last = max(0, len(self.model.commits) - 1)
         super().__init__(history=history_data(self.model), position=last)
         self._follow()
@@ -66,7 +67,7 @@ class Timeline(Picture):
             except PaimonError as error:  # expired while it was looked at
                 self.preview = {"columns": [], "rows": [], "note": error.message}
                 return
-        self._picture = lsm_picture(store, snapshot)
+        self._picture = lsm_picture(store, snapshot, keys=self._keys)
         self.picture = as_data(self._picture)
         self.preview = self._rows()
 
