@@ -44,8 +44,8 @@ def split_name(text: str) -> tuple[str, ...]:
     rest = text.strip()
     while rest:
         if rest.startswith("`"):
-            end = rest.replace("``", "\0\0").find("`", 1)
-            end = len(rest) if end < 0 else end
+            end = 1 + rest[1:].replace("``", "\0\0").find("`")  # the opening one may stand before a doubled one
+            end = end or len(rest)
             parts.append(rest[1:end].replace("``", "`"))
             rest = rest[end + 1 :].removeprefix(".")
         else:

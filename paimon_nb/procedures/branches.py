@@ -7,7 +7,7 @@ import pyarrow as pa
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintain import create_branch, delete_branch, fast_forward, rename_branch
 
-_BRANCH = Argument("branch", required=True)
+_BRANCH = Argument("branch", required=True, doc="name of the branch")
 
 
 def _create(context: Context, table: str, branch: str, tag: str | None, ignore_if_exists: bool | None) -> pa.Table:
@@ -34,7 +34,12 @@ def _fast_forward(context: Context, table: str, branch: str) -> pa.Table:
 CREATE_BRANCH = Procedure(
     "create_branch",
     "A branch from a tag, or an empty one.",
-    (table_argument(), _BRANCH, Argument("tag"), Argument("ignore_if_exists", "bool", also=("ignoreIfExists",))),
+    (
+        table_argument(),
+        _BRANCH,
+        Argument("tag", doc="where it begins; an empty branch if absent"),
+        Argument("ignore_if_exists", "bool", doc="be quiet when it is there", also=("ignoreIfExists",)),
+    ),
     _create,
 )
 DELETE_BRANCH = Procedure(
@@ -43,7 +48,11 @@ DELETE_BRANCH = Procedure(
 RENAME_BRANCH = Procedure(
     "rename_branch",
     "Give a branch another name.",
-    (table_argument(), Argument("from_branch", required=True), Argument("to_branch", required=True)),
+    (
+        table_argument(),
+        Argument("from_branch", required=True, doc="its name now"),
+        Argument("to_branch", required=True, doc="its new name"),
+    ),
     _rename,
 )
 FAST_FORWARD = Procedure("fast_forward", "Let main become a branch.", (table_argument(), _BRANCH), _fast_forward)

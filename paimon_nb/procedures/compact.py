@@ -145,7 +145,7 @@ COMPACT_DATABASE = Procedure(
         Argument("including_tables", doc="regular expression on table or database.table"),
         Argument("excluding_tables", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),
-        Argument("partition_idle_time", "span"),
+        Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
         Argument("compact_strategy", doc="full or minor"),
     ),
     _compact_database,

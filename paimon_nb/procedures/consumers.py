@@ -27,8 +27,8 @@ RESET_CONSUMER = Procedure(
     "Set a reader's progress; without a snapshot forget it.",
     (
         table_argument(),
-        Argument("consumer_id", required=True, also=("consumerId",)),
-        Argument("next_snapshot_id", "int", also=("nextSnapshotId",)),
+        Argument("consumer_id", required=True, doc="name of the reader", also=("consumerId",)),
+        Argument("next_snapshot_id", "int", doc="the snapshot that it reads next", also=("nextSnapshotId",)),
     ),
     _reset,
 )

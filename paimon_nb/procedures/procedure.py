@@ -88,6 +88,7 @@ class Procedure:
                 raise SqlAnalysisError(
                     f"{self.name} has no argument {key!r}",
                     hint=did_you_mean(key, [a.name for a in self.arguments]) or self.usage,
+                    argument=key,
                 )
             values[argument.name] = value
         for argument in self.arguments:

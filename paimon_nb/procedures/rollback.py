@@ -83,32 +83,45 @@ def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapsh
 ROLLBACK_TO = Procedure(
     "rollback_to",
     "Make an earlier snapshot or tag the newest again; what came later is deleted.",
-    (table_argument(), Argument("tag"), Argument("snapshot_id", "int", also=("snapshot",))),
+    (
+        table_argument(),
+        Argument("tag", doc="name of a tag"),
+        Argument("snapshot_id", "int", doc="or the id of a snapshot", also=("snapshot",)),
+    ),
     _rollback_to,
     _by_kind,
 )
 ROLLBACK = Procedure(
     "rollback",
     "Spark's name of rollback_to.",
-    (table_argument(), Argument("version"), Argument("snapshot", "int"), Argument("tag")),
+    (
+        table_argument(),
+        Argument("version", doc="tag or snapshot id"),
+        Argument("snapshot", "int", doc="or the id of a snapshot"),
+        Argument("tag", doc="or the name of a tag"),
+    ),
     _rollback,
 )
 ROLLBACK_TO_TIMESTAMP = Procedure(
     "rollback_to_timestamp",
     "Back to the last snapshot at or before a time.",
-    (table_argument(), Argument("timestamp", "time", required=True)),
+    (table_argument(), Argument("timestamp", "time", required=True, doc="epoch ms or local time")),
     _rollback_to_timestamp,
 )
 ROLLBACK_TO_WATERMARK = Procedure(
     "rollback_to_watermark",
     "Back to the last snapshot with at most this watermark.",
-    (table_argument(), Argument("watermark", "int", required=True)),
+    (table_argument(), Argument("watermark", "int", required=True, doc="epoch ms")),
     _rollback_to_watermark,
 )
 ROLLBACK_TO_AS_LATEST = Procedure(
     "rollback_to_as_latest",
     "Commit the state of an earlier snapshot or tag as a new snapshot; nothing is deleted.",
-    (table_argument(), Argument("tag"), Argument("snapshot_id", "int", also=("snapshot",))),
+    (
+        table_argument(),
+        Argument("tag", doc="name of a tag"),
+        Argument("snapshot_id", "int", doc="or the id of a snapshot", also=("snapshot",)),
+    ),
     _rollback_to_as_latest,
     _by_kind,
 )

@@ -82,21 +82,24 @@ CREATE_TAG_FROM_TIMESTAMP = Procedure(
 CREATE_TAG_FROM_WATERMARK = Procedure(
     "create_tag_from_watermark",
     "Tag the first snapshot with at least this watermark.",
-    (table_argument(), _TAG, Argument("watermark", "int", required=True), _RETAINED),
+    (table_argument(), _TAG, Argument("watermark", "int", required=True, doc="epoch ms"), _RETAINED),
     _create_from_watermark,
 )
 DELETE_TAG = Procedure("delete_tag", "Delete tags; several with commas.", (table_argument(), _TAG), _delete)
 RENAME_TAG = Procedure(
     "rename_tag",
     "Give a tag another name.",
-    (table_argument(), _TAG, Argument("target_tag", required=True, also=("targetTagName",))),
+    (table_argument(), _TAG, Argument("target_tag", required=True, doc="its new name", also=("targetTagName",))),
     _rename,
 )
 REPLACE_TAG = Procedure(
     "replace_tag", "Let a tag name another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace
 )
 EXPIRE_TAGS = Procedure(
-    "expire_tags", "Drop tags whose time is over.", (table_argument(), Argument("older_than", "time")), _expire
+    "expire_tags",
+    "Drop tags whose time is over.",
+    (table_argument(), Argument("older_than", "time", doc="only those made before")),
+    _expire,
 )
 TRIGGER_TAG_AUTOMATIC_CREATION = Procedure(
     "trigger_tag_automatic_creation",

@@ -98,19 +98,27 @@ def _alter_column_default_value(context: Context, table: str, column: str, defau
 COMPACT_MANIFEST = Procedure(
     "compact_manifest",
     "List the same files in as few manifests as can be.",
-    (table_argument(), Argument("options", doc="'k=v,k2=v2', dynamic table options"), Argument("dry_run", "bool")),
+    (
+        table_argument(),
+        Argument("options", doc="'k=v,k2=v2', dynamic table options"),
+        Argument("dry_run", "bool", doc="only say what would be done"),
+    ),
     _compact_manifest,
 )
 REMOVE_UNEXISTING_FILES = Procedure(
     "remove_unexisting_files",
     "Take data files that are gone out of the latest state, so that the rest can be read.",
-    (table_argument(), Argument("dry_run", "bool"), Argument("parallelism", "int")),
+    (
+        table_argument(),
+        Argument("dry_run", "bool", doc="only say what would be done"),
+        Argument("parallelism", "int", doc="accepted, without effect here"),
+    ),
     _remove_unexisting_files,
 )
 REPAIR_EARLIEST_SNAPSHOT = Procedure(
     "repair_earliest_snapshot",
     "Let the hint of the earliest snapshot name this one.",
-    (table_argument(), Argument("snapshot_id", "int", required=True)),
+    (table_argument(), Argument("snapshot_id", "int", required=True, doc="the earliest that is there")),
     _repair_earliest_snapshot,
 )
 RESCALE = Procedure(
@@ -120,8 +128,8 @@ RESCALE = Procedure(
         table_argument(),
         Argument("bucket_num", "int", doc="as the table's option says, if absent"),
         Argument("partition", doc="'a=1,b=2;a=3'", also=("partitions",)),
-        Argument("scan_parallelism", "int"),
-        Argument("sink_parallelism", "int"),
+        Argument("scan_parallelism", "int", doc="accepted, without effect here"),
+        Argument("sink_parallelism", "int", doc="accepted, without effect here"),
         Argument("where", doc="condition on partition columns"),
     ),
     _rescale,
@@ -141,6 +149,10 @@ MARK_PARTITION_DONE = Procedure(
 ALTER_COLUMN_DEFAULT_VALUE = Procedure(
     "alter_column_default_value",
     "What a column gets that a write leaves out.",
-    (table_argument(), Argument("column", required=True), Argument("default_value", required=True)),
+    (
+        table_argument(),
+        Argument("column", required=True, doc="name of the column"),
+        Argument("default_value", required=True, doc="the value as text"),
+    ),
     _alter_column_default_value,
 )

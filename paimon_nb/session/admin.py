@@ -64,6 +64,8 @@ def set_option(job: Job, statement: SetOption) -> Result:
             option=key,
             value=value,
         )
+    if key == "execution.runtime-mode" and not session.speaks_flink:
+        notes.append("from here on 7 / 2 is 3, as in Flink; RESET 'execution.runtime-mode' for Spark's 3.5")
     if key == "table.local-time-zone":
         session.spark.conf.set("spark.sql.session.timeZone", value)
     if key.startswith("spark."):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
 from paimon_nb.base.name import Name, quote
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.division import divided_as_flink
 from paimon_nb.session.state import Session
 from paimon_nb.table.scan.predicate import Predicate, all_of, conjuncts
 from paimon_nb.table.table import Table
@@ -27,7 +28,9 @@ def run_query(session: Session, query: Query, text: str, params: Mapping[str, An
 
     with replaced_names(session, query.tables, text) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
-        return session.spark.sql(render(query, text, names), args=wanted or None)
+        said = render(query, text, names)
+        frame = session.spark.sql(said, args=wanted or None)
+        return divided_as_flink(session.spark, said, frame, wanted) if session.speaks_flink else frame
 
 
 @contextmanager

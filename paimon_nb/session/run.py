@@ -39,6 +39,7 @@ from paimon_nb.plan import (
     Use,
 )
 from paimon_nb.session import admin, change, definition, insert, merge, show
+from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
 from paimon_nb.session.result import Result
 from paimon_nb.session.state import Session
@@ -101,4 +102,6 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
     try:
         return HANDLERS[type(statement)](Job(session, text, params), statement)
     except PaimonError as error:
-        raise at(error, text, statement.span) from error.__cause__
+        if "start" not in error.facts:
+            at(error, text, place(error, text, statement.span))
+        raise error from error.__cause__

@@ -174,6 +174,11 @@ class Session:
         # The most specific pattern wins, so apply the widest first.
         return {option: value for _, option, value in sorted(matching, key=lambda m: -m[0])}
 
+    @property
+    def speaks_flink(self) -> bool:
+        """Whether the user set Flink's mode: then what the dialects say alike and mean otherwise is Flink's."""
+        return "execution.runtime-mode" in self.settings
+
     def setting(self, key: str, default: Any = None) -> Any:
         return self.settings.get(key, default)
 

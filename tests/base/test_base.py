@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from paimon_nb.base.errors import CorruptFile, InvalidName, PaimonError, UnknownName
-from paimon_nb.base.name import Name, check_name
+from paimon_nb.base.name import Name, check_name, split_name
 from paimon_nb.base.redact import redact_options, redact_text
 from paimon_nb.base.registry import Registry
 
@@ -50,3 +50,17 @@ def test_secrets_are_masked_in_options_and_text():
     sql = "CREATE CATALOG c WITH ('jdbc.password' = 'canary', 'uri' = 'u', `token` = \"canary\")"
     assert "canary" not in redact_text(sql)
     assert "'uri' = 'u'" in redact_text(sql)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a.`b.c`.d", ("a", "b.c", "d")),
+        ("`a``b`.x", ("a`b", "x")),
+        ("default.``````", ("default", "``")),
+        ("```a`.`b```", ("`a", "b`")),
+        ("`open", ("open",)),
+    ],
+)
+def test_quoted_names_fall_apart_at_their_dots(text, parts):
+    assert split_name(text) == parts

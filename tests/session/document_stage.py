@@ -72,7 +72,7 @@ class Stage:
         return out
 
     def rows(self, text: str) -> list[tuple[Any, ...]]:
-        found = [tuple(round(v, 2) if isinstance(v, float) else v for v in r) for r in self.wb.sql(text).collect()]
+        found = [tuple(r) for r in self.wb.sql(text).collect()]
         return sorted(found, key=repr)
 
     def outcome(self, text: str, statement: Statement) -> Any:
