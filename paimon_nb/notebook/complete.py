@@ -8,6 +8,7 @@ from typing import Any
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.name import split_name
 
 _KEYWORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",
@@ -34,15 +35,15 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
         fragment, words = candidates(text[body_start:], cursor - body_start)
     except PaimonError:
         return SimpleMatcherResult(completions=[])
-    folded = fragment.lower()
-    found = [SimpleCompletion(w, type="paimon") for w in words if w.lower().startswith(folded)]
+    folded = _bare(fragment)
+    found = [SimpleCompletion(w, type="paimon") for w in words if _bare(w).startswith(folded)]
     return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
 
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
     """(the fragment that is being written, every name that could stand there)."""
     from paimon_nb.notebook.magics.current import workbench
-    from paimon_nb.sql import completion_context
+    from paimon_nb.sql import completion_context, written
 
     session = workbench().session
     at = completion_context(text, cursor)
@@ -65,9 +66,9 @@ def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
         case "table":
             words = _tables(session, at.prefix)
         case "database":
-            words = [*session.catalog.databases(), *session.catalogs]
+            words = map(written, [*session.catalog.databases(), *session.catalogs])
         case "catalog":
-            words = sorted(session.catalogs)
+            words = map(written, sorted(session.catalogs))
         case "column":
             words = [*_columns(session, at.tables), *_KEYWORDS]
         case _:
@@ -75,27 +76,33 @@ def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
     return at.prefix, list(words)
 
 
+def _bare(text: str) -> str:
+    """Names are found with and without their quotes, in any case."""
+    return text.replace("`", "").lower()
+
+
 def _tables(session: Any, prefix: str) -> list[str]:
-    *path, _ = prefix.split(".")
+    from paimon_nb.sql import written
+
+    path = split_name(prefix.rpartition(".")[0])
     if not path:
-        loose = [*session.temporary, *session.views]
-        return [
-            *session.catalog.tables(session.current_database),
-            *loose,
-            *(d + "." for d in session.catalog.databases()),
-        ]
-    catalog, database = session.find_database(tuple(p.strip("`") for p in path))
-    return [".".join([*path, t]) for t in catalog.tables(database)]
+        known = [*session.catalog.tables(session.current_database), *session.temporary, *session.views]
+        return [*map(written, known), *(written(d) + "." for d in session.catalog.databases())]
+    catalog, database = session.find_database(path)
+    return [".".join(map(written, (*path, t))) for t in catalog.tables(database)]
 
 
 def _columns(session: Any, tables: Iterable[str]) -> list[str]:
+    from paimon_nb.sql import written
+
     names: dict[str, None] = {}
     for name in tables:
         try:
-            table = session.table(tuple(p.strip("`") for p in name.split("$")[0].split(".")))
+            *path, last = split_name(name)
+            table = session.table((*path, last.split("$")[0]))
         except PaimonError:
             continue
-        names.update(dict.fromkeys(table.schema.names))
+        names.update(dict.fromkeys(map(written, table.schema.names)))
     return list(names)
 
 

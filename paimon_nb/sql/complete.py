@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_FRAGMENT = re.compile(r"[\w$.`\-]*$")
+_PATH = re.compile(r"(?:`(?:[^`]|``)*`|[\w$.\-])*$")
+"""What belongs to the name before the cursor: letters, dots, and quoted parts that are closed."""
+_NAME = r"((?:`(?:[^`]|``)*`|[\w$.])+)"
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED = frozenset(
+    """ALL AND ANY AS AT BETWEEN BOTH BY CASE CAST CHECK COLLATE COLUMN CREATE CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
+    CURRENT_USER DATE DAY DELETE DESC DESCRIBE DISTINCT DROP ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH FILTER FOR FOREIGN FROM FULL
+    GRANT GROUP HAVING HOUR IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN LATERAL LEADING LEFT LIKE LIMIT MERGE MINUTE MONTH NATURAL
+    NOT NULL OF OFFSET ON ONLY OR ORDER OUTER OVERLAPS PARTITION PERCENT PRIMARY RANGE REFERENCES RIGHT ROW ROWS SECOND SELECT SET SOME
+    TABLE THEN TIME TIMESTAMP TO TRAILING TRUE UNION UNIQUE UNKNOWN UPDATE USER USING VALUE VALUES VIEW WHEN WHERE WINDOW WITH YEAR
+    """.split()  # noqa: SIM905 - a hundred quotes would be harder to read
+)
+"""Words that one of the dialects does not take for a name unless they are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +37,10 @@ class Completion:
 def completion_context(text: str, cursor: int) -> Completion:
     """Where the cursor stands in a cell."""
     before = text[:cursor]
-    fragment = _FRAGMENT.search(before)
-    assert fragment is not None
-    prefix, start = fragment[0], fragment.start()
+    start = _fragment_start(before)
+    prefix = before[start:]
     statement = before[:start].rsplit(";", 1)[-1]
-    tables = tuple(re.findall(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+([\w$.`]+)", text))
+    tables = tuple(re.findall(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+" + _NAME, text))
     if "$" in prefix:
         owner, _, rest = prefix.rpartition("$")
         return Completion("system_table", rest, start + len(owner) + 1, owner, tables)
@@ -52,3 +63,21 @@ def completion_context(text: str, cursor: int) -> Completion:
     if not statement.strip():
         return Completion("keyword", prefix, start, None, tables)
     return Completion("column" if tables else "keyword", prefix, start, None, tables)
+
+
+def _fragment_start(before: str) -> int:
+    """Where the name begins that is being written, an opened quote included."""
+    statement = before.rfind(";") + 1
+    quote = before.rfind("`")
+    if before.count("`", statement) % 2:  # inside a quoted name
+        before = before[:quote]
+    found = _PATH.search(before)
+    assert found is not None
+    return found.start()
+
+
+def written(name: str) -> str:
+    """A name as it must stand in SQL: in backticks when it is no plain word."""
+    if _PLAIN.fullmatch(name) and name.upper() not in _RESERVED:
+        return name
+    return "`" + name.replace("`", "``") + "`"

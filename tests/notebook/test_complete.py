@@ -11,7 +11,9 @@ from shell_kit import KEYED, Shell
 def typed(shell: Shell):
     """Types a cell and presses Tab at its end: the offered names."""
     shell.value("%%paimon -q\n" + KEYED.format("orders") + ";\n" + KEYED.format("`odd-name`"))
-    shell.value("%%paimon -q\nCREATE DATABASE archive")
+    shell.value(
+        "%%paimon -q\nCREATE DATABASE archive; CREATE TABLE archive.`my table` (`order` INT, `a b` INT, plain INT)"
+    )
 
     def tab(cell: str) -> list[str]:
         with provisionalcompleter():
@@ -33,6 +35,12 @@ def typed(shell: Shell):
         ("%%paimon\nSELECT  FROM orders WHERE ", ["id", "v"], []),
         ("%%paimon\nUSE ", ["archive", "default", "paimon"], []),
         ("%%paimon\nSEL", ["SELECT"], ["FROM"]),
+        ("%%paimon\nSELECT * FROM odd", ["`odd-name`"], ["odd-name", "orders"]),
+        ("%%paimon\nSELECT * FROM `odd", ["`odd-name`"], ["orders"]),
+        ("%%paimon\nSELECT * FROM archive.", ["archive.`my table`"], []),
+        ("%%paimon\nSELECT * FROM archive.`my t", ["archive.`my table`"], []),
+        ("%%paimon\nSELECT * FROM archive.`my table` WHERE ", ["`order`", "`a b`", "plain"], ["order", "id"]),
+        ("%%paimon\nSELECT `a b`, plain FROM archive.`my table` WHERE `a", ["`a b`"], ["plain"]),
     ],
 )
 def test_names_that_can_stand_there(typed, cell: str, offers: list[str], not_offers: list[str]) -> None:

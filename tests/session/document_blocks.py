@@ -41,9 +41,9 @@ _USERS = (
 )
 _KAFKA = "CREATE TABLE {0} ({1}) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json')"
 _SYNCED = "CREATE TABLE paimon_catalog.my_db.users (user_id BIGINT, name STRING, email STRING)"
-_T = "CREATE TABLE default.{0} (id INT, p STRING, a INT, b INT) PARTITIONED BY (p); INSERT INTO default.{0} VALUES (1, '0', 3, 1), (2, '0', 1, 2); INSERT INTO default.{0} VALUES (3, '0', 2, 3)"
-_IDS = f"CREATE TABLE default.T (id INT, PRIMARY KEY (id) NOT ENFORCED) {_KEEP}; " + "; ".join(
-    f"INSERT INTO default.T VALUES ({i})" for i in range(1, 13)
+_T = "CREATE TABLE {0} (id INT, p STRING, a INT, b INT) PARTITIONED BY (p); INSERT INTO {0} VALUES (1, '0', 3, 1), (2, '0', 1, 2); INSERT INTO {0} VALUES (3, '0', 2, 3)"
+_IDS = f"CREATE TABLE T (id INT, PRIMARY KEY (id) NOT ENFORCED) {_KEEP}; " + "; ".join(
+    f"INSERT INTO T VALUES ({i})" for i in range(1, 13)
 )
 
 BEFORE: dict[tuple[str, int, int], str] = {
@@ -52,9 +52,9 @@ BEFORE: dict[tuple[str, int, int], str] = {
     ("000", 372, 0): _USERS.format("users") + "; COMMITS users 20",
     ("000", 437, 0): _SYNCED,
     ("000", 489, 0): "CREATE TABLE paimon_table (user_id BIGINT, name STRING, event_time TIMESTAMP(3)); " + _KAFKA.format("kafka_source", "user_id BIGINT, name STRING, event_time TIMESTAMP(3)"),
-    ("000", 499, 0): "CREATE TABLE downstream_sink (user_id BIGINT, name STRING, event_time TIMESTAMP(3)); INSERT INTO paimon_table VALUES (1, 'a', NULL), (2, 'b', NULL)",
-    ("000", 569, 0): "INSERT INTO events VALUES ('a', 'x', TIMESTAMP '2025-10-19 00:00:00'), ('b', 'y', NULL)",
-    ("000", 761, 0): "USE CATALOG paimon; INSERT INTO analytics.user_activity VALUES (1, 'a', NULL, '', '2025-10-19'), (2, 'b', NULL, '', '2025-10-19'), (3, 'a', NULL, '', '2025-10-19'), (3, 'a', NULL, '', '2025-10-18')",
+    ("000", 499, 0): "CREATE TABLE downstream_sink (user_id BIGINT, name STRING, event_time TIMESTAMP(3)); INSERT INTO paimon_table VALUES (1, 'a', CAST(NULL AS TIMESTAMP(3))), (2, 'b', CAST(NULL AS TIMESTAMP(3)))",
+    ("000", 569, 0): "INSERT INTO events VALUES ('a', 'x', TIMESTAMP '2025-10-19 00:00:00'), ('b', 'y', CAST(NULL AS TIMESTAMP(3)))",
+    ("000", 761, 0): "USE CATALOG paimon; INSERT INTO analytics.user_activity VALUES (1, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (2, 'b', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (3, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (3, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-18')",
     ("000", 782, 0): _USERS.format("paimon.analytics.users") + "; COMMITS paimon.analytics.users 20",
     ("000", 831, 0): "USE CATALOG paimon; CREATE DATABASE IF NOT EXISTS my_db; CREATE TABLE my_db.users (user_id BIGINT, dt STRING, PRIMARY KEY (user_id, dt) NOT ENFORCED) PARTITIONED BY (dt) " + _KEEP
                      + "; INSERT INTO my_db.users VALUES (1, '2025-10-19'), (2, '2025-10-20'); INSERT INTO my_db.users VALUES (1, '2025-10-19')",
@@ -68,7 +68,7 @@ BEFORE: dict[tuple[str, int, int], str] = {
     ("000", 1041, 1): "CREATE TABLE product_updates (product_id BIGINT, product_name STRING, category STRING, price DECIMAL(10,2)); INSERT INTO product_updates VALUES (1, 'p', 'c', 9.99)",
     ("000", 1061, 2): """INSERT INTO orders_stream VALUES (1, 10, 5.00, TIMESTAMP '2025-10-19 00:00:00'), (2, 20, 6.00, TIMESTAMP '2025-10-19 00:00:00');
         INSERT INTO payments_stream VALUES (100, 1, 5.00, TIMESTAMP '2025-10-19 00:04:00'), (200, 2, 6.00, TIMESTAMP '2025-10-19 00:06:00')""",
-    ("000", 1083, 2): "INSERT INTO orders_stream VALUES (1, 10, 5.00, NULL), (2, 20, 6.00, NULL); INSERT INTO users VALUES (10, 'Ann', 'gold')",
+    ("000", 1083, 2): "INSERT INTO orders_stream VALUES (1, 10, 5.00, CAST(NULL AS TIMESTAMP(3))), (2, 20, 6.00, CAST(NULL AS TIMESTAMP(3))); INSERT INTO users VALUES (10, 'Ann', 'gold')",
     ("000", 1184, 0): f"CREATE TABLE paimon_table (a INT, PRIMARY KEY (a) NOT ENFORCED) {_KEEP}; INSERT INTO paimon_table VALUES (1); INSERT INTO paimon_table VALUES (2)",
     ("000", 1224, 1): "USE CATALOG paimon; CREATE DATABASE db; USE db",
     ("000", 1224, 7): _USERS.format("users") + "; COMMITS users 20",
@@ -79,7 +79,7 @@ BEFORE: dict[tuple[str, int, int], str] = {
     ("003", 217, 0): _T.format("T"),
     ("003", 235, 0): "CREATE DATABASE db1; CREATE TABLE db1.table_1 (a INT); CREATE TABLE db1.`ignore` (a INT)",
     ("003", 240, 0): _IDS,
-    ("003", 263, 0): "CREATE TABLE default.T (id INT, price INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1'); CREATE TABLE default.S (order_id INT, price INT); INSERT INTO default.T VALUES (1, 10); INSERT INTO default.S VALUES (1, 5), (2, 6)",
+    ("003", 263, 0): "CREATE TABLE T (id INT, price INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1'); CREATE TABLE S (order_id INT, price INT); INSERT INTO T VALUES (1, 10); INSERT INTO S VALUES (1, 5), (2, 6)",
     ("003", 280, 0): _IDS,
 }  # fmt: skip
 LEFT: dict[tuple[str, int], str] = {
