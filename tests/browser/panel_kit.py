@@ -36,3 +36,16 @@ def signs(output: Any) -> list[str]:
             "e => [...e.querySelectorAll('.file.signed')].map(f => f.getAttribute('aria-label').split(',')[0])"
         )
     )
+
+
+def serious_issues(notebook: Notebook, cell: int) -> list[tuple[str, str]]:
+    """What axe-core finds in a cell's output that keeps somebody out: (rule, first place)."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    notebook.output(cell).evaluate("(e, id) => { e.id = id; }", f"axe-{cell}")
+    found = Axe().run(notebook.page, f"#axe-{cell}", {"resultTypes": ["violations"]}).response
+    return [
+        (v["id"], str(v["nodes"][0]["html"])[:160])
+        for v in found["violations"]
+        if v["impact"] in ("serious", "critical")
+    ]

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lab_kit import Lab, Notebook
+from panel_kit import serious_issues
 
 pytestmark = pytest.mark.browser
 
@@ -233,6 +234,7 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     for name, cell in (("lsm", LSM), ("timeline", TIMELINE), ("explore", EXPLORE)):
         least, text = shown.output(cell).evaluate(CONTRAST)
         assert least >= 4.5, (name, text, least)  # WCAG AA
+        assert serious_issues(shown, cell) == [], name
         shown.keep(f"{name}-{short}", cell)
 
 

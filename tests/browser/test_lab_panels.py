@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lab_kit import Lab, Notebook
-from panel_kit import opened, signs
+from panel_kit import opened, serious_issues, signs
 from playwright.sync_api import expect
 from test_lab import CONTRAST, write_hostile, write_orders
 
@@ -271,4 +271,27 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     for name, cell in PANELS:
         least, text = shown.output(cell).evaluate(CONTRAST)
         assert least >= 4.5, (name, text, least)  # WCAG AA
+        assert serious_issues(shown, cell) == [], name
         shown.keep(f"{name}-{theme.split()[1].lower()}", cell)
+
+
+REACHABLE = """
+e => [...e.querySelectorAll("input, select, button, [tabindex], .file, .stage")].filter((c) => !c.disabled && c.offsetParent !== null)
+  .map((c) => [c.tabIndex, c.getAttribute("aria-label") || (c.labels && c.labels[0] && c.labels[0].textContent) || c.textContent])
+"""
+
+
+def test_every_control_is_reachable_and_has_a_name(shown: Notebook) -> None:
+    for name, cell in PANELS:
+        for index, label in shown.output(cell).evaluate(REACHABLE):
+            assert (index, bool(label.strip())) == (0, True), (name, label)
+
+
+def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
+    shown.page.set_viewport_size({"width": 900, "height": 900})
+    try:
+        for name, cell in PANELS:
+            wide = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
+            assert wide[0] <= wide[1] + 1, (name, wide)
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})

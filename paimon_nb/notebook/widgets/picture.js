@@ -162,7 +162,8 @@ function drawRows(host, preview) {
   host.replaceChildren();
   if (!preview || !preview.columns) return;
   if (preview.columns.length) {
-    const table = html(html(host, "div", { class: "pnb-t" }), "table");
+    // It may scroll, so the keyboard must be able to go there.
+    const table = html(html(host, "div", { class: "pnb-t", tabindex: 0, role: "region", "aria-label": preview.columns.filter(Boolean).slice(0, 4).join(", ") }), "table");
     const side = (i) => ((preview.numbers || [])[i] ? "n" : "");
     const head = html(html(table, "thead"), "tr");
     preview.columns.forEach((c, i) => html(head, "th", { scope: "col", class: side(i) }, c));
