@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from crash_kit import Crashing, SimulatedCrash, copy_of, new_process
 from history_kit import missing
 from write_kit import arrow, make_table, put, rows_of
 
+from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.fs import FileIO, MemoryFileIO
+from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
 from paimon_nb.table.maintain import (
     ExpireLimits,
+    analyze,
+    create_branch,
     create_tag,
+    delete_branch,
     delete_tag,
+    drop_partitions,
     expire_snapshots,
-    find_orphans,
+    fast_forward,
+    remove_orphans,
     rollback_to_snapshot,
 )
+from paimon_nb.table.replaced import placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 ROOT = "memory:/w/t"
@@ -80,6 +91,56 @@ def expirable(store: TableStore) -> None:
     put(store, rows([50]))
 
 
+def write_and_reveal(store: TableStore) -> None:
+    """Rows on level 0 are not seen before a compaction; a job that died between the two leaves that to the next one."""
+    write(store, rows([2, 9], "new"))
+    TableCommit(store).commit(compact(store, full=False))
+
+
+def delete(store: TableStore, keys: list[int]) -> None:
+    put(store, rows(keys), ["-D"] * len(keys))
+
+
+def take_rows_out(store: TableStore, key: int) -> None:
+    """DELETE on a table without keys: marked in vectors, or files written anew."""
+    plan = plan_scan(store)
+    gone = []
+    for split in single_files(plan):
+        found, places = placed_rows(store, split)
+        hit = places[np.asarray(found.column("k")) == key]
+        if len(hit):
+            gone.append((split, hit))
+    vectors = store.options.deletion_vectors
+    messages = take_out(store, plan, gone) if vectors else [without_rows(store, *one) for one in gone]
+    TableCommit(store).commit(messages)
+
+
+def with_vectors(store: TableStore) -> None:
+    three_commits(store)
+    take_rows_out(store, 2)
+
+
+def add_column(store: TableStore) -> None:
+    newest = store.schemas.latest()
+    if "late" not in newest.names:
+        store.schemas.create(apply_changes(newest, [AddColumn(("late",), "INT")], has_data=True, now_ms=1))
+
+
+def littered(store: TableStore) -> None:
+    two_commits(store)
+    for place in ("bucket-0/data-lost-0.parquet", "manifest/manifest-lost-0", "index/index-lost-0"):
+        store.fs.write(f"{store.root}/{place}", b"lost")
+
+
+def branched(store: TableStore) -> None:
+    """Main and the branch both went on after the tag."""
+    expirable(store)
+    create_branch(store, "b", "kept")
+    for turn in range(2):
+        put(store.on_branch("b"), rows([turn, 70], f"b{turn}."))
+
+
+VECTORS = {"bucket": "1", "deletion-vectors.enabled": "true"}
 ONE, MANY = {"bucket": "1", "write-only": "true"}, {"bucket": "1", "num-sorted-run.compaction-trigger": "3"}
 OPERATIONS = [
     Operation("append", {"bucket": "-1"}, (), three_commits, lambda s: write(s, rows(range(90, 95)))),
@@ -92,6 +153,22 @@ OPERATIONS = [
     Operation("expire", ONE, ("k",), expirable, lambda s: expire_snapshots(s, ExpireLimits(1, 1, 1 << 62, 50)), True),
     Operation("delete-tag", ONE, ("k",), only_tagged, lambda s: delete_tag(s, "kept", if_exists=True), True),
     Operation("rollback", ONE, ("k",), three_commits, lambda s: rollback_to_snapshot(s, 1)),
+    Operation("delete", MANY, ("k",), two_commits, lambda s: delete(s, [1, 2])),
+    Operation("dynamic-buckets", {"bucket": "-1", "dynamic-bucket.target-row-num": "3"}, ("k",), three_commits, lambda s: write(s, rows([2, 9], "new"))),
+    Operation("upsert-vectors", VECTORS, ("k",), two_commits, write_and_reveal),
+    Operation("delete-vectors", {"bucket": "-1", "deletion-vectors.enabled": "true"}, (), three_commits, lambda s: take_rows_out(s, 2)),
+    Operation("delete-rewrite", {"bucket": "-1"}, (), three_commits, lambda s: take_rows_out(s, 2)),
+    Operation("upsert-input", {**ONE, "changelog-producer": "input"}, ("k",), two_commits, lambda s: write(s, rows([2, 9], "new"))),
+    Operation("upsert-full-compaction", {"bucket": "1", "changelog-producer": "full-compaction"}, ("k",), two_commits, lambda s: write(s, rows([2, 9], "new"))),
+    Operation("compact-vectors", {"bucket": "-1", "deletion-vectors.enabled": "true"}, (), with_vectors, lambda s: TableCommit(s).commit(compact(s)), True),
+    Operation("sort", {"bucket": "-1"}, (), three_commits, lambda s: Table(s).sort_compact("zorder", ["k", "v"]), True),
+    Operation("analyze", ONE, ("k",), two_commits, lambda s: analyze(s, ["v"]), True),
+    Operation("alter", ONE, ("k",), two_commits, lambda s: add_column(s), True),
+    Operation("orphans", ONE, ("k",), littered, lambda s: remove_orphans(s, 1 << 62, dry_run=False, any_age=True), True),
+    Operation("create-branch", ONE, ("k",), expirable, lambda s: create_branch(s, "b", "kept", if_not_exists=True), True),
+    Operation("delete-branch", ONE, ("k",), branched, lambda s: "b" in s.branches.names() and delete_branch(s, "b"), True),
+    Operation("fast-forward", ONE, ("k",), branched, lambda s: fast_forward(s, "b")),
+    Operation("drop-partition", {"bucket": "-1", "parted": "yes"}, (), two_commits, lambda s: drop_partitions(s, [{"k": 1}])),
 ]  # fmt: skip
 
 
@@ -102,8 +179,23 @@ def state(fs: FileIO) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
 def test_crash_at_every_call(op: Operation, capsys):
+    """At every call in one of the ways, by turns."""
+    with capsys.disabled():
+        crash(op, lambda n: WAYS[n % 3 : n % 3 + 1])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
+def test_crash_at_every_call_in_every_way(op: Operation, capsys):
+    with capsys.disabled():
+        crash(op, lambda n: WAYS)
+
+
+def crash(op: Operation, ways: Callable[[int], tuple[str, ...]]) -> None:
     start = MemoryFileIO()
-    op.before(make_table(ROOT, KV, op.keys, fs=start, **op.options))
+    options = dict(op.options)
+    parts = ["k"] if options.pop("parted", "") else []
+    op.before(make_table(ROOT, KV, op.keys, parts, fs=start, **options))
     before = state(start)
     new_process()
     counted = Crashing(copy_of(start))
@@ -111,10 +203,15 @@ def test_crash_at_every_call(op: Operation, capsys):
     after = state(counted.inner)
     assert (before == after) == op.same_rows
     between = {tuple(before), tuple(after)}
-    if op.name == "rollback":  # newer snapshots go one by one, newest first: each is a state the table once had
-        between |= {tuple(state_at(start, i)) for i in TableStore.open(start, ROOT).snapshots.ids()}
+    if op.name in ("rollback", "fast-forward"):
+        # Newer snapshots go one by one, newest first, and others come: each is a state the table or its branch once had.
+        for branch in ["main", *TableStore.open(start, ROOT).branches.names()]:
+            ids = TableStore.open(start, ROOT, branch).snapshots.ids()
+            between |= {tuple(state_at(start, i, branch)) for i in ids}
+    done = 0
     for n in range(1, counted.calls + 1):
-        for way in WAYS:
+        for way in ways(n):
+            done += 1
             survived = copy_of(start)
             new_process()
             with pytest.raises(SimulatedCrash):
@@ -127,13 +224,13 @@ def test_crash_at_every_call(op: Operation, capsys):
             op.act(store)
             assert state(survived) == after, f"{where}, then again"
             assert missing(store) == [], f"{where}, then again"
-            find_orphans(store, 1 << 62, any_age=True)
-    with capsys.disabled():
-        print(f"\n  {op.name}: {counted.calls} calls x {len(WAYS)} crashes {dict(counted.kinds)}")
+            remove_orphans(store, 1 << 62, dry_run=False, any_age=True)
+            assert (state(survived), missing(store)) == (after, []), f"{where}, then swept"
+    print(f"\n  {op.name}: {done} crashes at {counted.calls} calls {dict(counted.kinds)}")
 
 
-def state_at(fs: FileIO, snapshot_id: int) -> list[tuple[int, str]]:
+def state_at(fs: FileIO, snapshot_id: int, branch: str = "main") -> list[tuple[int, str]]:
     files = copy_of(fs)
-    store = TableStore.open(files, ROOT)
+    store = TableStore.open(files, ROOT, branch)
     rollback_to_snapshot(store, snapshot_id)
-    return state(files)
+    return sorted((r["k"], r["v"]) for r in rows_of(store))

@@ -26,14 +26,14 @@ class BranchDirectory:
         return posixpath.join(self.directory, _PREFIX + check_name(name, "branch"))
 
     def names(self) -> list[str]:
-        """Without main."""
-        return [s.name[len(_PREFIX) :] for s in self.fs.list(self.directory) if s.is_dir and s.name.startswith(_PREFIX)]
+        """Without main, and without directories of branches that are being made: the first schema comes last."""
+        found = [s for s in self.fs.list(self.directory) if s.is_dir and s.name.startswith(_PREFIX)]
+        return [s.name[len(_PREFIX) :] for s in found if self.fs.exists(posixpath.join(s.path, "schema", "schema-0"))]
 
     def created_ms(self) -> dict[str, int]:
         """When each branch's directory was last changed, which is all that the format knows."""
-        return {
-            s.name[len(_PREFIX) :]: s.modified_ms for s in self.fs.list(self.directory) if s.name.startswith(_PREFIX)
-        }
+        changed = {s.name[len(_PREFIX) :]: s.modified_ms for s in self.fs.list(self.directory)}
+        return {name: changed[name] for name in self.names() if name in changed}
 
     def exists(self, name: str) -> bool:
         return name == MAIN_BRANCH or name in self.names()

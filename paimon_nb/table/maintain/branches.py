@@ -18,7 +18,7 @@ from paimon_nb.table.store import TableStore
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
     """A new branch: empty with the table's schemas, or beginning with a tag's snapshot.
 
-    The schemas come last: a branch without a schema is no branch yet, so a crash leaves none that is half made.
+    The first schema comes last: without it there is no branch yet, so a crash leaves none that is half made.
     """
     store.branches.check_new(name)
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
@@ -27,6 +27,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
             return False
         raise AlreadyExists(f"branch {name!r} exists already", hint="choose another name", name=name)
     root = main.branches.root(name)
+    main.fs.delete_tree(root)  # what is left of a creation that died half-way
     newest_schema = None
     if tag is not None:
         snapshot = main.tags.get(tag).snapshot
@@ -37,7 +38,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
         main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
         main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
-    for schema_id in main.schemas.ids():
+    for schema_id in reversed(main.schemas.ids()):
         if newest_schema is None or schema_id <= newest_schema:
             _copy(main, main.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
     return True
