@@ -64,6 +64,8 @@ class Workbench:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.made: list[tuple[str, int]] = []
+        """(table, snapshot id) of every commit of this session's statements, in order; undo needs it."""
 
     def sql(self, text: str, /, **params: Any) -> DataFrame:
         """Run one or several statements, Flink or Spark dialect, and return the last one's result.
@@ -99,6 +101,7 @@ class Workbench:
         result = None
         for statement in statements:
             result = run_statement(self.session, statement, text, params)
+            self.made += result.snapshots
         assert result is not None
         return result
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AFTER_S = 0.5
+CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit">cancel</button>'
+"""Our JupyterLab extension hears its click and interrupts the kernel; elsewhere the notebook's own button does."""
 
 
 def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
@@ -48,7 +50,7 @@ class _Line:
         from IPython.display import HTML, display
 
         bar = f'<progress max="{max(1, progress.total)}" value="{progress.done}" style="width:160px"></progress>'
-        html = HTML(f"{bar} {progress}")
+        html = HTML(f"{bar} {progress} {CANCEL}")
         if self._handle is None:
             self._handle = display(html, display_id=True)
         else:

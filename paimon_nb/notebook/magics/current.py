@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.notebook.undo import History
+
 if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
 
@@ -13,6 +15,10 @@ class Current:
 
     workbench: Workbench | None = None
     error: BaseException | None = None
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.snippets: dict[str, str] = {}
 
 
 current = Current()

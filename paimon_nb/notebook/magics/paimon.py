@@ -6,6 +6,7 @@ import argparse
 import difflib
 import re
 import shlex
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.magics.arguments import Arguments, need_table
 from paimon_nb.notebook.magics.current import current, workbench
 from paimon_nb.notebook.magics.looks import Looks
+from paimon_nb.notebook.snippets import query_text, with_snippets
+from paimon_nb.notebook.undo import now_ms
 
 if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
@@ -32,6 +35,8 @@ def _cell_arguments() -> Arguments:
     parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
     parser.add_argument("-v", "--view", metavar="NAME", help="make the result a temporary view, too")
     parser.add_argument("-c", "--catalog", metavar="NAME", help="run in this catalog")
+    parser.add_argument("--save", metavar="NAME", help="keep the query as a snippet")
+    parser.add_argument("--with", metavar="NAME", dest="snippets", action="append", default=[], help="use a snippet")
     parser.add_argument("--explain", action="store_true", help="show the plan instead of running")
     parser.add_argument("--dry-run", action="store_true", help="only check that the statements parse")
     parser.add_argument("--no-progress", action="store_true", help="no progress line")
@@ -58,9 +63,12 @@ HELP = """%paimon                         where we are
 %paimon explain SQL             splits, files skipped and why, Spark's plan
 %paimon workbench               the workbench object
 %paimon traceback               the stack of the last error
+%paimon undo                    take back what the last cell that wrote committed
+%paimon snippets                queries kept with --save
 %paimon doctor                  Java, PySpark, Arrow, write access
 %paimon SELECT ...              any statement in one line
 %%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    a cell of statements
+%%paimon --save NAME            keep a query; %%paimon --with NAME puts it in front of another as a CTE
   :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
 
 
@@ -121,6 +129,12 @@ class PaimonMagics(Looks, Magics):
     def _run(self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None) -> Any:
         from paimon_nb.sql import parse
 
+        if arguments.snippets:
+            text = with_snippets(text, arguments.snippets, current.snippets)
+        if arguments.save:
+            if not arguments.save.isidentifier():
+                raise UsageError(f"--save {arguments.save}: a snippet's name is a plain word")
+            current.snippets[arguments.save] = query_text(text)
         if arguments.dry_run:
             kinds = [type(s).__name__ for s in parse(text)]
             print(f"{len(kinds)} statement{'s' * (len(kinds) != 1)} parse: {', '.join(kinds)}")  # noqa: T201
@@ -132,7 +146,11 @@ class PaimonMagics(Looks, Magics):
             wb.run(f"USE CATALOG `{arguments.catalog}`")
         params = self._values(text, local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
-        rows = self._with_progress(lambda: self._loaded(wb, text, params, limit), enabled=not arguments.no_progress)
+        before, since = len(wb.made), now_ms()
+        try:
+            rows = self._with_progress(lambda: self._loaded(wb, text, params, limit), enabled=not arguments.no_progress)
+        finally:  # a statement may have committed before another one failed
+            current.history.remember(wb.made[before:], since)
         self.shell.user_ns["_paimon"] = rows
         if arguments.view and rows.result.frame is not None:
             rows.df.createOrReplaceTempView(arguments.view)
@@ -198,6 +216,15 @@ class PaimonMagics(Looks, Magics):
     def _do_help(self, rest: str) -> None:
         print(HELP)  # noqa: T201
 
+    def _do_undo(self, rest: str) -> None:
+        if rest:
+            raise UsageError("%paimon undo takes back the last cell that wrote; it takes no arguments")
+        print(current.history.undo(workbench()))  # noqa: T201
+
+    def _do_snippets(self, rest: str) -> None:
+        said = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
+        print("\n".join(said) or "no snippets; %%paimon --save NAME keeps a query")  # noqa: T201
+
     def _do_connect(self, rest: str) -> None:
         from paimon_nb.workbench import connect
 
@@ -205,6 +232,7 @@ class PaimonMagics(Looks, Magics):
         spark = current.workbench.session._spark if current.workbench is not None else None
         given = current.workbench.session._given_spark if current.workbench is not None else None
         current.workbench = connect(path, spark=given)
+        current.history.cells.clear()  # they were written elsewhere
         if spark is not None and given is None:
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201

@@ -1,0 +1,142 @@
+"""Taking a cell back, and queries kept as snippets."""
+
+from __future__ import annotations
+
+import pytest
+from shell_kit import KEYED, Shell, rows
+
+from paimon_nb.base.errors import UnknownName, UnsupportedOperation
+from paimon_nb.notebook.magics.current import current, workbench
+from paimon_nb.notebook.snippets import query_text, with_snippets
+
+
+@pytest.fixture
+def two(shell: Shell) -> Shell:
+    """Tables `a` and `b` with one snapshot each, made outside cells."""
+    for name in ("a", "b"):
+        shell.value("%%paimon -q\n" + KEYED.format(name))
+        workbench().table(name).upsert(rows([1, 2, 3]))
+    return shell
+
+
+def latest(*names: str) -> list[int]:
+    return [workbench().table(n).latest_snapshot().id for n in names]
+
+
+CHANGE = (
+    "%%paimon -q\nDELETE FROM a WHERE id = 1;\nCALL sys.compact(`table` => 'default.b');\nDELETE FROM a WHERE id = 2"
+)
+
+
+@pytest.mark.spark
+def test_a_cell_is_taken_back_and_then_the_one_before(two: Shell) -> None:
+    two.value("%%paimon -q\nDELETE FROM a WHERE id = 3")
+    two.value(CHANGE)
+    assert latest("a", "b") == [4, 2]
+    assert two.printed("%paimon undo") == (
+        "default.a is back at snapshot 2; snapshots 3 to 4 are gone\ndefault.b is back at snapshot 1; snapshot 2 is gone\n"
+    )
+    assert workbench().table("a").to_arrow()["id"].to_pylist() == [1, 2]
+    assert two.printed("%paimon undo") == "default.a is back at snapshot 1; snapshot 2 is gone\n"
+    assert workbench().table("a").to_arrow()["id"].to_pylist() == [1, 2, 3]
+    assert "no cell of this session" in two.error("%paimon undo")[1]
+
+
+@pytest.mark.spark
+def test_what_others_did_since_stays(two: Shell) -> None:
+    two.value(CHANGE)
+    workbench().table("b").upsert(rows([9]))
+    assert (
+        "was changed since: the cell ended with snapshot 2, snapshot 3 is the latest now"
+        in two.error("%paimon undo")[1]
+    )
+    assert latest("a", "b") == [3, 3]  # not half of it
+
+
+@pytest.mark.spark
+def test_a_tag_is_not_taken_away(two: Shell) -> None:
+    two.value(CHANGE)
+    workbench().table("a").create_tag("mine")
+    assert "tag 'mine' of default.a keeps a snapshot" in two.error("%paimon undo")[1]
+    workbench().table("a").delete_tag("mine")
+    two.value("%paimon undo")
+    assert latest("a", "b") == [1, 1]
+
+
+def test_a_first_snapshot_has_none_before_it(shell: Shell) -> None:
+    shell.value("%%paimon -q\n" + KEYED.format("c"))
+    workbench().made.append(("default.c", 1))
+    current.history.remember([("default.c", 1)], 0)
+    workbench().table("c").upsert(rows([1]))
+    assert "first snapshot" in shell.error("%paimon undo")[1]
+    assert latest("c") == [1]
+
+
+@pytest.mark.spark
+def test_a_table_made_anew_is_another_one(two: Shell) -> None:
+    two.value("%%paimon -q\nDELETE FROM a WHERE id = 1")
+    current.history.cells[-1] = type(current.history.cells[-1])(
+        {"default.b": (1, 1)}, current.history.cells[-1].since_ms + 60_000
+    )
+    assert "another table" in two.error("%paimon undo")[1]
+
+
+@pytest.mark.spark
+def test_what_was_committed_before_a_failure_can_be_undone(two: Shell) -> None:
+    assert two.error("%%paimon\nDELETE FROM a WHERE id = 1;\nDELETE FROM nosuch WHERE id = 1")[0]
+    assert latest("a") == [2]
+    two.value("%paimon undo")
+    assert latest("a") == [1]
+
+
+def test_reading_leaves_nothing_to_undo(two: Shell) -> None:
+    two.value("%%paimon -q\nSHOW TABLES")
+    assert current.history.cells == []
+    assert two.error("%paimon undo now")[0] == "UsageError"
+
+
+# -- snippets
+
+
+def test_a_snippet_goes_in_front_as_it_was_written() -> None:
+    known = {"big": "SELECT * FROM t -- all\nWHERE n > :least", "odd": "VALUES (1)"}
+    assert with_snippets("SELECT count(*) FROM big;", ["big"], known) == (
+        "WITH `big` AS (\nSELECT * FROM t -- all\nWHERE n > :least\n)\nSELECT count(*) FROM big"
+    )
+    both = with_snippets("-- why\nWITH x AS (SELECT 1) SELECT * FROM x, odd", ["big", "odd"], known)
+    assert both.startswith("-- why\nWITH `big` AS (\n")
+    assert both.endswith("`odd` AS (\nVALUES (1)\n), x AS (SELECT 1) SELECT * FROM x, odd")
+
+
+@pytest.mark.parametrize("text", ["SHOW TABLES", "SELECT 1; SELECT 2", "DELETE FROM t WHERE id = 1"])
+def test_only_one_query_is_a_snippet(text: str) -> None:
+    with pytest.raises(UnsupportedOperation, match="one query"):
+        query_text(text)
+
+
+def test_an_unknown_snippet_has_a_nearest_one() -> None:
+    with pytest.raises(UnknownName) as raised:
+        with_snippets("SELECT 1", ["bgi"], {"big": "SELECT 1"})
+    assert "big" in str(raised.value.hint)
+
+
+def test_snippets_are_saved_by_cells(shell: Shell) -> None:
+    shell.printed("%%paimon --dry-run --save big\nSELECT 1 AS n;")
+    shell.printed("%%paimon --dry-run --save more --with big\nSELECT n + 1 FROM big")
+    assert current.snippets == {
+        "big": "SELECT 1 AS n",
+        "more": "WITH `big` AS (\nSELECT 1 AS n\n)\nSELECT n + 1 FROM big",
+    }
+    assert shell.printed("%paimon snippets").startswith("big\n    SELECT 1 AS n\nmore\n")
+    assert shell.error("%%paimon --save 'a b'\nSELECT 1")[0] == "UsageError"
+    assert "nearest" not in shell.error("%%paimon --with nope\nSELECT 1")[1]
+
+
+@pytest.mark.spark
+def test_snippets_answer(shell: Shell) -> None:
+    shell.value("%%paimon -q --save big\nSELECT 20 AS n")
+    shell.value("%%paimon -q --save more --with big\nSELECT n + 1 AS m FROM big")
+    got = shell.value(
+        "%%paimon --with big --with more\nWITH mine AS (SELECT 1 AS one) SELECT n, m, one FROM big, more, mine"
+    )
+    assert got.to_arrow().to_pylist() == [{"n": 20, "m": 21, "one": 1}]
