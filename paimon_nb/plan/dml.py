@@ -85,6 +85,8 @@ class Merge(RowChange):
     """By which name the expressions call the source; None: a subquery without alias."""
     condition: Span | None = None
     clauses: tuple[MergeClause, ...] = ()
+    evolve: bool = False
+    """WITH SCHEMA EVOLUTION: columns of the source that the clauses name come into the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, InvalidName, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Insert, StatementSet, TableRef
+from paimon_nb.session.evolve import evolved, merging
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.state import Session
@@ -39,6 +40,10 @@ def insert(job: Job, statement: Insert) -> Result:
     if rows is not None:
         return _store_constants(table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, job.text, job.params)
+    if statement.by_name and (how := merging(session, target.options)) is not None:
+        from paimon_nb.engine.types import fields_of_spark
+
+        table = evolved(session, target.parts, table, fields_of_spark(frame.schema), how)
     aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
     return store_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, WriteError
@@ -11,6 +11,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Merge, MergeClause
 from paimon_nb.session.change import KIND, default_or
+from paimon_nb.session.evolve import Merging, evolved
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.target import Say, Target, open_target, placed_value, unnamed
 from paimon_nb.table.row_level import check_merge, check_update
@@ -46,6 +47,8 @@ def merge(job: Job, statement: Merge) -> Result:
         updates=any(action == "update" for _, action in does),
         deletes=any(action == "delete" for _, action in does),
     )
+    if statement.evolve:
+        target = _with_new_columns(target, statement)
     rows, source = target.rows()
     joined, actions = _joined(target, statement, rows)
     from paimon_nb.engine.errors import spark_errors
@@ -65,6 +68,21 @@ def merge(job: Job, statement: Merge) -> Result:
     name = str(target.table.name)
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
     return summary(f"{told} rows in {name}{where}", snapshots=[(name, i) for i in ids])
+
+
+def _with_new_columns(target: Target, statement: Merge) -> Target:
+    """The target after it took in what the clauses name: all columns of the source for `*`, else those assigned by name."""
+    from paimon_nb.engine.types import fields_of_spark
+
+    assert statement.source is not None
+    assert statement.target is not None
+    source = target.ask([], lambda say, views: f"SELECT * FROM {say(statement.source)}")
+    fields = fields_of_spark(source.schema)
+    if not any(c.star for c in statement.clauses):
+        named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
+        fields = tuple(f for f in fields if f.name.lower() in named)
+    table = evolved(target.job.session, statement.target.parts, target.table, fields, Merging(widen=True))
+    return replace(target, table=table)
 
 
 def _joined(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFrame, list[_Action]]:
@@ -137,6 +155,8 @@ def _action(
         folded = {c.lower(): c for c in source}
         assigned = []
         for name in target.table.schema.names:
+            if name.lower() not in folded and statement.evolve:
+                continue  # an update leaves it as it is, an insert gives it its default
             if name.lower() not in folded:
                 raise ColumnNotFound(
                     f"the source of the MERGE has no column {name!r} for {clause.action.upper()} *",

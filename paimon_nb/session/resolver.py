@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Reader options that users know from elsewhere (design 6)."""
+_NOT_THE_TABLES = ("path", "catalog", "database", "table")
+"""Writer options that say where the table is."""
 
 
 class Resolver:
@@ -58,6 +60,8 @@ class Resolver:
         Args:
             mode: 'append', 'overwrite', 'error' or 'ignore'. create: make the table when it is absent.
         """
+        from paimon_nb.engine.types import fields_of_spark
+        from paimon_nb.session.evolve import evolved, merging
         from paimon_nb.session.insert import align, store_rows
 
         table = self._open(target)
@@ -71,7 +75,10 @@ class Resolver:
             raise AlreadyExists(f"table {target} exists already", hint='.mode("append") or .mode("overwrite")')
         elif mode == "ignore":
             return
-        aligned = align(frame, table, None, {}, by_name=by_name)
+        how = merging(self.session, {k: str(v) for k, v in options.items()})
+        if how is not None:
+            table = evolved(self.session, target, table, fields_of_spark(frame.schema), how)
+        aligned = align(frame, table, None, {}, by_name=by_name or how is not None)
         store_rows(self.session, aligned, table, overwrite=mode == "overwrite")
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
@@ -115,8 +122,9 @@ class Resolver:
         from paimon_nb.engine.types import fields_of_spark
         from paimon_nb.plan import TableDef
         from paimon_nb.session.definition import _schema
+        from paimon_nb.session.evolve import KEYS
 
-        settings = {k: str(v) for k, v in options.items() if k not in ("path", "catalog", "database", "table")}
+        settings = {k: str(v) for k, v in options.items() if k not in (*_NOT_THE_TABLES, *KEYS)}
         definition = TableDef(partition_keys=tuple(partition_by), options=settings)
         self._create(target, _schema(definition, fields=fields_of_spark(frame.schema)))
 

@@ -259,7 +259,10 @@ class _Walk:
         if c.sees("TABLE", "("):
             self._windowed(ctes, depth)
             return True
-        if not c.peek().is_name or c.peek().upper in ("SELECT", "VALUES", "UNNEST"):
+        if c.sees("VALUES") and c.peek(1).text != ".":
+            self._inline(ctes, depth)
+            return True
+        if not c.peek().is_name or c.peek().upper in ("SELECT", "UNNEST"):
             return False
         if c.peek().kind == "word" and c.peek().upper in _CLAUSES:
             return False
@@ -291,6 +294,25 @@ class _Walk:
             options.update(hint_options(c))
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
         return True
+
+    def _inline(self, ctes: frozenset[str], depth: int) -> None:
+        """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas part rows, not tables."""
+        c = self.c
+        c.need("VALUES")
+        while True:
+            if c.sees("("):
+                self._bracket(ctes, depth)
+            else:
+                while not c.done and c.peek().text not in (",", ")", "(") and not self._ends_row():
+                    self._plain(c.peek())
+                    if c.sees("("):
+                        self._bracket(ctes, depth)
+            if not c.take(","):
+                break
+        self._alias()
+
+    def _ends_row(self) -> bool:
+        return self.c.peek().kind == "word" and self.c.peek().upper in (_CLAUSES | _JOINS | {"AS", "ON", "USING"})
 
     def _whole_table(self) -> None:
         """The name behind the query `TABLE t`, where Spark allows no alias."""

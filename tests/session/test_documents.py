@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,24 @@ def test_every_block_is_in_the_table(documents):
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_a_document_from_beginning_to_end(stage, documents, name):
     assert stage.play(name, documents) == OUTCOMES[name]
+
+
+FORMS_OF_OURS = {
+    "000_898_left": "Flink's expire_snapshots takes no time in second place, so nothing expired there",
+    "000_996_left": "Flink refuses SELECT * that carries the static partition column",
+    "003_290_left": "Flink's rollback_to takes a snapshot by name only",
+    "003_297_left": "Flink's expire_snapshots refuses to keep fewer than the table's smallest number",
+}
+"""Where the documents write what this takes and Flink does not: what a block leaves behind differs by that."""
+
+
+def test_answers_are_those_of_flink():
+    flink = json.loads((Path(__file__).parent / "flink_documents.json").read_text())
+    ours = {}
+    for key in flink:
+        document, line, number = key.split("_")
+        answers = OUTCOMES[document][int(line)]
+        rows = answers[answers.index("->") + 1] if number == "left" else answers[int(number)]
+        ours[key] = [[str(v) if isinstance(v, Decimal) else v for v in row] for row in rows]
+    assert [k for k in flink if ours[k] != flink[k]] == list(FORMS_OF_OURS)
+    assert len(flink) >= 30

@@ -251,3 +251,18 @@ def test_every_sql_block_of_the_documents_parses(shared):
             except SqlError as error:
                 failed.append((file.name, number, str(error)))
     assert failed == []
+
+
+@pytest.mark.parametrize(
+    ("text", "tables"),
+    [
+        ("SELECT * FROM VALUES (2, true), (3, false) AS x(id, v), t JOIN (SELECT * FROM u) w ON true", ["t", "u"]),
+        ("SELECT * FROM VALUES 1, 2, -3 AS x, db.t", ["db.t"]),
+        ("SELECT * FROM (VALUES (1, (SELECT max(a) FROM q)), (2, 3)) AS x(a, b) JOIN y ON x.a = y.a", ["q", "y"]),
+        ("SELECT * FROM VALUES (1), (2) x WHERE a IN (SELECT b FROM z)", ["z"]),
+        ("SELECT * FROM VALUES 1 + 1, abs(-2), (3) LIMIT 2", []),
+        ("SELECT * FROM `values` JOIN values.t ON true", ["values", "values.t"]),
+    ],
+)
+def test_rows_written_in_from_are_no_tables(text, tables):
+    assert [".".join(t.parts) for t in one(text).tables] == tables

@@ -127,7 +127,9 @@ def delete(cursor: Cursor, span: Span) -> Delete:
 
 
 def merge(cursor: Cursor, span: Span) -> Merge:
-    cursor.need("MERGE", "INTO")
+    cursor.need("MERGE")
+    evolve = cursor.take("WITH", "SCHEMA", "EVOLUTION")
+    cursor.need("INTO")
     table = _aliased(cursor, ("USING",))
     cursor.need("USING")
     first = cursor.at
@@ -147,7 +149,7 @@ def merge(cursor: Cursor, span: Span) -> Merge:
         table = with_condition(cursor.text, condition, table, found, alone=False)
     return Merge(
         cursor.text_of(span), span, table, (*factor.tables, *found.tables), (*factor.edits, *found.edits),
-        tuple(dict.fromkeys((*factor.parameters, *found.parameters))), source, alias, condition, tuple(clauses),
+        tuple(dict.fromkeys((*factor.parameters, *found.parameters))), source, alias, condition, tuple(clauses), evolve,
     )  # fmt: skip
 
 
