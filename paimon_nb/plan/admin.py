@@ -82,10 +82,11 @@ class Explain(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Analyze(Statement):
-    """ANALYZE TABLE t COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS]. `columns` () = none, None = all."""
+    """ANALYZE TABLE t [PARTITION (..)] COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS]. `columns` () = none, None = all."""
 
     name: Parts = ()
     columns: tuple[str, ...] | None = ()
+    of_partition: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import BadOptionValue, DatabaseNotFound
+from paimon_nb.base.errors import BadOptionValue, DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.redact import MASK, is_secret
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Analyze, Call, Explain, Query, ResetOption, SetOption, SparkCommand, Use
@@ -128,6 +128,11 @@ def explain(job: Job, statement: Explain) -> Result:
 
 def analyze(job: Job, statement: Analyze) -> Result:
     table = job.session.table(statement.name)
+    if statement.of_partition:
+        raise UnsupportedOperation(
+            f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
+            hint="leave PARTITION out: ANALYZE TABLE ... COMPUTE STATISTICS reads the whole table",
+        )
     snapshot = table.analyze(statement.columns)
     return summary(f"{table.name} analyzed", snapshots=[(str(table.name), snapshot)] if snapshot else [])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Statement, Use
 from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.partition import partition_spec
 
 _EXPLAIN_MODES = ("EXTENDED", "FORMATTED", "COST", "CODEGEN", "ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN")
 
@@ -77,9 +78,9 @@ def explain(cursor: Cursor, span: Span) -> Explain:
 def analyze(cursor: Cursor, span: Span) -> Analyze:
     cursor.need("ANALYZE", "TABLE")
     name = cursor.parts("table")
-    if cursor.take("PARTITION"):
-        cursor.balanced()
-        cursor.at += 1
+    of_partition = cursor.take("PARTITION")
+    if of_partition:
+        partition_spec(cursor)
     cursor.need("COMPUTE", "STATISTICS")
     columns: tuple[str, ...] | None = ()
     if cursor.take("FOR", "ALL", "COLUMNS"):
@@ -91,4 +92,4 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
         columns = tuple(names)
     else:
         cursor.take("NOSCAN")
-    return Analyze(cursor.text_of(span), span, name, columns)
+    return Analyze(cursor.text_of(span), span, name, columns, of_partition)
