@@ -1,0 +1,70 @@
+"""Faults as somebody might make them: one changed text each, and the tests that must notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done wrong."""
+
+    name: str
+    file: str
+    """Below the package."""
+    right: str
+    """Stands exactly once in the file."""
+    wrong: str
+    tests: tuple[str, ...]
+    """Below tests/, as pytest takes them."""
+
+
+COMMIT = ("table/commit/test_commit.py",)
+STATE = ("state/test_machine.py",)
+SCAN = ("table/scan/test_plan.py", "table/scan/test_pruning.py", "table/scan/test_pruned_tables.py")
+COMPACT = ("table/compact",)
+MAINTAIN = ("table/maintain",)
+MERGE = ("table/merge",)
+
+FAULTS = (
+    Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.put_if_absent(path, snapshot.to_json()):", "if not self.fs.exists(path) and self.fs.overwrite(path, snapshot.to_json()) is None:", ("race/test_commits.py", "crash")),
+    Fault("every lost race counts as won", "format/snapshot/directory.py", "return Published.OURS if self.same_commit(snapshot) else Published.LOST", "return Published.OURS", ("race/test_commits.py",)),
+    Fault("a lost reply counts as a lost race", "format/snapshot/directory.py", "return Published.OURS if self.same_commit(snapshot) else Published.LOST", "return Published.LOST", ("table/commit/test_lost_reply.py",)),
+    Fault("no conflict check", "table/commit/attempt.py", "    check_conflicts(store, latest, change)\n    writer", "    writer", COMMIT),
+    Fault("removals of dead files pass", "table/commit/conflict.py", "            if key not in live:\n", "            if False:\n", COMMIT),
+    Fault("levels may overlap", "table/commit/conflict.py", "            if after[0] <= before[1]:", "            if after[0] < before[0]:", COMMIT),
+    Fault("two writers give keys their buckets", "table/commit/conflict.py", "if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:", "if False:", (*COMMIT, "table/write/test_dynamic.py")),
+    Fault("old index files stay listed", "table/commit/attempt.py", "        if i.file_name not in gone\n", "        if True\n", (*COMMIT, *STATE)),
+    Fault("murmur with another seed", "format/row/murmur.py", "SEED = 42", "SEED = 43", ("format/row",)),
+    Fault("murmur shifts with the sign", "format/row/murmur.py", "    h ^= h >> np.uint32(13)\n", "    h ^= (h.view(np.int32) >> 13).view(np.uint32)\n", ("format/row",)),
+    Fault("columns by name", "format/data/evolve.py", "    by_id = {f.id: f for f in file_fields}", "    by_id = {w.id: f for f in file_fields for w in read_fields if w.name == f.name}", ("state/test_schema_chains.py",)),
+    Fault("nested columns by place", "format/data/evolve.py", "    places = {f.id: i for i, f in enumerate(old.fields)}", "    places = {f.id: i for i, f in enumerate(new.fields) if i < len(old.fields)}", ("state/test_schema_chains.py",)),
+    Fault("newest record first", "table/merge/order.py", "order = np.lexsort((sequence, key))", "order = np.lexsort((-sequence, key))", (*MERGE, *STATE)),
+    Fault("NULL sequence is largest", "table/merge/order.py", '"descending" if spec.descending else "ascending", "at_start"', '"descending" if spec.descending else "ascending", "at_end"', MERGE),
+    Fault("first-row takes the last", "table/merge/first_row.py", "groups.pick(groups.starts)", "groups.pick(groups.ends)", MERGE),
+    Fault("a sum taken back is added", "table/merge/aggregate/arithmetic.py", "self._total(accumulator, -value) if", "self._total(accumulator, value) if", MERGE),
+    Fault("-U after +U", "table/changelog/produce.py", "(index[both], 1, index[both] + n, _UPDATE_AFTER)", "(index[both], -1, index[both] + n, _UPDATE_AFTER)", ("table/changelog", *COMPACT)),
+    Fault("changelog tells new rows twice", "table/changelog/produce.py", "(index[has & ~had], 0,", "(index[has], 0,", ("table/changelog",)),
+    Fault("statistics of alternating schemas swapped", "table/scan/bounds.py", "sorted(members) for", "members for", SCAN),
+    Fault("'<' reads bounds of '>'", "table/scan/maybe.py", '        case "<":\n            return pc.less(low, value)', '        case "<":\n            return pc.less(high, value)', SCAN),
+    Fault("unknown statistics mean no", "table/scan/maybe.py", "return pc.fill_null(answer, True)", "return pc.fill_null(answer, False)", SCAN),
+    Fault("newer rows are judged apart from older ones", "table/scan/prune.py", "                keep[members] = answers[members].any()", "                keep[members] = answers[members]", SCAN),
+    Fault("doubles are refused too early", "table/scan/entries.py", "    if keep is None:\n        refuse_doubles(entries)", "    refuse_doubles(entries)", SCAN),
+    Fault("increments begin with their start", "table/scan/incremental.py", "_change(store, i, mode) for i in range(start + 1, end + 1)", "_change(store, i, mode) for i in range(start, end + 1)", ("table/scan/test_incremental.py",)),
+    Fault("old writers compact under their schema", "table/compact/after_write.py", "    store = store.at_newest_schema()\n", "", COMPACT),
+    Fault("deletes are dropped too early", "table/compact/merge_tree.py", "self.unit.output_level >= self.levels.highest_used or self.vectors is not None", "True", (*COMPACT, *STATE)),
+    Fault("older results are merged again", "table/compact/merge_tree.py", "pa.concat_tables(without_older_results(upper, self.keys)) if upper else None", "pa.concat_tables([t for _, t in upper]) if upper else None", (*COMPACT, *STATE)),
+    Fault("vectors of files that are gone stay", "table/compact/merge_tree.py", "            self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in kept)\n", "", (*COMPACT, *STATE)),
+    Fault("files with deletes go up as they are", "table/compact/merge_tree.py", "        if has_deletes and (to_top or self.vectors is not None):\n            return False\n", "", COMPACT),
+    Fault("postponed rows and their buckets at once", "table/compact/compact.py", "if partition in waiting and bucket != POSTPONE_BUCKET:", "if False:", ("table/compact/test_postpone.py",)),
+    Fault("tags hold nothing", "table/maintain/reachable.py", "        if name not in without:\n            snapshot = store.tags", "        if False:\n            snapshot = store.tags", MAINTAIN),
+    Fault("one snapshot too many expires", "table/maintain/expire.py", "at_most = max(latest - limits.retain_max + 1, earliest)", "at_most = max(latest - limits.retain_max + 2, earliest)", MAINTAIN),
+    Fault("consumers hold nothing", "table/maintain/expire.py", "    if consumed is not None:\n", "    if False:\n", MAINTAIN),
+    Fault("files go before their snapshots", "table/maintain/expire.py", "    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    delete_paths(store, paths)\n    _clean", "    delete_paths(store, paths)\n    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    _clean", ("crash",)),
+    Fault("oldest snapshots roll back first", "table/maintain/rollback.py", "for snapshot_id in reversed(newer):", "for snapshot_id in newer:", ("crash",)),
+    Fault("a branch's first schema comes first", "table/maintain/branches.py", "for schema_id in reversed(main.schemas.ids()):", "for schema_id in main.schemas.ids():", ("crash",)),
+    Fault("sequence numbers begin with the last one", "table/write/table_write.py", "default=-1) + 1", "default=0)", ("table/write", *STATE)),
+    Fault("known keys get new buckets", "table/write/dynamic.py", "(known.hashes[inside] == hashes) if len(known.hashes)", "(known.hashes[inside] < hashes) if len(known.hashes)", ("table/write/test_dynamic.py",)),
+    Fault("partition names are not escaped", "format/row/partition_path.py", 'f"{escape(key)}={escape(value)}"', 'f"{key}={value}"', ("format/row", *STATE)),
+    Fault("size ratio the wrong way round", "table/lsm/pick/universal.py", "if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:", "if taken * (100.0 + limits.size_ratio) / 100.0 > following.run.size:", ("table/lsm",)),
+)  # fmt: skip
