@@ -28,6 +28,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan import ScanPlan, plan_scan
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.read import read_split
+from paimon_nb.table.scan.share import key_share
 from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
@@ -95,11 +96,13 @@ def decide(
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
     fields = _wanted(plan.schema, columns)
-    facts = facts_of(plan.store, fields, limits or Limits())
+    facts = facts_of(plan.store, fields, limits or Limits(), plan.predicate)
     return Relation(plan, fields, tuple(routes(plan.splits, facts)))
 
 
-def facts_of(store: TableStore, fields: tuple[DataField, ...], limits: Limits) -> Facts:
+def facts_of(
+    store: TableStore, fields: tuple[DataField, ...], limits: Limits, predicate: Predicate | None = None
+) -> Facts:
     """What the decision needs to know of a table."""
     local = store.fs.local_path(store.root) is not None
     return Facts(
@@ -109,6 +112,7 @@ def facts_of(store: TableStore, fields: tuple[DataField, ...], limits: Limits) -
         executors_read_paths=not store.root.startswith("memory:"),
         merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
         limits=limits,
+        key_share=lambda split: key_share(store, split, predicate),
     )
 
 

@@ -50,6 +50,8 @@ class Limits:
 
     inline_bytes: int = 4 << 20
     inline_rows: int = 50_000
+    searched_bytes: int = 512 << 20
+    """Files in which the driver looks for the few rows of a range of keys."""
     masked_rows: int = 200_000_000
     """Rows of a split whose keys the driver compares at most; beyond, tasks do it."""
     made_rows: int = 20_000_000
@@ -71,6 +73,8 @@ class Facts:
     merge_engine: str | None
     """None for tables without keys."""
     limits: Limits = Limits()
+    key_share: Callable[[Split], float] = lambda _: 1.0
+    """About which part of a split's rows the condition on its key leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +87,22 @@ class Route:
 
 def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
     """One route a split, in order."""
-    size, count = sum(s.size for s in splits), sum(s.row_count for s in splits)
+    size, count = sum(s.size for s in splits), _rows(splits)
     if not facts.executors_read_paths:
         return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
         return [Route(Way.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(splits)
+    if size <= facts.limits.searched_bytes:
+        shares = [facts.key_share(s) for s in splits]
+        size = sum(round(s.size * share) for s, share in zip(splits, shares, strict=True))
+        count = sum(round(s.row_count * share) for s, share in zip(splits, shares, strict=True))
+        if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
+            return [Route(Way.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(splits)
     return [_route(split, facts) for split in splits]
+
+
+def _rows(splits: Sequence[Split]) -> int:
+    return sum(s.row_count for s in splits)
 
 
 def _route(split: Split, facts: Facts) -> Route:

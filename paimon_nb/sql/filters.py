@@ -239,6 +239,11 @@ def _literal(node: exp.Expression) -> Any:
     if isinstance(node, exp.Neg):
         value = _literal(node.this)
         return -value if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool) else None
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        left, right = _literal(node.left), _literal(node.right)
+        if not all(isinstance(v, int | decimal.Decimal) and not isinstance(v, bool) for v in (left, right)):
+            return None
+        return _exactly(type(node), left, right)
     if isinstance(node, exp.Boolean):
         return bool(node.this)
     if isinstance(node, exp.Literal):
@@ -257,3 +262,14 @@ def _literal(node: exp.Expression) -> Any:
         except ValueError:
             return None
     return None
+
+
+def _exactly(operation: type[exp.Expression], left: Any, right: Any) -> Any:
+    """The sum, difference or product of two numbers; None where Spark may round or overflow."""
+    from sqlglot import exp
+
+    with decimal.localcontext(prec=100):
+        value = left + right if operation is exp.Add else left - right if operation is exp.Sub else left * right
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 31 else None
+    return value if len(value.as_tuple().digits) <= 18 else None

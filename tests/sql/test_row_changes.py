@@ -1,5 +1,7 @@
 """UPDATE, DELETE and MERGE as plans: places of expressions, what surely concerns the target, edits, parameters."""
 
+from decimal import Decimal
+
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
@@ -36,6 +38,9 @@ def test_delete_knows_what_to_skip_by():
     assert one("DELETE FROM t WHERE a = 1 AND (b > 2 OR rand() > 0.5) AND t.c <= 3").target.filter == all_of(
         [Compare("a", "=", 1), Compare("c", "<=", 3)]
     )
+    assert one("DELETE FROM t WHERE a < 10 + 2 * 3").target.filter == Compare("a", "<", 16)
+    assert one("DELETE FROM t WHERE a < 100 - 0.5").target.filter == Compare("a", "<", Decimal("99.5"))
+    assert one("DELETE FROM t WHERE a < 2000000000 * 2").target.filter is None  # overflows in Spark
     assert one("DELETE FROM t AS x WHERE x.a = 1 AND t.b = 2").target.filter == Compare("a", "=", 1)
     assert one("DELETE FROM t WHERE a = 1 OR f(a) = 2").target.filter is None
     assert one("DELETE FROM t").where is None

@@ -49,10 +49,10 @@ def file_filter(condition: Predicate, fields: Sequence[DataField], stored: Seque
     def mask(rows: pa.Table) -> Any:
         return evaluate(condition, rows.rename_columns(list(names)), asked)
 
-    return RowFilter(tuple(names.values()), mask, {names[c]: s for c, s in _spans(condition, asked).items()})
+    return RowFilter(tuple(names.values()), mask, {names[c]: s for c, s in spans(condition, asked).items()})
 
 
-def _spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
+def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
     """Bounds of the wanted values of integer and text columns; equal to what the conjuncts ask, or wider."""
     types = {f.name: f.type for f in fields}
     out: dict[str, Span] = {}
