@@ -51,6 +51,8 @@ class TableRef:
     """Conjuncts of WHERE that surely concern only this reference. For skipping files; Spark filters again."""
     columns: tuple[str, ...] | None = None
     """Columns that the query can need from it; None = all."""
+    places: tuple[str, ...] = ()
+    """Names of the columns that say where a row lies, as far as the query says them."""
 
 
 @dataclass(frozen=True, slots=True)

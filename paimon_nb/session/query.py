@@ -111,7 +111,12 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     if found.name.system is not None:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
-    return relation(session.spark, table, options=options, filter=usable(ref.filter, table), columns=ref.columns)
+    filter = usable(ref.filter, table)
+    if ref.places and not table.primary_keys:
+        from paimon_nb.engine.where import with_places
+
+        return with_places(session.spark, table.copy(options), filter, ref.places)
+    return relation(session.spark, table, options=options, filter=filter, columns=ref.columns)
 
 
 _SPARK_DIFFERS = frozenset({"FLOAT", "DOUBLE", "TIMESTAMP_LTZ", "CHAR"})

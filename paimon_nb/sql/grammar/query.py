@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paimon_nb.plan import Query, Span
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.filters import with_needs
 from paimon_nb.sql.refs import find_tables
+
+PLACE_PREFIX = "__paimon_"
+"""Begins the names of the columns that say where a row lies."""
 
 
 def query(cursor: Cursor, span: Span) -> Query:
@@ -17,8 +22,12 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     """The remaining tokens as a query whose text is `span`."""
     if cursor.done:
         cursor.fail("expected a query")
+    rest = cursor.tokens[cursor.at :]
+    places = tuple(dict.fromkeys(t.name for t in rest if t.is_name and t.name.startswith(PLACE_PREFIX)))
     found = find_tables(cursor)
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
     tables = tuple(found.tables) if found.whole else with_needs(cursor.text, span, found.tables, found.edits)
+    if places:
+        tables = tuple(replace(t, places=places) for t in tables)
     return Query(text, span, tables, tuple(found.edits), tuple(dict.fromkeys(found.parameters)))
