@@ -130,7 +130,14 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
             f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is a {argument.kind}; {procedure.usage}",
             argument=argument.name,
         ) from None  # fmt: skip
-    return value if isinstance(value, dict) else str(value)
+    if isinstance(value, dict) and argument.name.endswith("options"):
+        return value  # map('k', 'v'), Spark's form; `parse_options` takes both
+    if isinstance(value, dict | list):
+        raise BadOptionValue(
+            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"write it as text; {procedure.usage}",
+            argument=argument.name,
+        )  # fmt: skip
+    return str(value)
 
 
 def time_ms(value: Any) -> int:
@@ -194,10 +201,12 @@ def chosen_partitions(table: Table, partitions: str | None, where: str | None = 
     return lambda partition: any(matches(partition) for matches in matchers)
 
 
-def parse_options(text: str | None) -> dict[str, str]:
-    """'k=v,k2=v2' -> a mapping."""
+def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
+    """'k=v,k2=v2', or Spark's map('k', 'v'), as a mapping."""
     if not text:
         return {}
+    if isinstance(text, Mapping):
+        return {k: str(v) for k, v in text.items()}
     pairs = (p.partition("=") for p in text.split(",") if p.strip())
     return {k.strip(): v.strip() for k, _, v in pairs}
 

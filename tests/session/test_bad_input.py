@@ -57,6 +57,8 @@ BAD = [
     ("DROP CATALOG nope", CatalogNotFound, "CREATE CATALOG"),
     ("CALL sys.compcat('prod')", ProcedureNotFound, "did you mean 'compact'?"),
     ("CALL sys.compact('prdr')", TableNotFound, "did you mean 'prod'?"),
+    ("CALL sys.compact('prod', partitions => map('d', 'x'))", BadOptionValue, "as text"),
+    ("CALL sys.compact('prod', ARRAY(1, 2))", BadOptionValue, "as text"),
     ("ALTER TABLE prod DROP COLUMN vv", ColumnNotFound, "did you mean 'v'?"),
     ("ALTER TABLE prod RENAME COLUMN vv TO w", ColumnNotFound, "did you mean 'v'?"),
     ("ALTER TABLE prod DROP PARTITION (d = 'x')", ColumnNotFound, "partitioned by"),
