@@ -26,6 +26,7 @@ from paimon_nb.plan.ddl import (
     SetComment,
     SetOptions,
 )
+from paimon_nb.table.merge import MergeSpec
 
 _INDEX_OF_COLUMN = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
 """`file-index.bitmap.<column>.version`, also `...<column>[key].version`."""
@@ -45,6 +46,12 @@ def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: b
     for change in changes:
         _APPLY[type(change)](draft, change)
     return draft.finish(now_ms)
+
+
+def check_merge_rules(schema: TableSchema) -> None:
+    """Raise BadOptionValue when the options contradict each other about how rows merge; every write would fail on them."""
+    if schema.primary_keys:
+        MergeSpec.of(schema, TableOptions(schema.options))
 
 
 class _Draft:
@@ -76,6 +83,7 @@ class _Draft:
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
         validate_table_options(self.options)
+        check_merge_rules(changed)
         return replace(changed, id=self.old.id + 1, time_ms=now_ms)
 
     def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:

@@ -19,7 +19,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.name import Name, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.alter import apply_changes
+from paimon_nb.catalog.alter import apply_changes, check_merge_rules
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, RootedFileIO
@@ -111,6 +111,7 @@ class FilesystemCatalog(Catalog):
         if missing:
             schema = schema.with_options({**schema.options, **missing})
         validate_table_options(schema.options)
+        check_merge_rules(schema)
         path = self.table_path(name)
         if SchemaDirectory(self.fs, path).create(schema):
             return True

@@ -2,11 +2,14 @@
 
 import pytest
 
-from paimon_nb.base.errors import SchemaChangeError
+from paimon_nb.base.errors import BadOptionValue, SchemaChangeError
+from paimon_nb.base.name import Name
 from paimon_nb.catalog.alter import apply_changes
+from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
-from paimon_nb.plan.ddl import DropColumn, RenameColumn, ResetOptions
+from paimon_nb.fs import MemoryFileIO
+from paimon_nb.plan.ddl import DropColumn, RenameColumn, ResetOptions, SetOptions
 
 COLUMNS = {"k": "INT", "a": "INT", "b": "STRING", "m": "MAP<STRING, INT>"}
 OPTIONS = {
@@ -52,3 +55,26 @@ def test_named_column_does_not_go(option, value, column):
     other = ({"a", "b", "m"} - {column} - set(value.split(","))).pop()
     if f".{other}." not in option:
         assert changed({option: value}, DropColumn((other,))) == {option: value}
+
+
+CONTRADICTIONS = [
+    {"partial-update.remove-record-on-delete": "true", "ignore-delete": "true"},
+    {"partial-update.remove-record-on-delete": "true", "fields.a.sequence-group": "b"},
+    {"fields.a.sequence-group": "b", "fields.m.sequence-group": "b"},
+    {"fields.a.sequence-group": "k"},
+    {"fields.a.aggregate-function": "sum"},
+    {"sequence.field": "nobody"},
+]
+
+
+@pytest.mark.parametrize("options", CONTRADICTIONS, ids=lambda o: ", ".join(o))
+def test_contradictions_are_refused_when_they_are_made(options):
+    """As Java does: CREATE TABLE and ALTER TABLE fail, not the first write."""
+    catalog = FilesystemCatalog("c", "memory:/w", {}, MemoryFileIO())
+    name, plain = Name("default", "t"), {"merge-engine": "partial-update", "bucket": "1"}
+    with pytest.raises(BadOptionValue):
+        catalog.create_table(name, schema({**plain, **options}))
+    catalog.create_table(name, schema(plain))
+    with pytest.raises(BadOptionValue):
+        catalog.alter_table(name, [SetOptions(options)])
+    assert dict(catalog.table(name).schema.options) == plain

@@ -5,7 +5,6 @@ TIMESTAMP and TIMESTAMP_LTZ have each other's logical types, as Java writes them
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +28,6 @@ _ATOMIC = {
     "BOOLEAN": "boolean", "TINYINT": "int", "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float",
     "DOUBLE": "double", "CHAR": "string", "VARCHAR": "string", "BINARY": "bytes", "VARBINARY": "bytes", "BLOB": "bytes",
 }  # fmt: skip
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COUNT = Atomic("INT")
 
 
@@ -73,12 +71,17 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
 
 def _record(fields: Sequence[DataField], name: str) -> dict[str, Any]:
     for f in fields:
-        if not _NAME.fullmatch(f.name):
+        if not _is_name(f.name):
             raise UnsupportedFormat(
                 f"column name {f.name!r} cannot be stored in Avro", hint="rename it, or use 'file.format' = 'parquet'",
                 feature="Avro names", column=f.name,
             )  # fmt: skip
     return {"type": "record", "name": name, "fields": [_field(f.name, f.type, f"{name}_{f.name}") for f in fields]}
+
+
+def _is_name(text: str) -> bool:
+    """As Java's Avro has it: letters and digits of every script, and `_`; no digit first."""
+    return all(c == "_" or c.isalpha() or (i > 0 and c.isdecimal()) for i, c in enumerate(text)) and bool(text)
 
 
 def _field(name: str, t: DataType, path: str) -> dict[str, Any]:
