@@ -21,7 +21,7 @@ $(SETUP): pyproject.toml
 demo: $(SETUP) ## Run the quickstart on real data; ends with a table and an HTML page
 	@$(BIN)/paimon-nb demo
 
-lab: $(SETUP) ## Open JupyterLab on the notebooks
+lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 	@$(BIN)/paimon-nb lab
 
 test: $(SETUP) ## All that a change must pass (about 12 minutes on 2 cores)

@@ -46,6 +46,10 @@ def _help() -> None:
 # -- notebooks
 
 
+START = "START.ipynb"
+"""The page that JupyterLab opens on."""
+
+
 def notebooks() -> Path:
     """The tutorials: in a checkout beside the package, else under the current folder."""
     beside = Path(__file__).resolve().parent.parent / "notebooks"
@@ -117,6 +121,7 @@ def _lab(arguments: list[str]) -> int:
         "jupyterlab",
         "--LabApp.news_url=None",
         f"--ServerApp.root_dir={folder}",
+        *([f"--LabApp.default_url=/lab/tree/{START}"] if (folder / START).is_file() else []),
         *arguments,
     ]
     return subprocess.call(command)

@@ -60,6 +60,12 @@ class Notebook:
 
     def keep(self, name: str, cell: int) -> None:
         """Store a picture of an output for the docs, only when asked to: PAIMON_NB_SCREENSHOTS=1."""
-        if os.environ.get("PAIMON_NB_SCREENSHOTS") == "1":
-            self.output(cell).scroll_into_view_if_needed()
-            self.page.locator(".jp-CodeCell").nth(cell).screenshot(path=IMAGES / f"{name}.png")
+        if os.environ.get("PAIMON_NB_SCREENSHOTS") != "1":
+            return
+        usual = self.page.viewport_size
+        self.page.mouse.move(1, 1)
+        self.page.set_viewport_size({"width": 1180, "height": 2200})  # what is taller than the window would be cut
+        self.output(cell).scroll_into_view_if_needed()
+        self.page.wait_for_timeout(300)
+        self.page.locator(".jp-CodeCell").nth(cell).screenshot(path=IMAGES / f"{name}.png")
+        self.page.set_viewport_size(usual)

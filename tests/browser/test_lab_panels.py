@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from lab_kit import Lab, Notebook
+from lab_kit import REPO, Lab, Notebook
 from panel_kit import opened, serious_issues, signs
 from playwright.sync_api import expect
 from test_lab import CONTRAST, write_hostile, write_orders
@@ -295,3 +295,26 @@ def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
             assert wide[0] <= wide[1] + 1, (name, wide)
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+def test_the_cancel_button_interrupts(notebook: Notebook, lab: Lab) -> None:
+    cells = (
+        "import time\nfrom IPython.display import HTML, display\nfrom paimon_nb.notebook.progress import CANCEL",
+        "display(HTML(CANCEL))\ntry:\n    for _ in range(600):\n        time.sleep(0.1)\nexcept KeyboardInterrupt:\n    print('stopped')",
+    )
+    shown = opened(notebook, lab, "cancel.ipynb", cells)
+    cell = shown.page.locator(".jp-CodeCell").nth(1)
+    cell.get_by_role("button", name="cancel").click()
+    expect(cell.get_by_text("stopped", exact=True)).to_be_visible()
+
+
+def test_the_start_page_leads_to_the_tutorials(notebook: Notebook, lab: Lab) -> None:
+    from paimon_nb.cli import START
+
+    (lab.root / START).write_text((REPO / "notebooks" / START).read_text())
+    (lab.root / "01-quickstart.ipynb").write_text((REPO / "notebooks" / "01-quickstart.ipynb").read_text())
+    notebook.open(lab, START)
+    page = notebook.page.locator(".jp-Notebook:visible")
+    expect(page.locator("h1").filter(has_text="Start here")).to_be_visible()
+    page.get_by_role("link", name="Quickstart").click()
+    expect(notebook.page.locator(".jp-Notebook:visible h1").first).to_contain_text("01 · Quickstart")
