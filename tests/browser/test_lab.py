@@ -144,6 +144,22 @@ def test_a_click_on_a_commit_travels_too(shown: Notebook) -> None:
     assert [f["fill"] for f in drawn(shown, TIMELINE)] == ["#D55E00"]  # all in L5, just compacted
 
 
+def test_the_history_is_played_as_a_film(shown: Notebook) -> None:
+    output, keyboard = shown.output(TIMELINE), shown.page.keyboard
+    output.locator('circle.dot[data-snapshot="5"]').click()
+    output.get_by_text(re.compile(r"VERSION AS OF 5$")).wait_for()
+    play = output.get_by_role("button", name="play the history")
+    play.focus()
+    keyboard.press("Enter")
+    output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()  # two steps on by itself, the tree with it
+    keyboard.press("Enter")
+    stopped = output.locator("output").inner_text()
+    shown.page.wait_for_timeout(1_200)  # longer than a step
+    assert output.locator("output").inner_text() == stopped
+    output.locator('circle.dot[data-snapshot="7"]').click()
+    output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()
+
+
 def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None:
     output = shown.output(LSM)
     by_key = drawn(shown, LSM)
