@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.session.stream_sql import LiveResult
+
 
 def connect(
     warehouse: str = "warehouse",
@@ -70,7 +72,8 @@ class Workbench:
     def sql(self, text: str, /, **params: Any) -> DataFrame:
         """Run one or several statements, Flink or Spark dialect, and return the last one's result.
 
-        A query gives its rows, CALL the procedure's rows, a definition or change one summary row.
+        A query gives its rows, CALL the procedure's rows, a definition or change one summary row. In streaming mode a
+        query gives a streaming DataFrame and INSERT a running job, which answers as Spark's StreamingQuery does.
 
         Args:
             text: the statements. params: values of `:name` markers; bound, never glued into the text.
@@ -81,9 +84,31 @@ class Workbench:
         result = self.run(text, **params)
         if result.frame is not None:
             return result.frame
+        if result.live is not None:
+            return result.live.frame
+        if result.job is not None:
+            return result.job
         from paimon_nb.engine.frames import from_arrow
 
         return from_arrow(self.session.spark, result.arrow)
+
+    def stream(self, text: str, /, **params: Any) -> LiveResult:
+        """The changes of a query's result as they happen: iterate over Arrow tables, column `op` ('+I', '-U', '+U', '-D') first.
+
+        Runs in streaming mode, whatever the session's mode is. `collect(limit, timeout_s)` takes some and stops.
+
+        Args:
+            text: a SELECT; statements before it are carried out first. params: values of `:name` markers.
+        """
+        from paimon_nb.session.stream_run import in_mode
+
+        with in_mode(self.session, "streaming"):
+            result = self.run(text, **params)
+        if result.live is None:
+            raise SqlAnalysisError(
+                "the text ends with no query over a table", hint="wb.stream('SELECT ... FROM t')", sql=text
+            )
+        return result.live
 
     def run(self, text: str, /, **params: Any) -> Result:
         """Like `sql`, but metadata answers stay Arrow and start no JVM. What the magics call."""

@@ -12,7 +12,7 @@ from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.read import _wanted
 from paimon_nb.options.read import READ_CHANGELOG
 from paimon_nb.table.scan.predicate import Predicate
-from paimon_nb.table.stream import check_streamable
+from paimon_nb.table.stream import Position, check_streamable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +30,7 @@ def stream_frame(
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
     kinds: bool | None = None,
+    begin: Position | str | None = None,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 
@@ -38,6 +39,8 @@ def stream_frame(
         filter: for skipping files and rows; Spark filters again. columns: those that the query can need; None = all.
         kinds: a first column `rowkind` ('+I', '-U', '+U', '-D'); None takes it from the option 'read.changelog'. Without it
             only rows that are there (+I, +U) come.
+        begin: where the checkpoint stands, if the caller knows: a position, or 'fresh' for a new one. Without it the limits of
+            a micro-batch hold from the second one after a start on, since Spark tells the source only then.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -55,6 +58,7 @@ def stream_frame(
         "fields": _wanted(store.schema, columns),
         "predicate": usable(filter, store.schema.fields, session_zone(spark)),
         "kinds": told,
+        "begin": begin,
         "tasks": spark.sparkContext.defaultParallelism * 2,
     }
     spark.dataSource.register(type(name, (TableStreamSource,), attributes))

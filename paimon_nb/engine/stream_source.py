@@ -23,6 +23,7 @@ from paimon_nb.options.read import (
     READ_STREAM_MAXBYTESPERTRIGGER,
     READ_STREAM_MAXFILESPERTRIGGER,
     READ_STREAM_MAXROWSPERTRIGGER,
+    SCAN_MAX_SNAPSHOT_COUNT,
 )
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.store import TableStore
@@ -58,6 +59,8 @@ class TableStreamSource(DataSource):
     predicate: Predicate | None
     kinds: bool
     """A column `rowkind` goes first and retractions are told; else only rows that are there (+I, +U)."""
+    begin: Position | str | None
+    """Where the checkpoint stands, 'fresh' for a new one; None: not known before the first micro-batch."""
     tasks: int
     """About how many tasks read a micro-batch."""
 
@@ -84,26 +87,28 @@ class TableStreamReader(DataSourceStreamReader):
         self.source, self.store = source, source.store
         self._first = FirstLook(self.store)
         self._record = ConsumerRecord(self.store)
-        self._known: Position | None = None
+        self._known: Position | None = source.begin if isinstance(source.begin, Position) else None
         """Where the query stands; None until Spark told us (it does not before the first micro-batch after a start)."""
+        self._began: Position | None = None
+        """The first position, if this query is a new one."""
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
-            position = self._first.position() or _NOTHING_YET
-            if position == _NOTHING_YET and not starts_full(self.store):
-                position = Position(1)
+            position = self._beginning()
             self._known = self._known or position
             return self._offset(position)
 
     def latestOffset(self) -> dict[str, Any]:
         with packed_errors():
             newest = newest_position(self.store)
+            if self._known is None and self.source.begin == "fresh":
+                self._known = self._beginning()
             start = self._known
             if start is None:
-                first = self._first.position()
-                start = first if newest is None or (first is not None and first.next >= newest.next) else newest
-                start = start or _NOTHING_YET
+                start = self._beginning()
                 return self._offset(newest if newest is not None and newest.next > start.next else self._behind(start))
+            if start.full and newest is not None and newest.next <= start.next:
+                newest = self._behind(start)  # the first state is shown even if it lies behind the bounded watermark
             if newest is None or newest.next <= start.next - (not start.full):
                 return self._offset(self._unmoved(start, newest))
             return self._offset(self._limited(start, newest))
@@ -111,10 +116,16 @@ class TableStreamReader(DataSourceStreamReader):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         with packed_errors():
             self._check_table(start)
-            first, last = Position.from_json(start), Position.from_json(end)
+            first, last = _beginning_of(start, end), Position.from_json(end)
             self._known = last
             if first == last:
                 return []
+            if last.next < first.next:
+                raise TimeTravelError(
+                    f"{self.store.name}: the stream came to snapshot {first.next - 1} before, but {last.next - 1} is the newest now",
+                    hint="the table was rolled back; start the stream again with a new checkpoint",
+                    wanted=first.next,
+                )
             if first == _NOTHING_YET:
                 first = Position(last.next - 1, full=True)
             steps = list(steps_between(self.store, first, last, self.source.predicate))
@@ -131,7 +142,8 @@ class TableStreamReader(DataSourceStreamReader):
     # -- offsets
 
     def _offset(self, position: Position) -> dict[str, Any]:
-        return {**position.to_json(), "table": self.store.identity[:12]}
+        began = {} if self._began is None else {"began": self._began.to_json()}
+        return {**position.to_json(), "table": self.store.identity[:12], **began}
 
     def _check_table(self, offset: Mapping[str, Any]) -> None:
         if offset.get("table") not in (None, self.store.identity[:12]):
@@ -140,6 +152,13 @@ class TableStreamReader(DataSourceStreamReader):
                 hint="start the stream with a new checkpoint location",
                 path=self.store.root,
             )
+
+    def _beginning(self) -> Position:
+        """The first position of a new query; found once, though Spark asks in several ways."""
+        if self._began is None:
+            position = self._first.position() or _NOTHING_YET
+            self._began = Position(1) if position == _NOTHING_YET and not starts_full(self.store) else position
+        return self._began
 
     # -- how far to go
 
@@ -167,8 +186,9 @@ class TableStreamReader(DataSourceStreamReader):
                 (READ_STREAM_MAXFILESPERTRIGGER, lambda s: s.files),
                 (READ_STREAM_MAXBYTESPERTRIGGER, lambda s: s.size),
                 (READ_STREAM_MAXROWSPERTRIGGER, lambda s: s.row_count),
+                (SCAN_MAX_SNAPSHOT_COUNT, lambda _s: 1),
             )
-            if (most := self.store.options.get(option)) is not None
+            if (most := self.store.options.get(option)) is not None and most > 0
         ]
         if not limits or start == _NOTHING_YET:
             return newest
@@ -182,6 +202,17 @@ class TableStreamReader(DataSourceStreamReader):
                 break
             position = step.after
         return position
+
+
+def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> Position:
+    """Where a micro-batch begins.
+
+    Spark does not keep the first offset of a query: when its first micro-batch is run again after a crash, it asks anew, and
+    the table has moved on. So each offset tells with what its query began.
+    """
+    if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
+        return Position.from_json(end["began"])
+    return Position.from_json(start)
 
 
 def shares(steps: Sequence[Step], tasks: int) -> list[list[Piece]]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
 HTML_BYTES, TEXT_BYTES = 750_000, 200_000
 """Both forms of one answer go to the browser and into the notebook: together under 1 MB."""
+STREAM_SECONDS = 10.0
+"""How long a cell looks at a streaming query."""
 
 STYLE = """
 .pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
@@ -54,6 +56,9 @@ class Rows:
         """Fetch what is shown: one row more than the limit, to know whether there are more. Never a hidden count."""
         if self._shown is not None:
             return
+        if self.result.live is not None and self.result.arrow is None:
+            self.result.arrow = self.result.live.collect(self.limit + 1, STREAM_SECONDS)
+            self.notes.append(f"a stream, looked at for {STREAM_SECONDS:g} s; wb.stream(sql) goes on")
         if self.result.arrow is not None:
             table = self.result.arrow
             columns = table.num_columns

@@ -10,6 +10,7 @@ from paimon_nb.plan.admin import (
     Show,
     ShowCreate,
     SparkCommand,
+    StopJob,
     Use,
 )
 from paimon_nb.plan.ddl import (
@@ -52,6 +53,6 @@ __all__ = [
     "Constant", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
-    "SetOption", "SetOptions", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "TableDef",
+    "SetOption", "SetOptions", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "StopJob", "TableDef",
     "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",
 ]  # fmt: skip

@@ -42,6 +42,13 @@ class ResetOption(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class StopJob(Statement):
+    """STOP JOB '<id>' [WITH SAVEPOINT] [WITH DRAIN]. `job`: an id, the beginning of one, or a name."""
+
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Show(Statement):
     """SHOW CATALOGS|DATABASES|TABLES|VIEWS|COLUMNS|PARTITIONS|TAGS|BRANCHES|PROCEDURES|FUNCTIONS|JOBS|CURRENT CATALOG|...
 

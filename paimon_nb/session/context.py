@@ -41,11 +41,13 @@ class ProcedureContext:
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""
         from paimon_nb.session.run import run_statement
+        from paimon_nb.session.stream_run import in_mode
         from paimon_nb.sql import parse
 
         result = None
         for statement in parse(text):
-            result = run_statement(self.session, statement, text, {})
+            with in_mode(self.session, "batch"):  # a procedure works on what is there now
+                result = run_statement(self.session, statement, text, {})
             self.notes += result.notes
             self.snapshots += result.snapshots
         return result.frame if result is not None else None

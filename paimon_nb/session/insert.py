@@ -25,17 +25,29 @@ SELF_OVERWRITE = "the table was rewritten from itself; CALL sys.compact(...) doe
 
 def insert(job: Job, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE."""
+    from paimon_nb.session.stream_plan import wants_stream
+
     session, target = job.session, statement.target
     assert target is not None
     assert statement.query is not None
+    streams = not statement.overwrite and wants_stream(session, statement.query, job.text)
     if len(target.parts) == 1 and target.parts[0] in session.temporary:
-        from paimon_nb.session.temporary import target_table
+        from paimon_nb.session.temporary import is_connector, target_table
+
+        if is_connector(session.temporary[target.parts[0]]):
+            from paimon_nb.session.stream_sql import insert_into_connector
+
+            return insert_into_connector(job, statement, session.temporary[target.parts[0]], streams=streams)
 
         table = target_table(session, session.temporary[target.parts[0]])
     else:
         table = session.table(target.parts, target.options)
         if session.find(target.parts).name.system is not None:
             raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    if streams:
+        from paimon_nb.session.stream_sql import insert_into_table
+
+        return insert_into_table(job, statement, table)
     rows = _constants(job, statement, table)
     if rows is not None:
         return _store_constants(table, rows, overwrite=statement.overwrite)
@@ -121,10 +133,11 @@ def align(
     partition: Mapping[str, str | None],
     *,
     by_name: bool = False,
+    carry: str | None = None,
 ) -> DataFrame:
     """The source with exactly the table's columns, cast to their types.
 
-    Columns that the statement leaves out take their default, else NULL.
+    Columns that the statement leaves out take their default, else NULL. `carry`: the source's last column, kept behind them.
 
     Raises:
         SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
@@ -138,7 +151,7 @@ def align(
         column_named(name, names, table)
     static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
     given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
-    source = list(frame.columns)
+    source = list(frame.columns[:-1] if carry else frame.columns)
     if by_name:
         wanted = [column_named(name, names, table) for name in source]
     elif columns is not None:
@@ -150,7 +163,7 @@ def align(
             wanted = names
     _check_width(table, wanted, len(source))
     # Positions, not names: a source may have the same name twice.
-    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))])
+    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([carry] if carry else []))
     for i, name in enumerate(wanted):
         given.setdefault(name, F.col(f"__c{i}"))
     out = []
@@ -163,7 +176,7 @@ def align(
         else:
             value = F.lit(None)
         out.append(value.cast(target).alias(field.name))
-    return plain.select(*out)
+    return plain.select(*out, *([carry] if carry else []))
 
 
 def _check_width(table: Table, wanted: Sequence[str], found: int) -> None:

@@ -21,12 +21,18 @@ if TYPE_CHECKING:
 _counter = itertools.count()
 
 
-def run_query(session: Session, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
+Instead = Mapping[tuple[str, ...], "DataFrame"]
+"""Rows that stand for a table wherever its name is written so: micro-batches and streams."""
+
+
+def run_query(
+    session: Session, query: Query, text: str, params: Mapping[str, Any], instead: Instead | None = None
+) -> DataFrame:
     """The query as a DataFrame. `text` is the whole text that the query's spans point into."""
     from paimon_nb.engine.errors import spark_errors
     from paimon_nb.sql import render
 
-    with replaced_names(session, query.tables, text) as names, spark_errors(text, query.span):
+    with replaced_names(session, query.tables, text, instead) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
         said = render(query, text, names)
         frame = session.spark.sql(said, args=wanted or None)
@@ -34,13 +40,15 @@ def run_query(session: Session, query: Query, text: str, params: Mapping[str, An
 
 
 @contextmanager
-def replaced_names(session: Session, tables: tuple[TableRef, ...], text: str) -> Iterator[dict[Span, str]]:
+def replaced_names(
+    session: Session, tables: tuple[TableRef, ...], text: str, instead: Instead | None = None
+) -> Iterator[dict[Span, str]]:
     """SQL text for each table reference that is ours, valid inside the block: Spark resolves names when it parses."""
     views: list[str] = []
     names: dict[Span, str] = {}
     try:
         for ref in tables:
-            frame = resolve(session, ref, text)
+            frame = resolve(session, ref, text, instead)
             if frame is None:
                 continue
             view = f"__paimon_{next(_counter)}"
@@ -66,15 +74,17 @@ def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[li
             session.spark.catalog.dropTempView(view)
 
 
-def resolve(session: Session, ref: TableRef, text: str) -> DataFrame | None:
+def resolve(session: Session, ref: TableRef, text: str, instead: Instead | None = None) -> DataFrame | None:
     """The rows that a reference means, or None if the name is Spark's own."""
     from paimon_nb.session.functions import table_function
 
+    if instead and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in instead:
+        return instead[ref.parts]
     try:
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
-            return _view(session, *session.views[ref.parts[0]])
+            return _view(session, *session.views[ref.parts[0]], instead)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
             from paimon_nb.session.temporary import read_temporary
 
@@ -175,9 +185,9 @@ def _millis(session: Session, expression: str) -> int:
     return int(row[0])
 
 
-def _view(session: Session, view: CreateView, text: str) -> DataFrame:
+def _view(session: Session, view: CreateView, text: str, instead: Instead | None) -> DataFrame:
     assert view.query is not None
-    frame = run_query(session, view.query, text, {})
+    frame = run_query(session, view.query, text, {}, instead)
     return frame.toDF(*view.columns) if view.columns else frame
 
 

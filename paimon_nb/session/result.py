@@ -9,12 +9,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.session.stream_jobs import StreamJob
+    from paimon_nb.session.stream_sql import LiveResult
+
 
 @dataclass(slots=True)
 class Result:
-    """One statement's outcome. Exactly one of `arrow` and `frame` is set.
+    """One statement's outcome. Exactly one of `arrow`, `frame` and `live` is set.
 
-    `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes.
+    `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries.
     """
 
     kind: str
@@ -24,6 +27,10 @@ class Result:
     """Sentences about what was done that the user may not expect."""
     snapshots: list[tuple[str, int]] = field(default_factory=list)
     """(table, snapshot id) of every commit that this statement made; undo needs it."""
+    live: LiveResult | None = None
+    """A streaming SELECT that nobody has looked at yet."""
+    job: StreamJob | None = None
+    """The job that a streaming INSERT started."""
 
 
 def rows(

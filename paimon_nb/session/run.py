@@ -33,6 +33,7 @@ from paimon_nb.plan import (
     SparkCommand,
     Statement,
     StatementSet,
+    StopJob,
     Truncate,
     Undrop,
     Update,
@@ -43,6 +44,7 @@ from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
 from paimon_nb.session.result import Result
 from paimon_nb.session.state import Session
+from paimon_nb.session.stream_sql import stop_job
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class Job:
 
 
 def _query(job: Job, statement: Query) -> Result:
+    from paimon_nb.session.stream_plan import wants_stream
+
+    if wants_stream(job.session, statement, job.text):
+        from paimon_nb.session.stream_sql import select
+
+        return select(job, statement)
     return Result("rows", frame=run_query(job.session, statement, job.text, job.params))
 
 
@@ -78,6 +86,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Delete: change.delete,
     Merge: merge.merge,
     Call: admin.call,
+    StopJob: stop_job,
     Use: admin.use,
     SetOption: admin.set_option,
     ResetOption: admin.reset_option,

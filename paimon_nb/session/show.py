@@ -141,7 +141,9 @@ def _table_extended(job: Job, statement: Show) -> Result:
 
 
 def _jobs(job: Job, statement: Show) -> Result:
-    return rows({"job id": [], "job name": [], "status": [], "start time": []})
+    from paimon_nb.session.stream_sql import show_jobs
+
+    return show_jobs(job, statement)
 
 
 _SHOW: Mapping[str, Callable[[Job, Show], Result]] = {

@@ -13,6 +13,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.plan import CreateTable, CreateView
 from paimon_nb.session.spark_catalogs import NOTHING, Seen, opened, seen
+from paimon_nb.session.stream_jobs import Jobs
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Session:
         """Temporary views and the whole text their spans point into; evaluated anew at each use."""
         self.temporary: dict[str, CreateTable] = {}
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
+        self.jobs = Jobs()
+        """Streams that this session started."""
         self._given_spark, self._spark_conf = spark, dict(spark_conf)
         self._spark: SparkSession | None = None
         self._seen_settings: dict[str, Seen] = {catalog.name: seen(self._spark_setting, catalog.name)}
@@ -68,7 +71,8 @@ class Session:
         return self.spark_started or self._given_spark is not None or bool(self._spark_conf)
 
     def close(self) -> None:
-        """Stop Spark if this session started it."""
+        """Stop this session's streams, and Spark if it started it."""
+        self.jobs.stop_all()
         if self._spark is not None and self._given_spark is None:
             from paimon_nb.engine.session import stop
 

@@ -46,6 +46,11 @@ def create(job: Job, statement: CreateTable) -> Result:
     )
 
 
+def is_connector(statement: CreateTable) -> bool:
+    """Whether a temporary table is a connector's and not a Paimon table at a path."""
+    return statement.definition.options.get("connector", "paimon") != "paimon"
+
+
 def target_table(session: Session, statement: CreateTable) -> Table:
     """The Paimon table behind a temporary table; made at its path when 'auto-create' says so."""
     from paimon_nb.base.name import Name
@@ -53,9 +58,9 @@ def target_table(session: Session, statement: CreateTable) -> Table:
     from paimon_nb.session.definition import _schema
 
     options = dict(statement.definition.options)
-    if options.get("connector", "paimon") != "paimon":
+    if is_connector(statement):
         raise UnsupportedOperation(
-            f"connector {options['connector']!r} cannot be written in batch mode", hint="streaming sinks come later"
+            f"rows of connector {options['connector']!r} cannot be changed", hint="INSERT INTO adds rows to it"
         )
     path = options.pop("path")
     auto_create = options.pop("auto-create", "false") == "true"
@@ -81,12 +86,10 @@ def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> D
     """The rows of a temporary table in batch mode."""
     from paimon_nb.engine.read import relation
 
-    connector = statement.definition.options.get("connector", "paimon")
-    if connector != "paimon":
-        raise UnsupportedOperation(
-            f"table {statement.name[-1]!r}: connector {connector!r} cannot be read in batch mode yet",
-            hint="load the data into a Paimon table first",
-        )
+    if is_connector(statement):
+        from paimon_nb.session.connector_tables import source_frame, source_of
+
+        return source_frame(session.spark, source_of(statement), statement, stream=False)
     return relation(
         session.spark, target_table(session, statement), options=ref.options, filter=ref.filter, columns=ref.columns
     )

@@ -40,11 +40,12 @@ STATEMENTS: Mapping[str, Grammar] = {
     "EXPLAIN": session.explain,
     "ANALYZE": session.analyze,
     "SHOW": show.show,
+    "STOP": session.stop_job,
     "DESCRIBE": show.describe,
     "DESC": show.describe,
 }
 SPARK_ONLY = frozenset(
-    {"CACHE", "UNCACHE", "REFRESH", "CLEAR", "ADD", "LIST", "MSCK", "COMMENT", "LOAD", "UNLOAD", "COPY", "STOP", "REPAIR", "DECLARE", "KILL"}
+    {"CACHE", "UNCACHE", "REFRESH", "CLEAR", "ADD", "LIST", "MSCK", "COMMENT", "LOAD", "UNLOAD", "COPY", "REPAIR", "DECLARE", "KILL"}
 )  # fmt: skip
 
 

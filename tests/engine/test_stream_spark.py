@@ -48,7 +48,7 @@ class Run:
 
         writer = self.frame.writeStream.foreachBatch(keep).option("checkpointLocation", self.checkpoint)
         query = writer.trigger(availableNow=True).start()
-        query.awaitTermination(120)
+        query.awaitTermination(240)
         return [b for b in self.batches if b]
 
 
@@ -63,6 +63,7 @@ def test_a_stream_with_kinds_goes_on_after_a_restart(wb, tmp_path):
     assert run() == []
 
 
+@pytest.mark.nightly
 def test_without_kinds_only_rows_that_are_there_come(wb, tmp_path):
     table = make(wb)
     run = Run(wb.spark.readStream.format("paimon").load(table.path).select("v"), tmp_path / "c")
@@ -75,6 +76,7 @@ def test_without_kinds_only_rows_that_are_there_come(wb, tmp_path):
     assert run() == [[("c",)]]
 
 
+@pytest.mark.nightly
 def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
     table = make(wb, keys=False)
     for n in range(1, 6):
@@ -100,6 +102,7 @@ def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
     assert table.store.consumers.next_snapshot("me") >= 9  # the last batch is dealt with once the next is asked for
 
 
+@pytest.mark.nightly
 def test_changes_of_one_key_keep_their_order(wb, tmp_path):
     table = make(wb, bucket="4")
     for n in range(30):
@@ -107,7 +110,7 @@ def test_changes_of_one_key_keep_their_order(wb, tmp_path):
     copied = make(wb, "copied", bucket="3")
     frame = wb.spark.readStream.option("scan.snapshot-id", "1").table("t")
     writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
-    writer.trigger(availableNow=True).toTable("copied").awaitTermination(120)
+    writer.trigger(availableNow=True).toTable("copied").awaitTermination(240)
     assert sorted(copied.to_arrow().to_pylist(), key=lambda r: r["k"]) == [{"k": k, "v": "29"} for k in range(5)]
 
 
@@ -118,7 +121,7 @@ def test_kinds_travel_from_table_to_table(wb, tmp_path):
 
     def run():
         writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
-        writer.trigger(availableNow=True).toTable("target").awaitTermination(120)
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(240)
         return sorted(tuple(r.values()) for r in target.to_arrow().to_pylist())
 
     assert run() == [(1, "a"), (2, "b")]
@@ -139,7 +142,7 @@ def test_a_batch_that_is_in_already_is_not_written_again(wb, tmp_path):
 
     def run():
         writer = frame.writeStream.format("paimon").option("checkpointLocation", str(checkpoint))
-        writer.trigger(availableNow=True).toTable("target").awaitTermination(120)
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(240)
         return sorted(target.to_arrow().column("k").to_pylist())
 
     assert run() == [1]
@@ -155,6 +158,7 @@ def test_a_batch_that_is_in_already_is_not_written_again(wb, tmp_path):
     assert run() == [1, 2, 3]
 
 
+@pytest.mark.nightly
 def test_complete_results_replace_those_before(wb, tmp_path):
     source = make(wb, keys=False)
     source.append(rows((1, "a"), (2, "a"), (3, "b")))
@@ -165,7 +169,7 @@ def test_complete_results_replace_those_before(wb, tmp_path):
         writer = (
             frame.writeStream.format("paimon").outputMode("complete").option("checkpointLocation", str(tmp_path / "c"))
         )
-        writer.trigger(availableNow=True).toTable("counts").awaitTermination(120)
+        writer.trigger(availableNow=True).toTable("counts").awaitTermination(240)
         return sorted(tuple(r.values()) for r in wb.table("counts").to_arrow().to_pylist())
 
     assert run() == [("a", 2), ("b", 1)]
@@ -173,12 +177,13 @@ def test_complete_results_replace_those_before(wb, tmp_path):
     assert run() == [("a", 3), ("b", 1)]
 
 
+@pytest.mark.nightly
 def test_a_stream_makes_the_table_that_is_absent(wb, tmp_path):
     make(wb, keys=False).append(rows((1, "a")))
     writer = (
         wb.spark.readStream.table("t").writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
     )
-    writer.trigger(availableNow=True).start(str(tmp_path / "made")).awaitTermination(120)
+    writer.trigger(availableNow=True).start(str(tmp_path / "made")).awaitTermination(240)
     assert paimon_nb.open_table(str(tmp_path / "made")).to_arrow().to_pylist() == [{"k": 1, "v": "a"}]
 
 
@@ -191,7 +196,7 @@ def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
         query = (
             writer.option("checkpointLocation", str(tmp_path / checkpoint)).trigger(availableNow=True).toTable(target)
         )
-        query.awaitTermination(120)
+        query.awaitTermination(240)
 
     run("t", "a", "c")
     with pytest.raises(BadOptionValue, match="belongs to a stream into"):
@@ -203,6 +208,7 @@ def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
     assert isinstance(translate(error.value), TableReplaced)
 
 
+@pytest.mark.nightly
 def test_expired_and_rolled_back_snapshots_are_errors_of_ours(wb, tmp_path):
     table = make(wb, keys=False)
     for n in range(1, 4):
@@ -238,6 +244,7 @@ def test_what_cannot_be_streamed_is_refused_before_it_starts(wb):
         wb.spark.readStream.table("t$snapshots")
 
 
+@pytest.mark.nightly
 def test_sparks_own_streams_are_left_alone(wb, tmp_path):
     frame = wb.spark.readStream.format("rate").option("rowsPerSecond", 5).load()
     query = (
@@ -247,3 +254,21 @@ def test_sparks_own_streams_are_left_alone(wb, tmp_path):
         assert query.isActive
     finally:
         query.stop()
+
+
+@pytest.mark.nightly
+def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
+    """The driver dies in the very first micro-batch; Spark asks for the first offset again, when the table has moved on."""
+    table = make(wb, keys=False)
+    table.append(rows((1, "a")))
+    frame = wb.spark.readStream.table("t")
+
+    def dies(batch, number):
+        table.append(rows((2, "b")))
+        raise RuntimeError("the driver dies")
+
+    with pytest.raises(StreamingQueryException):
+        frame.writeStream.foreachBatch(dies).option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination(
+            60
+        )
+    assert Run(frame, tmp_path / "c")() == [[(1, "a")], [(2, "b")]]

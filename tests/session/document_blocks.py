@@ -52,6 +52,7 @@ BEFORE: dict[tuple[str, int, int], str] = {
     ("000", 372, 0): _USERS.format("users") + "; COMMITS users 20",
     ("000", 437, 0): _SYNCED,
     ("000", 489, 0): "CREATE TABLE paimon_table (user_id BIGINT, name STRING, event_time TIMESTAMP(3)); " + _KAFKA.format("kafka_source", "user_id BIGINT, name STRING, event_time TIMESTAMP(3)"),
+    ("000", 489, 2): "SET 'execution.checkpointing.interval' = '200 ms'",
     ("000", 499, 0): "CREATE TABLE downstream_sink (user_id BIGINT, name STRING, event_time TIMESTAMP(3)); INSERT INTO paimon_table VALUES (1, 'a', CAST(NULL AS TIMESTAMP(3))), (2, 'b', CAST(NULL AS TIMESTAMP(3)))",
     ("000", 569, 0): "INSERT INTO events VALUES ('a', 'x', TIMESTAMP '2025-10-19 00:00:00'), ('b', 'y', CAST(NULL AS TIMESTAMP(3)))",
     ("000", 761, 0): "USE CATALOG paimon; INSERT INTO analytics.user_activity VALUES (1, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (2, 'b', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (3, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-19'), (3, 'a', CAST(NULL AS TIMESTAMP(3)), '', '2025-10-18')",
@@ -74,7 +75,7 @@ BEFORE: dict[tuple[str, int, int], str] = {
     ("000", 1224, 7): _USERS.format("users") + "; COMMITS users 20",
     ("000", 1224, 10): _USERS.format("users") + "; COMMITS users 20",
     ("003", 105, 0): "CREATE TABLE word_count (word STRING, cnt BIGINT, PRIMARY KEY (word) NOT ENFORCED); CREATE TEMPORARY TABLE word_table (word STRING) WITH ('connector' = 'datagen', 'fields.word.length' = '1')",
-    ("003", 117, 0): "INSERT INTO word_count VALUES ('a', 12345), ('b', 23456), ('c', 12000)",
+    ("003", 117, 0): "TRUNCATE TABLE word_count; INSERT INTO word_count VALUES ('a', 12345), ('b', 23456), ('c', 12000)",
     ("003", 199, 0): "RESET 'paimon.*.default.T.scan.timestamp-millis'; " + _T.format("t"),
     ("003", 217, 0): _T.format("T"),
     ("003", 235, 0): "CREATE DATABASE db1; CREATE TABLE db1.table_1 (a INT); CREATE TABLE db1.`ignore` (a INT)",
@@ -130,7 +131,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         372: ["ran", _users(19, 20)],
         379: ["ran", ("df", 20)],
         387: ["ran", _users(*range(1, 21))],
-        397: [_users(*range(1, 6)), _users(*range(1, 6))],
+        397: [_users(*range(5, 21)), _users(*range(5, 21))],
         407: [_users(*range(1, 11)), _users(*range(1, 6))],
         415: ["ran", ("df", 10)],
         425: [_users(*range(6, 11))],
@@ -169,7 +170,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         1184: [[(2,)]],
         1189: [[(2,)]],
         1194: [[(0, 2, 0)]],
-        1224: ["ran", "ran", "ran", "ran", [(1, "Alice")], "ran", [(1, "Alice")], _users(*range(1, 11)), [(True,)], [(18,)], [(True,)], "->", [("v1", 15)]],
+        1224: ["ran", "ran", "ran", "ran", [(1, "Alice")], "ran", [(1, "Alice")], _users(*range(10, 21)), [(True,)], [(18,)], [(True,)], "->", [("v1", 15)]],
         1258: ["not SQL"],
     },
     "001": {
@@ -179,7 +180,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
     },
     "003": {
         102: ["ran"],
-        105: ["waits"],
+        105: ["ran"],
         110: ["ran"],
         113: ["ran", "ran"],
         117: [[("a", 12345), ("b", 23456), ("c", 12000)]],
@@ -200,7 +201,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         297: [[(8,)], "->", [(10,), (9,)]],
     },
 }  # fmt: skip
-"""For each statement of a block: 'ran'; the sorted rows of a SELECT or CALL; 'waits': it reads a streaming connector, which
-batch mode refuses by name; 'refused': it needs a service that is not here, and says what to do instead. A block of Python:
+"""For each statement of a block: 'ran'; the sorted rows of a SELECT or CALL; 'waits': it reads a connector that is not built
+yet; rows of a stream are those that it told to be there; 'refused': it needs a service that is not here, and says what to do instead. A block of Python:
 'ran', then name and number of rows of each DataFrame it made. 'not SQL': a list of options. Last, behind '->', what `LEFT` asks.
 """

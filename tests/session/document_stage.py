@@ -72,8 +72,20 @@ class Stage:
         return out
 
     def rows(self, text: str) -> list[tuple[Any, ...]]:
-        found = [tuple(r) for r in self.wb.sql(text).collect()]
-        return sorted(found, key=repr)
+        result = self.wb.run(text)
+        if result.job is not None:
+            endless = "word_table" in text
+            assert result.job.wait_for(lambda: result.job.rows > 0) if endless else result.job.process_available()
+            result.job.stop()
+            return []
+        if result.live is not None:
+            told = result.live.collect(timeout_s=180, idle_s=1).to_pylist()
+            listed = [tuple(r.values())[1:] for r in told if r["op"] in ("+I", "+U")]
+        elif result.frame is not None:
+            listed = [tuple(r) for r in result.frame.collect()]
+        else:
+            listed = [tuple(r.values()) for r in result.arrow.to_pylist()]
+        return sorted(listed, key=repr)
 
     def outcome(self, text: str, statement: Statement) -> Any:
         try:
@@ -81,7 +93,7 @@ class Stage:
         except UnsupportedOperation as error:
             if not error.hint:
                 return f"no next step: {error}"
-            return "waits" if "batch mode" in str(error) else "refused"
+            return "waits" if "not built yet" in str(error) else "refused"
         except PaimonError as error:
             return f"{type(error).__name__}: {error}"
         return rows if isinstance(statement, Query | Call) else "ran"

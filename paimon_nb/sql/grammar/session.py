@@ -1,8 +1,8 @@
-"""USE, SET, RESET, EXPLAIN, ANALYZE."""
+"""USE, SET, RESET, EXPLAIN, ANALYZE, STOP JOB."""
 
 from __future__ import annotations
 
-from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Statement, Use
+from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Statement, StopJob, Use
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
@@ -93,3 +93,14 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
     else:
         cursor.take("NOSCAN")
     return Analyze(cursor.text_of(span), span, name, columns, of_partition)
+
+
+def stop_job(cursor: Cursor, span: Span) -> StopJob:
+    """STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]."""
+    text = cursor.text_of(span)
+    cursor.need("STOP", "JOB")
+    job = cursor.string("job id")
+    while cursor.take("WITH"):
+        if cursor.take_one("SAVEPOINT", "DRAIN") is None:
+            cursor.fail("expected SAVEPOINT or DRAIN", expected=["SAVEPOINT", "DRAIN"])
+    return StopJob(text, span, job)

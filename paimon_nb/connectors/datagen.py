@@ -1,0 +1,275 @@
+"""`datagen`: made-up rows, random or counted. A row is a function of its number and the table's seed, so a task that runs
+again makes the same rows."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal as Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.connectors.api import Declared, Source
+from paimon_nb.format.types import (
+    Array,
+    Char,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarChar,
+    arrow_type,
+)
+from paimon_nb.options import parse_duration_ms
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_BLOCK = 4096
+"""Rows are made in blocks of this many, each with its own random generator."""
+_LENGTH, _COLLECTION = 100, 3
+"""Flink's default lengths of texts and of arrays and maps."""
+_WHOLE = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+_DAY_MS = 86_400_000
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+Maker = Callable[[np.random.Generator, np.ndarray], pa.Array]
+"""From a block's generator and the row numbers wanted of it to one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    make: Maker
+    last: int | None
+    """How many rows a sequence has; None for random columns."""
+
+
+class Datagen(Source):
+    """Options: `rows-per-second` (10000), `number-of-rows`, and for each column `fields.<column>.`: `kind` (random,
+    sequence), `min`, `max`, `length`, `var-len`, `null-rate`, `max-past`, `start`, `end`."""
+
+    def __init__(self, declared: Declared) -> None:
+        declared.only("rows-per-second", "number-of-rows", "scan.parallelism", patterns=["fields."])
+        self.declared = declared
+        self.rate = declared.parsed("rows-per-second", 10_000, int)
+        number = declared.parsed("number-of-rows", None, int)
+        self.seed = secrets.randbits(63)
+        self.began_ms = int(time.time() * 1000)
+        used: set[str] = set()
+        self.columns = [_column(declared, f, used) for f in declared.fields]
+        left = [k for k in declared.options if k.startswith("fields.") and k not in used]
+        if left:
+            raise BadOptionValue(
+                f"option {left[0]!r} fits no column of {declared.name}",
+                hint="fields.<column>.kind, min, max, length, var-len, null-rate, max-past, start or end, as the type allows",
+                option=left[0],
+            )
+        ends = [c.last for c in self.columns if c.last is not None] + ([number] if number is not None else [])
+        self.total: int | None = min(ends) if ends else None
+        """Rows in all; None: they never end."""
+        self.bounded = self.total is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"declared": self.declared, "seed": self.seed, "began_ms": self.began_ms}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["declared"])  # type: ignore[misc]  the columns hold functions, which no task can be sent
+        self.seed, self.began_ms = state["seed"], state["began_ms"]
+
+    def rows(self, start: int, stop: int) -> pa.Table:
+        """The rows number `start` to `stop` - 1, in the Arrow types of the table's columns."""
+        parts = [self._block(b, start, stop) for b in range(start // _BLOCK, -(-stop // _BLOCK))]
+        schema = pa.schema([(f.name, arrow_type(f.type)) for f in self.declared.fields])
+        return pa.concat_tables([schema.empty_table(), *parts])
+
+    def batches(self, start: int, stop: int) -> Iterator[pa.Table]:
+        """The same piece by piece."""
+        for low in range(start, stop, 16 * _BLOCK):
+            yield self.rows(low, min(low + 16 * _BLOCK, stop))
+
+    def due(self, now_ms: int) -> int:
+        """How many rows there are by now."""
+        rows = max(0, now_ms - self.began_ms) * self.rate // 1000
+        return rows if self.total is None else min(rows, self.total)
+
+    def batch(self, spark: SparkSession) -> DataFrame:
+        if self.total is None:
+            return super().batch(spark)
+        from paimon_nb.connectors.generated import generated_batch
+
+        return generated_batch(spark, self, self.declared.fields, self.total)
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        from paimon_nb.connectors.generated import generated_stream
+
+        return generated_stream(spark, self, self.declared.fields)
+
+    def _block(self, block: int, start: int, stop: int) -> pa.Table:
+        first = block * _BLOCK
+        numbers = np.arange(first, first + _BLOCK, dtype=np.int64)
+        low, high = max(start - first, 0), min(stop - first, _BLOCK)
+        made = []
+        for place, (column, field) in enumerate(zip(self.columns, self.declared.fields, strict=True)):
+            random = np.random.Generator(np.random.Philox(key=np.array([self.seed, (place << 48) ^ block], np.uint64)))
+            wanted = slice(low, high)
+            # A block's random values are made all together, or they would depend on where a task was cut.
+            rows = column.make(random, numbers)[wanted] if column.last is None else column.make(random, numbers[wanted])
+            made.append(rows.cast(arrow_type(field.type)))
+        return pa.table(made, names=[f.name for f in self.declared.fields])
+
+
+def _column(declared: Declared, field: DataField, used: set[str]) -> Column:
+    kind = _option(declared, used, field.name, "kind", "random", str)
+    if kind == "sequence":
+        if field.type.root not in (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR"):
+            raise BadOptionValue(f"{field.type} counts no sequence", hint="use 'random'", column=field.name)
+        for word in ("start", "end"):
+            declared.need(f"fields.{field.name}.{word}")
+        start, end = (_option(declared, used, field.name, w, 0, int) for w in ("start", "end"))
+        if end < start:
+            raise BadOptionValue(f"the sequence of {field.name!r} ends at {end}, before its start {start}", hint="start <= end")  # fmt: skip
+        return Column(field.name, lambda random, numbers: _counted(numbers + start, field.type), end - start + 1)
+    if kind != "random":
+        raise BadOptionValue(f"fields.{field.name}.kind cannot be {kind!r}", hint="random or sequence", option="kind")
+    return Column(field.name, _random(declared, used, field.name, field.type), None)
+
+
+def _counted(numbers: np.ndarray, t: DataType) -> pa.Array:
+    array = pa.array(numbers)
+    return array.cast(pa.string()) if t.root in ("CHAR", "VARCHAR") else _fitting(array, t)
+
+
+def _random(declared: Declared, used: set[str], name: str, t: DataType) -> Maker:
+    make = _values(declared, used, name, t)
+    rate = _option(declared, used, name, "null-rate", 0.0, float)
+    if not 0 <= rate <= 1:
+        raise BadOptionValue(f"fields.{name}.null-rate cannot be {rate}", hint="0 to 1")
+    if not rate:
+        return make
+
+    def with_nulls(random: np.random.Generator, numbers: np.ndarray) -> pa.Array:
+        array = make(random, numbers)
+        return pa.compute.if_else(pa.array(random.random(len(numbers)) < rate), pa.scalar(None, array.type), array)
+
+    return with_nulls
+
+
+def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker:
+    """Random values of a type, as its options limit them."""
+    take = lambda word, default, convert: _option(declared, used, name, word, default, convert)  # noqa: E731
+    match t:
+        case Decimal():
+            most = Number(10**t.precision - 1).scaleb(-t.scale)
+            low, high = (int(take(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", most)))
+            _ordered(name, low, high)
+            low, high = max(low, -(2**63)), min(high, 2**63 - 1)
+            return lambda random, n: _scaled(random.integers(low, high, len(n), endpoint=True), t)
+        case Timestamp() | LocalZonedTimestamp():
+            past = take("max-past", 0, parse_duration_ms)
+            return lambda random, n: _moments(random, len(n), past, arrow_type(t))
+        case Time():
+            return lambda random, n: pa.array(random.integers(0, _DAY_MS, len(n)).astype(np.int32), pa.time32("ms"))
+        case Array():
+            length = take("length", _COLLECTION, int)
+            inner = _random(declared, used, f"{name}.element", t.element)
+            return lambda random, n: _lists(inner, random, len(n), length, arrow_type(t))
+        case Map() | Multiset():
+            length = take("length", _COLLECTION, int)
+            keys = _random(declared, used, f"{name}.key", t.key if isinstance(t, Map) else t.element)
+            value_type = t.value if isinstance(t, Map) else None
+            values = (lambda random, n: pa.array(random.integers(1, 10, len(n)).astype(np.int32))) if value_type is None else _random(declared, used, f"{name}.value", value_type)  # fmt: skip
+            return lambda random, n: _maps(keys, values, random, len(n), length, arrow_type(t))
+        case Row():
+            inner = [_random(declared, used, f"{name}.{f.name}", f.type) for f in t.fields]
+            return lambda random, n: pa.StructArray.from_arrays(
+                [m(random, n).cast(arrow_type(f.type)) for m, f in zip(inner, t.fields, strict=True)],
+                fields=list(arrow_type(t)),
+            )
+    if t.root in _WHOLE:
+        bits = _WHOLE[t.root]
+        low, high = take("min", -(2 ** (bits - 1)), int), take("max", 2 ** (bits - 1) - 1, int)
+        _ordered(name, low, high)
+        return lambda random, n: _fitting(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
+    if t.root in ("FLOAT", "DOUBLE"):
+        limit = 3.4e38 if t.root == "FLOAT" else 8.9e307
+        least, most = take("min", -limit, float), take("max", limit, float)
+        _ordered(name, least, most)
+        return lambda random, n: _fitting(pa.array(random.uniform(least, most, len(n))), t)
+    if t.root == "BOOLEAN":
+        return lambda random, n: pa.array(random.random(len(n)) < 0.5)
+    if t.root == "DATE":
+        past = take("max-past", 0, parse_duration_ms)
+        return lambda random, n: _moments(random, len(n), past, pa.timestamp("ms")).cast(pa.date32())
+    if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
+        own = getattr(t, "length", None)
+        fixed = isinstance(t, Char) or t.root == "BINARY"
+        default = own if fixed or (own is not None and own < 1 << 30) else _LENGTH
+        length = take("length", default, int)
+        if own is not None and length > own:
+            raise BadOptionValue(f"fields.{name}.length is {length}, but the column is {t}", hint=f"at most {own}")
+        vary = take("var-len", False, lambda text: {"true": True, "false": False}[text.lower()])
+        target = pa.string() if isinstance(t, Char | VarChar) else pa.binary()
+        return lambda random, n: _texts(random, len(n), length, vary, target)
+    raise BadOptionValue(f"datagen makes no {t}", hint=f"leave column {name!r} out", column=name)
+
+
+def _option(
+    declared: Declared, used: set[str], name: str, word: str, default: Any, convert: Callable[[str], Any]
+) -> Any:
+    key = f"fields.{name}.{word}"
+    used.add(key)
+    return declared.parsed(key, default, convert)
+
+
+def _ordered(name: str, low: Any, high: Any) -> None:
+    if low > high:
+        raise BadOptionValue(f"fields.{name}.min is above its max", hint=f"min {low}, max {high}")
+
+
+def _fitting(array: pa.Array, t: DataType) -> pa.Array:
+    return array.cast(arrow_type(t))
+
+
+def _scaled(unscaled: np.ndarray, t: Decimal) -> pa.Array:
+    return pa.array([Number(int(v)).scaleb(-t.scale) for v in unscaled], arrow_type(t))
+
+
+def _moments(random: np.random.Generator, count: int, past_ms: int, target: pa.DataType) -> pa.Array:
+    now = int(time.time() * 1000)
+    back = random.integers(0, past_ms, count, endpoint=True) if past_ms else np.zeros(count, np.int64)
+    plain = pa.array(now - back, pa.timestamp("ms"))
+    zone = getattr(target, "tz", None)
+    return (plain.cast(pa.timestamp("ms", tz=zone)) if zone else plain).cast(target)
+
+
+def _texts(random: np.random.Generator, count: int, length: int, vary: bool, target: pa.DataType) -> pa.Array:
+    lengths = random.integers(min(1, length), length, count, endpoint=True) if vary else np.full(count, length)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    data = _HEX[random.integers(0, 16, int(offsets[-1]))]
+    return pa.Array.from_buffers(target, count, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _lists(inner: Maker, random: np.random.Generator, count: int, length: int, target: pa.DataType) -> pa.Array:
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * length)
+    values = inner(random, np.arange(count * length))
+    return pa.ListArray.from_arrays(offsets, values.cast(target.value_type)).cast(target)
+
+
+def _maps(keys: Maker, values: Maker, random: np.random.Generator, count: int, length: int, target: Any) -> pa.Array:
+    places = np.arange(count * length)
+    made = [m(random, places).to_pylist() for m in (keys, values)]
+    rows = [
+        list(dict(zip(*(part[i : i + length] for part in made), strict=True)).items())
+        for i in range(0, count * length, length)
+    ]
+    return pa.array(rows, target)

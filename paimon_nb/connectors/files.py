@@ -1,0 +1,73 @@
+"""`filesystem`: csv, json, parquet and orc files in a folder, read and written by Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.connectors.api import Declared, Sink, Source
+from paimon_nb.engine.types import spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FORMATS = ("csv", "json", "parquet", "orc")
+_FLAGS = {"true": True, "false": False}
+
+
+class Files(Source):
+    """Options: `path`, `format`; `csv.field-delimiter`, `csv.ignore-parse-errors`, `json.ignore-parse-errors` ...
+
+    A stream takes new files as they appear; a file must appear whole (written elsewhere and renamed).
+    """
+
+    bounded = True
+
+    def __init__(self, declared: Declared) -> None:
+        self.path, self.format, self.given = _place(declared)
+        self.fields = declared.fields
+
+    def batch(self, spark: SparkSession) -> DataFrame:
+        reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
+        return reader.load(self.path)
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        reader = spark.readStream.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
+        return reader.load(self.path)
+
+
+class FilesSink(Sink):
+    """Each batch becomes files of its own; a batch that is repeated after a crash is written twice."""
+
+    def __init__(self, declared: Declared) -> None:
+        self.path, self.format, self.given = _place(declared)
+        self.given.pop("mode", None)
+
+    def store(self, batch: DataFrame) -> int:
+        batch = batch.drop("rowkind")
+        batch.write.format(self.format).options(**self.given).mode("append").save(self.path)
+        return int(batch.count())
+
+
+def _place(declared: Declared) -> tuple[str, str, dict[str, str]]:
+    """Path, format, and Spark's options for it. Raises BadOptionValue, UnknownOption."""
+    declared.only(
+        "path", "format", "source.monitor-interval", "csv.field-delimiter", "csv.quote-character", "csv.escape-character",
+        "csv.null-literal", "csv.allow-comments", "csv.ignore-parse-errors", "csv.array-element-delimiter",
+        "json.ignore-parse-errors", "json.fail-on-missing-field", "json.timestamp-format.standard",
+        patterns=["sink.", "partition."],
+    )  # fmt: skip
+    path, kind = declared.need("path"), declared.need("format")
+    if kind not in _FORMATS:
+        raise BadOptionValue(f"format cannot be {kind!r}", hint=f"one of {', '.join(_FORMATS)}", option="format")
+    given = {}
+    for flink, spark in (
+        ("csv.field-delimiter", "sep"), ("csv.quote-character", "quote"), ("csv.escape-character", "escape"),
+        ("csv.null-literal", "nullValue"),
+    ):  # fmt: skip
+        if kind == "csv" and flink in declared.options:
+            given[spark] = declared.options[flink].replace("\\t", "\t")
+    if kind in ("csv", "json"):
+        ignores = declared.parsed(f"{kind}.ignore-parse-errors", False, lambda t: _FLAGS[t.lower()])
+        given["mode"] = "DROPMALFORMED" if ignores else "FAILFAST"
+    return path, kind, given

@@ -1,0 +1,103 @@
+# ruff: noqa: N802  the names are Spark's
+"""Rows that are a function of their number, as Spark sources. Runs in Spark's Python workers."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.engine.work import pieces_of, work_frame
+from paimon_nb.format.types import DataField
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_counter = itertools.count()
+
+
+class Numbered(Protocol):
+    """Rows by number. Pickled into tasks."""
+
+    def batches(self, start: int, stop: int) -> Iterator[pa.Table]: ...
+
+    def due(self, now_ms: int) -> int: ...
+
+
+def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[DataField], total: int) -> DataFrame:
+    """The first `total` rows."""
+    tasks = max(1, min(spark.sparkContext.defaultParallelism, total // 10_000))
+    cuts = [total * i // tasks for i in range(tasks + 1)]
+    pieces = list(itertools.pairwise(cuts))
+    fields = tuple(fields)
+
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for start, stop in pieces_of(batches):
+            yield from _spark_batches(source, fields, start, stop)
+
+    return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(make, spark_schema(fields))
+
+
+def generated_stream(spark: SparkSession, source: Numbered, fields: Sequence[DataField]) -> DataFrame:
+    """The rows as they are due."""
+    name = f"paimon_numbered_{next(_counter)}"
+    attributes = {
+        "name": classmethod(lambda cls: name),
+        "source": source,
+        "fields": tuple(fields),
+        "tasks": spark.sparkContext.defaultParallelism,
+    }
+    spark.dataSource.register(type(name, (NumberedSource,), attributes))
+    return spark.readStream.format(name).load()
+
+
+class NumberedSource(DataSource):
+    source: Numbered
+    fields: tuple[DataField, ...]
+    tasks: int
+
+    def schema(self) -> Any:
+        return spark_schema(self.fields)
+
+    def streamReader(self, schema: Any) -> NumberedReader:
+        return NumberedReader(self)
+
+
+class Range(InputPartition):
+    def __init__(self, start: int, stop: int) -> None:
+        self.start, self.stop = start, stop
+
+
+class NumberedReader(DataSourceStreamReader):
+    """Offsets are row numbers."""
+
+    def __init__(self, of: NumberedSource) -> None:
+        self.of = of
+
+    def initialOffset(self) -> dict[str, Any]:
+        return {"row": 0}
+
+    def latestOffset(self) -> dict[str, Any]:
+        return {"row": self.of.source.due(int(time.time() * 1000))}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        low, high = start["row"], end["row"]
+        if high <= low:  # a checkpoint that outlived its generator: numbers begin anew
+            return []
+        tasks = max(1, min(self.of.tasks, (high - low) // 10_000))
+        cuts = [low + (high - low) * i // tasks for i in range(tasks + 1)]
+        return [Range(a, b) for a, b in itertools.pairwise(cuts)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Range)
+        return _spark_batches(self.of.source, self.of.fields, partition.start, partition.stop)
+
+
+def _spark_batches(source: Numbered, fields: tuple[DataField, ...], start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    for rows in source.batches(start, stop):
+        yield from (b for b in to_spark_arrow(rows.combine_chunks(), fields).to_batches() if b.num_rows)

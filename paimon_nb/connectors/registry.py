@@ -1,0 +1,53 @@
+"""All connectors, by the name that `'connector' = '...'` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.registry import Registry
+from paimon_nb.connectors.api import Declared, Sink, Source
+from paimon_nb.connectors.blackhole import Blackhole
+from paimon_nb.connectors.datagen import Datagen
+from paimon_nb.connectors.files import Files, FilesSink
+from paimon_nb.connectors.print import Print
+
+SOURCES: Registry[Callable[[Declared], Source]] = Registry(
+    "source connector",
+    {
+        "datagen": Datagen,
+        "filesystem": Files,
+    },
+)
+SINKS: Registry[Callable[[Declared], Sink]] = Registry(
+    "sink connector",
+    {
+        "print": Print,
+        "blackhole": Blackhole,
+        "filesystem": FilesSink,
+    },
+)
+
+
+NOT_YET = frozenset({"kafka", "upsert-kafka", "mysql-cdc", "postgres-cdc", "jdbc"})
+"""Connectors of the documents that are not built."""
+
+
+def open_source(declared: Declared) -> Source:
+    """Raises UnknownName: no such source. UnsupportedOperation: not built yet. UnknownOption, BadOptionValue: its options."""
+    _check_built(declared)
+    return SOURCES.find(declared.connector)(declared)
+
+
+def open_sink(declared: Declared) -> Sink:
+    """Raises UnknownName: no such sink. UnsupportedOperation: not built yet. UnknownOption, BadOptionValue: its options."""
+    _check_built(declared)
+    return SINKS.find(declared.connector)(declared)
+
+
+def _check_built(declared: Declared) -> None:
+    if declared.connector in NOT_YET:
+        raise UnsupportedOperation(
+            f"table {declared.name!r}: connector {declared.connector!r} is not built yet",
+            hint=f"built are {', '.join(sorted({*SOURCES, *SINKS}))}",
+        )

@@ -1,0 +1,204 @@
+"""Starts what `stream_plan` decided, and feeds an output. Each stream works on a copy of the session as it was then."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.engine.errors import packed_errors
+from paimon_nb.fs import open_fs
+from paimon_nb.options import parse_duration_ms
+from paimon_nb.plan import Query
+from paimon_nb.session.query import run_query
+from paimon_nb.session.state import Session
+from paimon_nb.session.stream import KINDS
+from paimon_nb.session.stream_jobs import RefreshLoop, Running
+from paimon_nb.session.stream_out import IntoTable, Output
+from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
+from paimon_nb.table.stream import Position
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_INTERVAL = "execution.checkpointing.interval"
+_CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
+_ORDER = ("-U", "-D", "+I", "+U")
+
+
+def start_stream(
+    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output, name: str
+) -> Running:
+    """Begin. Raises UnsupportedOperation: what Spark or the shape cannot do."""
+    frozen = fork(session)
+    if plan.shape is Shape.REFRESH:
+        return _refreshing(frozen, plan, query, text, params, output)
+    checkpoint = _checkpoint(session, name)
+    frame = (
+        _rows(frozen, plan, _begin(checkpoint))
+        if plan.shape is Shape.ROWS
+        else whole_frame(frozen, plan, query, text, params)
+    )
+    store = (
+        _per_batch(frozen, plan, query, text, params, output) if plan.shape is Shape.ROWS else _as_it_is(plan, output)
+    )
+    mode = "update" if plan.shape is Shape.STATE and plan.grouped else "append"
+    writer = frame.writeStream.outputMode(mode).foreachBatch(store)
+    writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
+    return writer.option("checkpointLocation", checkpoint).start()
+
+
+@contextmanager
+def in_mode(session: Session, mode: str) -> Iterator[None]:
+    """Inside the block statements run as in 'batch' or 'streaming' mode."""
+    key = "execution.runtime-mode"
+    before = session.settings.get(key)
+    session.settings[key] = mode
+    try:
+        yield
+    finally:
+        if before is None:
+            session.settings.pop(key, None)
+        else:
+            session.settings[key] = before
+
+
+def fork(session: Session, spark: Any = None) -> Session:
+    """The session as it is now, for a stream: later USE and SET do not reach it. Its queries are batch queries."""
+    twin = copy.copy(session)
+    twin.settings = {**session.settings, "execution.runtime-mode": "batch"}
+    twin.views, twin.temporary, twin.catalogs = dict(session.views), dict(session.temporary), dict(session.catalogs)
+    twin._spark = session.spark if spark is None else spark
+    return twin
+
+
+def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
+    """The query as one streaming DataFrame; of tables whose rows change it sees the rows that come, not those that go."""
+    frames = {parts: _stream(session, i, kinds=False) for parts, i in names_of(plan.inputs).items()}
+    return run_query(session, query, text, params, frames)
+
+
+def _rows(session: Session, plan: StreamPlan, begin: Position | str) -> DataFrame:
+    (only,) = plan.inputs
+    return _stream(session, only, kinds=not only.adds_only, begin=begin)
+
+
+def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Position | str | None = None) -> DataFrame:
+    if one.table is None:
+        from paimon_nb.session.connector_tables import source_frame
+
+        assert one.source is not None
+        assert one.declared is not None
+        return source_frame(session.spark, one.source, one.declared, stream=True)
+    from paimon_nb.engine.stream_read import stream_frame
+
+    # One snapshot a micro-batch: within a snapshot a key changes once, so kinds can be told apart and put in order.
+    options = {**one.ref.options, **({"scan.max-snapshot.count": "1"} if kinds else {})}
+    return stream_frame(session.spark, one.table, options=options, kinds=kinds, begin=begin)
+
+
+def _as_it_is(plan: StreamPlan, output: Output) -> Any:
+    from pyspark.sql import functions as F
+
+    updates = plan.grouped
+
+    def store(batch: DataFrame, number: int) -> None:
+        with packed_errors():
+            output.accept(batch.withColumn(KINDS, F.lit("+U")) if updates else batch, number)
+
+    return store
+
+
+def _per_batch(
+    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output
+) -> Any:
+    """The query over each micro-batch by itself, kind by kind; every other table as it is at that moment."""
+    from pyspark.sql import functions as F
+
+    (only,) = plan.inputs
+
+    def store(batch: DataFrame, number: int) -> None:
+        with packed_errors():
+            here = fork(session, batch.sparkSession)
+            if only.adds_only:
+                output.accept(run_query(here, query, text, params, {only.ref.parts: batch}), number)
+                return
+            batch = batch.persist()
+            try:
+                present = {row[0] for row in batch.select(KINDS).distinct().collect()}
+                told: DataFrame | None = None
+                for kind in _ORDER:
+                    if kind in present:
+                        rows = batch.filter(F.col(KINDS) == kind).drop(KINDS)
+                        part = run_query(here, query, text, params, {only.ref.parts: rows}).withColumn(
+                            KINDS, F.lit(kind)
+                        )
+                        told = part if told is None else told.union(part)
+                if told is not None:
+                    output.accept(told, number)
+            finally:
+                batch.unpersist()
+
+    return store
+
+
+def _refreshing(
+    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output
+) -> Running:
+    from paimon_nb.options import table as opt
+
+    tables = [i.table for i in plan.inputs if i.table is not None]
+    for table in tables:
+        mode = table.options.get(opt.SCAN_MODE)
+        if mode not in ("default", "latest-full", "full") or table.options.has(opt.SCAN_SNAPSHOT_ID):
+            raise UnsupportedOperation(
+                f"{table.name}: a query that groups, joins or sorts changing rows follows the newest state",
+                hint="leave scan.mode and scan.snapshot-id out",
+            )
+    if isinstance(output, IntoTable) and not output.table.primary_keys:
+        raise UnsupportedOperation(
+            f"{output.table.name} has no primary key, so it cannot follow results that change",
+            hint="give it a PRIMARY KEY of the columns that the query groups by",
+        )
+
+    def version() -> list[int | None]:
+        newest = (t.latest_snapshot() for t in tables)
+        return [None if s is None else s.id for s in newest]
+
+    def refresh() -> None:
+        output.replace(run_query(session, query, text, params))
+
+    return RefreshLoop(version, refresh, min(_interval_ms(session), 1000) / 1000)
+
+
+def _interval_ms(session: Session) -> int:
+    given = session.settings.get(_INTERVAL)
+    return 200 if given is None else int(parse_duration_ms(str(given)))
+
+
+def _begin(checkpoint: str) -> Position | str:
+    """Where the one source of a query stands, by Spark's log of offsets; 'fresh' for a new checkpoint."""
+    fs = open_fs(checkpoint, {})
+    logs = [f for f in fs.list(f"{checkpoint}/offsets") if f.name.isdecimal()]
+    if not logs:
+        return "fresh"
+    newest = max(logs, key=lambda f: int(f.name))
+    offset = fs.read(newest.path).decode().splitlines()[2]  # a version, the batch's settings, then one line a source
+    found = json.loads(offset)
+    return Position.from_json(found) if "next" in found else "fresh"
+
+
+def _checkpoint(session: Session, name: str) -> str:
+    """A folder of the job's own under the session's checkpoint directory, which a job of the same name goes on from; without
+    one a fresh folder, for a job that starts anew each time."""
+    for key in _CHECKPOINTS:
+        if key in session.settings:
+            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}"
+    folder = tempfile.TemporaryDirectory(prefix="paimon_nb-stream-", ignore_cleanup_errors=True)
+    session.jobs.folders.append(folder)  # it goes with the session, at the latest when Python ends
+    return folder.name

@@ -1,0 +1,214 @@
+"""Streaming SELECT and INSERT as statements: live results and jobs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.name import quote
+from paimon_nb.plan import CreateTable, Insert, Query, StopJob
+from paimon_nb.session.result import Result, rows, summary
+from paimon_nb.session.stream import KINDS
+from paimon_nb.session.stream_jobs import StreamJob
+from paimon_nb.session.stream_out import OP, IntoBuffer, IntoSink, IntoTable, Output
+from paimon_nb.session.stream_plan import Shape, StreamPlan, plan_stream
+from paimon_nb.session.stream_run import fork, start_stream, whole_frame
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session.run import Job
+    from paimon_nb.table.table import Table
+
+
+class LiveResult:
+    """A streaming SELECT. Starts with the first look at it; iterate to get its changes, `op` first, as Arrow tables."""
+
+    def __init__(self, job: Job, statement: Query) -> None:
+        self._at, self._statement = job, statement
+        self.plan: StreamPlan = plan_stream(job.session, statement, job.text)
+        self.job: StreamJob | None = None
+        self._buffer = IntoBuffer()
+
+    @property
+    def frame(self) -> DataFrame:
+        """The query as a streaming DataFrame. Raises UnsupportedOperation: its rows change in ways that Spark cannot tell."""
+        if self.plan.shape is Shape.REFRESH:
+            raise UnsupportedOperation(
+                "this query groups, joins or sorts rows that change; Spark's streaming DataFrames only add rows",
+                hint="wb.stream(sql) tells the result's changes; batch mode gives it once",
+            )
+        job = self._at
+        return whole_frame(fork(job.session), self.plan, self._statement, job.text, job.params)
+
+    def start(self) -> LiveResult:
+        if self.job is None:
+            at = self._at
+            running = start_stream(at.session, self.plan, self._statement, at.text, at.params, self._buffer, "select")
+            self.job = at.session.jobs.add(StreamJob("select", running, lambda: self._buffer.rows))
+        return self
+
+    def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
+        """Changes until there are `limit` rows, the time is over or the stream ends; then the stream is stopped.
+
+        Args:
+            idle_s: also stop when nothing came for so long since the stream has read what was there when it began.
+
+        Raises: the stream's error.
+        """
+        import pyarrow as pa
+
+        got: list[pa.Table] = []
+        deadline = time.monotonic() + timeout_s
+        try:
+            if idle_s is not None:
+                self.start()
+                assert self.job is not None
+                self.job.process_available(timeout_s)
+                deadline = min(deadline, time.monotonic() + idle_s)
+            for changes in self._until(deadline):
+                got.append(changes)
+                if idle_s is not None:
+                    deadline = time.monotonic() + idle_s
+                if sum(g.num_rows for g in got) >= limit:
+                    break
+        finally:
+            self.stop()
+        if not got:
+            return pa.table({OP: pa.array([], pa.string())})
+        return pa.concat_tables(got).slice(0, limit)
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return self._until(None)
+
+    def stop(self) -> None:
+        self._buffer.close()
+        if self.job is not None:
+            self.job.stop()
+
+    def __enter__(self) -> LiveResult:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _until(self, deadline: float | None) -> Iterator[pa.Table]:
+        self.start()
+        assert self.job is not None
+        while True:
+            left = 0.2 if deadline is None else min(0.2, deadline - time.monotonic())
+            active = self.job.isActive
+            yield from self._buffer.take(max(left, 0.001))
+            if self.job.error is not None:
+                raise self.job.error
+            if not active or left <= 0:
+                return
+
+
+def select(job: Job, statement: Query) -> Result:
+    """A streaming SELECT as a result that was not looked at yet."""
+    return Result("stream", live=LiveResult(job, statement))
+
+
+def insert_stream(job: Job, statement: Insert, output: Output, name: str) -> Result:
+    """A streaming INSERT as a job."""
+    session, query = job.session, statement.query
+    assert query is not None
+    plan = plan_stream(session, query, job.text)
+    if plan.grouped and isinstance(output, IntoTable) and not output.table.primary_keys and plan.shape is Shape.STATE:
+        raise UnsupportedOperation(
+            f"{output.table.name} has no primary key, so it cannot take results that change",
+            hint="give it a PRIMARY KEY of the columns that the query groups by",
+        )
+    running = start_stream(session, plan, query, job.text, job.params, output, name)
+    made = session.jobs.add(StreamJob(name, running, lambda: output.rows))
+    result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it"])
+    result.job = made
+    return result
+
+
+def job_name(job: Job, target: str) -> str:
+    """The name that SET 'pipeline.name' gives, else one that tells the target."""
+    return str(job.session.settings.get("pipeline.name", f"insert-into_{target}"))
+
+
+def show_jobs(job: Job, _statement: object) -> Result:
+    """SHOW JOBS, with Flink's columns and the rows that went out."""
+    import datetime as dt
+
+    import pyarrow as pa
+
+    jobs = list(job.session.jobs.all.values())
+    started = [dt.datetime.fromtimestamp(j.started_ms / 1000, dt.UTC).replace(tzinfo=None) for j in jobs]
+    return rows(
+        {
+            "job id": [j.id for j in jobs],
+            "job name": [j.name for j in jobs],
+            "status": [j.status for j in jobs],
+            "start time": started,
+            "rows": [j.rows for j in jobs],
+        },
+        {"start time": pa.timestamp("ms"), "rows": pa.int64()},
+    )
+
+
+def stop_job(job: Job, statement: StopJob) -> Result:
+    """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN]: the committed snapshots are the savepoint."""
+    found = job.session.jobs.find(statement.job)
+    if not found.isActive:
+        return summary(f"job {found.id} is {found.status} already")
+    found.stop()
+    return summary(f"job {found.id} stopped after {found.rows} rows")
+
+
+def insert_into_table(job: Job, statement: Insert, table: Table) -> Result:
+    """A streaming INSERT into a Paimon table."""
+    from paimon_nb.session.insert import align
+
+    def aligned(frame: DataFrame, carry: str | None) -> DataFrame:
+        return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, carry=carry)
+
+    return insert_stream(job, statement, IntoTable(table, aligned), job_name(job, str(table.name)))
+
+
+def insert_into_connector(job: Job, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
+    """INSERT into a connector's table, as a job or at once."""
+    from paimon_nb.session.connector_tables import sink_of
+    from paimon_nb.session.query import run_query
+
+    assert statement.query is not None
+    name = target.name[-1]
+    output = IntoSink(sink_of(target), lambda frame: _lined_up(frame, target))
+    if streams:
+        return insert_stream(job, statement, output, job_name(job, name))
+    frame = run_query(job.session, statement.query, job.text, job.params)
+    output.accept(frame, 0)
+    return summary(f"{output.rows} row{'s' * (output.rows != 1)} inserted into {name}")
+
+
+def _lined_up(frame: DataFrame, target: CreateTable) -> DataFrame:
+    """Rows with the columns of a connector's table, by position, and their kinds."""
+    from pyspark.sql import functions as F
+
+    from paimon_nb.engine.types import spark_type
+    from paimon_nb.session.connector_tables import declared
+
+    fields = declared(target).fields
+    kinds = [KINDS] if KINDS in frame.columns else []
+    given = [c for c in frame.columns if c not in kinds]
+    if len(given) != len(fields):
+        raise SchemaMismatch(
+            f"{target.name[-1]} takes {len(fields)} columns, the source gives {len(given)}",
+            hint=f"columns: {', '.join(f.name for f in fields)}",
+        )
+    plain = frame.select(*[F.col(quote(c)) for c in given], *kinds).toDF(
+        *[f"__c{i}" for i in range(len(fields))], *kinds
+    )
+    columns = [F.col(f"__c{i}").cast(spark_type(f.type)).alias(f.name) for i, f in enumerate(fields)]
+    return plain.select(*columns, *kinds)
