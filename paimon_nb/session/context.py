@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from paimon_nb.catalog.api import Catalog
@@ -41,12 +42,14 @@ class ProcedureContext:
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""
         from paimon_nb.session.run import run_statement
+        from paimon_nb.session.stream_plan import is_streaming
         from paimon_nb.session.stream_run import in_mode
         from paimon_nb.sql import parse
 
         result = None
         for statement in parse(text):
-            with in_mode(self.session, "batch"):  # a procedure works on what is there now
+            # A procedure works on what is there now.
+            with in_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
                 result = run_statement(self.session, statement, text, {})
             self.notes += result.notes
             self.snapshots += result.snapshots

@@ -86,8 +86,9 @@ def _store_constants(table: Table, rows: pa.Table, *, overwrite: bool) -> Result
 
 def statement_set(job: Job, statement: StatementSet) -> Result:
     results = [insert(job, one) for one in statement.inserts]
+    jobs = [r.job.id for r in results if r.job is not None]
     return summary(
-        f"{len(results)} INSERTs done",
+        f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",
         notes=[n for r in results for n in r.notes],
         snapshots=[s for r in results for s in r.snapshots],
     )

@@ -26,6 +26,7 @@ from paimon_nb.table.stream import Position
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _ORDER = ("-U", "-D", "+I", "+U")
@@ -56,22 +57,23 @@ def start_stream(
 @contextmanager
 def in_mode(session: Session, mode: str) -> Iterator[None]:
     """Inside the block statements run as in 'batch' or 'streaming' mode."""
-    key = "execution.runtime-mode"
-    before = session.settings.get(key)
-    session.settings[key] = mode
+    before = session.settings.get(_MODE)
+    session.settings[_MODE] = mode
     try:
         yield
     finally:
         if before is None:
-            session.settings.pop(key, None)
+            session.settings.pop(_MODE, None)
         else:
-            session.settings[key] = before
+            session.settings[_MODE] = before
 
 
 def fork(session: Session, spark: Any = None) -> Session:
     """The session as it is now, for a stream: later USE and SET do not reach it. Its queries are batch queries."""
     twin = copy.copy(session)
-    twin.settings = {**session.settings, "execution.runtime-mode": "batch"}
+    twin.settings = dict(session.settings)
+    if _MODE in twin.settings:  # one that is not set stays so: it also tells which dialect the user speaks
+        twin.settings[_MODE] = "batch"
     twin.views, twin.temporary, twin.catalogs = dict(session.views), dict(session.temporary), dict(session.catalogs)
     twin._spark = session.spark if spark is None else spark
     return twin

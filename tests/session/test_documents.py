@@ -42,6 +42,8 @@ FORMS_OF_OURS = {
     "003_297_left": "Flink's expire_snapshots refuses to keep fewer than the table's smallest number",
 }
 """Where the documents write what this takes and Flink does not: what a block leaves behind differs by that."""
+AS_STREAMS = ("000_397_1", "000_1224_7")
+"""Asked of Flink in batch mode; the documents ask them in streaming mode, where they mean the changes from that snapshot on."""
 
 
 def test_answers_are_those_of_flink():
@@ -52,5 +54,5 @@ def test_answers_are_those_of_flink():
         answers = OUTCOMES[document][int(line)]
         rows = answers[answers.index("->") + 1] if number == "left" else answers[int(number)]
         ours[key] = [[str(v) if isinstance(v, Decimal) else v for v in row] for row in rows]
-    assert [k for k in flink if ours[k] != flink[k]] == list(FORMS_OF_OURS)
+    assert {k for k in flink if ours[k] != flink[k]} == {*FORMS_OF_OURS, *AS_STREAMS}
     assert len(flink) >= 30
