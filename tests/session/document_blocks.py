@@ -132,7 +132,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         379: ["ran", ("df", 20)],
         387: ["ran", _users(*range(1, 21))],
         397: [_users(*range(5, 21)), _users(*range(5, 21))],
-        407: [_users(*range(1, 11)), _users(*range(1, 6))],
+        407: [_users(*range(10, 21)), _users(*range(5, 21))],
         415: ["ran", ("df", 10)],
         425: [_users(*range(6, 11))],
         437: ["ran", "waits"],
