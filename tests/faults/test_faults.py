@@ -57,7 +57,7 @@ def test_fault_can_be_planted(fault):
 
 
 def test_a_fault_is_caught(tmp_path):
-    [swapped] = [f for f in FAULTS if f.name == "first-row takes the last"]
+    [swapped] = [f for f in FAULTS if f.name == "size ratio the wrong way round"]
     assert run(swapped, tmp_path) == CAUGHT
 
 
