@@ -92,7 +92,12 @@ class Session:
 
     def _spark_setting(self, key: str) -> str | None:
         spark = self._spark or self._given_spark
-        return self._spark_conf.get(key) if spark is None else spark.conf.get(key, None)
+        if spark is None:
+            return self._spark_conf.get(key)
+        try:
+            return spark.conf.get(key, None)
+        except Exception:  # a JVM that died says nothing, in one of a dozen ways; metadata goes on without it
+            return None
 
     def _follow_spark_settings(self, name: str) -> None:
         """Open the catalog that `spark.sql.catalog.<name>` describes, when that changed since it was opened."""
