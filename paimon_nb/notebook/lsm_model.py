@@ -180,19 +180,40 @@ def _bucket(
 
 def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
     """Ranges in which runs must be merged; those that the eye could not tell apart are one."""
+    out: list[tuple[float, float, int]] = []
+    for first, last, runs in _sections_by_number(files, key) if scale.numeric else _sections_by_key(files, key):
+        low, high = scale.at(first), scale.at(last)
+        if len(out) >= FINE and low - out[-1][1] < HAIR:
+            out[-1] = (out[-1][0], high, max(out[-1][2], runs))
+        else:
+            out.append((low, high, runs))
+    return tuple(out)
+
+
+def _sections_by_key(files: Sequence[DataFile], key: Any) -> Iterator[tuple[Any, Any, int]]:
+    """(first key, last key, runs) of each section that needs merging."""
     from paimon_nb.table.lsm.sections import sections
 
-    out: list[tuple[float, float, int]] = []
     for section in sections(files, key):
-        if len(section) < 2:
-            continue
-        low = scale.at(min(key(run.files[0].min_key) for run in section))
-        high = scale.at(max(key(run.files[-1].max_key) for run in section))
-        if len(out) >= FINE and low - out[-1][1] < HAIR:
-            out[-1] = (out[-1][0], high, max(out[-1][2], len(section)))
-        else:
-            out.append((low, high, len(section)))
-    return tuple(out)
+        if len(section) > 1:
+            yield min(key(r.files[0].min_key) for r in section), max(key(r.files[-1].max_key) for r in section), len(section)  # fmt: skip
+
+
+def _sections_by_number(files: Sequence[DataFile], key: Any) -> Iterator[tuple[Any, Any, int]]:
+    """The same for keys of one whole number, twenty times as fast: runs are how many files lie over one another."""
+    import numpy as np
+
+    lows = np.array([key(f.min_key)[0][1] for f in files], np.int64)
+    highs = np.array([key(f.max_key)[0][1] for f in files], np.int64)
+    order = np.argsort(lows, kind="stable")
+    starts, ends = lows[order], highs[order]
+    reach = np.maximum.accumulate(ends)
+    begins = np.concatenate([[0], np.flatnonzero(starts[1:] > reach[:-1]) + 1])
+    depth = np.arange(1, len(starts) + 1) - np.searchsorted(np.sort(ends), starts, side="left")
+    runs = np.maximum.reduceat(depth, begins)
+    stops = np.concatenate([begins[1:], [len(starts)]]) - 1
+    for i in np.flatnonzero(runs > 1):
+        yield ((True, int(starts[begins[i]])),), ((True, int(reach[stops[i]])),), int(runs[i])
 
 
 def _append_bucket(
@@ -237,6 +258,7 @@ class _Scale:
             "BIGINT",
             "DATE",
         )
+        self.numeric = numeric
         if numeric:
             low, high = _number(lowest), _number(highest)
             self._linear = (low, max(high - low, 1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import random
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,14 @@ from hostile import PAYLOADS, live_nodes, svg_tags
 from many_files import append_many, write_many
 from shell_kit import KEYED, rows
 
+from paimon_nb.format.row import serialize
+from paimon_nb.notebook import lsm_model
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked
+from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.workbench import Workbench
 
 DRAWN = {"svg", "text", "rect", "circle", "line", "title", "style"}
@@ -132,6 +137,20 @@ def test_many_files_become_bins_that_lose_nothing(wb: Workbench, keyed_table: bo
     assert len(lsm_svg(picture)) < 700_000
     again = lsm_picture(table.store, keys={})
     assert again == picture
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sections_by_number_are_sections(keyed, seed: int) -> None:
+    draw = random.Random(seed)
+    types = [keyed.schema.field("id").type]
+    pattern = live_entries(keyed.store, keyed.store.latest())[0].file
+    files = []
+    for i in range(draw.randint(1, 30)):
+        low = draw.randint(-50, 150)
+        low_key, high_key = (serialize(types, (k,)) for k in (low, low + draw.randint(0, 12)))
+        files.append(dataclasses.replace(pattern, file_name=f"f{i}", min_key=low_key, max_key=high_key))
+    key = key_decoder(types)
+    assert list(lsm_model._sections_by_number(files, key)) == list(lsm_model._sections_by_key(files, key))
 
 
 def commits(count: int, tags: tuple[str, ...]) -> tuple[Commit, ...]:
