@@ -271,4 +271,6 @@ def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
         frame.writeStream.foreachBatch(dies).option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination(
             60
         )
-    assert Run(frame, tmp_path / "c")() == [[(1, "a")], [(2, "b")]]
+    run = Run(frame, tmp_path / "c")
+    # A run that finds a batch to repeat may end with it: availableNow then leaves the rest to the next.
+    assert run() + run() == [[(1, "a")], [(2, "b")]]
