@@ -1,0 +1,32 @@
+"""Which record is newer is told by its sequence number, never by the order in which runs are handed over."""
+
+import pyarrow as pa
+import pytest
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.schema import create_schema
+from paimon_nb.format.types import parse_type
+from paimon_nb.options import TableOptions
+from paimon_nb.table.merge import MergeSpec, merge
+
+
+@pytest.mark.parametrize("key", ["INT", "STRING"])
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_last_record_wins_in_any_order_of_runs(key, newest_first):
+    schema = create_schema(
+        [("k", parse_type(key), None, None), ("v", parse_type("INT"), None, None)], [], ["k"], {}, None
+    )
+    keys = [1, 2] if key == "INT" else ["1", "2"]
+    runs = [  # each run holds the newer record of one key
+        pa.table(
+            {
+                "k": pa.array(keys, schema.arrow.field("k").type),
+                "v": pa.array(numbers, pa.int32()),
+                SEQUENCE_NUMBER: pa.array(numbers, pa.int64()),
+                VALUE_KIND: pa.array([0, 0], pa.int8()),
+            }
+        )
+        for numbers in ([0, 6], [5, 1])
+    ]
+    merged = merge(runs[::-1] if newest_first else runs, MergeSpec.of(schema, TableOptions({})), drop_delete=True)
+    assert merged.column("v").to_pylist() == [5, 6]
