@@ -17,6 +17,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 from paimon_nb.base.errors import TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.frames import without_empty_batches
+from paimon_nb.engine.given import Given, partition_columns, target_of, without_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,48 +151,27 @@ class PaimonSession(SparkSession):
         return PaimonSession(fresh, self._resolver, self._workbench)
 
 
-class PaimonReader(DataFrameReader):
+class PaimonReader(Given, DataFrameReader):
     """`spark.read`: knows `format("paimon")`, and Paimon names in `table`."""
 
     def __init__(self, session: PaimonSession) -> None:
         super().__init__(session)
-        self._paimon, self._source = session, ""
-        self._given: dict[str, str] = {}
-
-    def format(self, source: str) -> PaimonReader:
-        self._source = source
-        if source.lower() != "paimon":
-            super().format(source)
-        return self
-
-    def option(self, key: str, value: Any) -> PaimonReader:
-        self._given[key] = _text(value)
-        super().option(key, value)
-        return self
-
-    def options(self, **options: Any) -> PaimonReader:
-        for key, value in options.items():
-            self.option(key, value)
-        return self
+        self._paimon = session
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
         """With format "paimon": the table at `path`, or named by the options `database` and `table`."""
         if format is not None:
             self.format(format)
         self.options(**options)
-        if self._source.lower() != "paimon":
+        if not self._is_paimon:
             return super().load(path, schema=schema)
-        place = path or self._given.get("path")
-        given = {k: v for k, v in self._given.items() if k not in ("path", "catalog", "database", "table")}
-        if place is None:
-            names = tuple(self._given[k] for k in ("catalog", "database", "table") if k in self._given)
-            if not names:
-                raise TableNotFound("no table named", hint='.load("path/to/table"), or .table("db.t")')
-            return self._named(names, given)
-        return adopt(self._paimon._resolver.path(str(place), given), self._paimon)
+        target, given = target_of(path, self._given, "load"), without_place(self._given)
+        if isinstance(target, tuple):
+            return self._named(target, given)
+        return adopt(self._paimon._resolver.path(target, given), self._paimon)
 
     def table(self, tableName: str) -> DataFrame:
-        if self._source and self._source.lower() != "paimon":
+        if self._is_foreign:
             return super().table(tableName)
         frame = self._paimon._resolver.table(split_name(tableName), self._given)
         return super().table(tableName) if frame is None else adopt(frame, self._paimon)
@@ -203,21 +183,14 @@ class PaimonReader(DataFrameReader):
         return adopt(frame, self._paimon)
 
 
-class PaimonWriter(DataFrameWriter):
+class PaimonWriter(Given, DataFrameWriter):
     """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
         super().__init__(frame)
         self._frame, self._paimon = frame, session
-        self._source, self._save_mode = "", "error"
-        self._given: dict[str, str] = {}
+        self._save_mode = "error"
         self._partition_by: tuple[str, ...] = ()
-
-    def format(self, source: str) -> PaimonWriter:
-        self._source = source
-        if source.lower() != "paimon":
-            super().format(source)
-        return self
 
     def mode(self, saveMode: str | None) -> PaimonWriter:
         super().mode(saveMode)
@@ -225,18 +198,8 @@ class PaimonWriter(DataFrameWriter):
             self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
         return self
 
-    def option(self, key: str, value: Any) -> PaimonWriter:
-        self._given[key] = _text(value)
-        super().option(key, value)
-        return self
-
-    def options(self, **options: Any) -> PaimonWriter:
-        for key, value in options.items():
-            self.option(key, value)
-        return self
-
     def partitionBy(self, *cols: Any) -> PaimonWriter:
-        self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
+        self._partition_by = partition_columns(cols)
         super().partitionBy(*cols)
         return self
 
@@ -244,28 +207,22 @@ class PaimonWriter(DataFrameWriter):
              partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
         """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
         self._take(format, mode, partitionBy, options)
-        if self._source.lower() != "paimon":
+        if not self._is_paimon:
             return super().save(path)
-        place = path or self._given.get("path")
-        if place is not None:
-            return self._store(str(place), self._save_mode)
-        names = tuple(self._given[k] for k in ("catalog", "database", "table") if k in self._given)
-        if not names:
-            raise TableNotFound("no table named", hint='.save("path/to/table"), or .saveAsTable("db.t")')
-        return self._store(names, self._save_mode)
+        return self._store(target_of(path, self._given, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
         """Into a named table, made if it is absent; columns are matched by name, as Spark does for tables that exist."""
         self._take(format, mode, partitionBy, options)
-        if self._source and self._source.lower() != "paimon":
+        if self._is_foreign:
             return super().saveAsTable(name)
         return self._store(split_name(name), self._save_mode, by_name=True)
 
     def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
         """Into a table that exists; columns are matched by position."""
         parts = split_name(tableName)
-        if self._source.lower() not in ("", "paimon") or self._paimon._resolver.table(parts, {}) is None:
+        if self._is_foreign or self._paimon._resolver.table(parts, {}) is None:
             return super().insertInto(tableName, overwrite)
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
         return self._store(parts, "overwrite" if replace else "append", create=False)
@@ -286,30 +243,18 @@ class PaimonWriter(DataFrameWriter):
         )  # fmt: skip
 
 
-class PaimonWriterV2(DataFrameWriterV2):
+class PaimonWriterV2(Given, DataFrameWriterV2):
     """`df.writeTo(name)`: a Paimon table unless `using` names something else."""
 
     def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
         super().__init__(frame, table)
         self._frame, self._paimon, self._parts = frame, session, split_name(table)
-        self._source = ""
-        self._given: dict[str, str] = {}
         self._partition_by: tuple[str, ...] = ()
 
     def using(self, provider: str) -> PaimonWriterV2:
         self._source = provider
         if provider.lower() != "paimon":
             super().using(provider)
-        return self
-
-    def option(self, key: str, value: Any) -> PaimonWriterV2:
-        self._given[key] = _text(value)
-        super().option(key, value)
-        return self
-
-    def options(self, **options: Any) -> PaimonWriterV2:
-        for key, value in options.items():
-            self.option(key, value)
         return self
 
     def tableProperty(self, property: str, value: str) -> PaimonWriterV2:
@@ -324,22 +269,19 @@ class PaimonWriterV2(DataFrameWriterV2):
         return self
 
     def create(self) -> None:
-        return super().create() if self._is_spark() else self._store("error")
+        return super().create() if self._is_foreign else self._store("error")
 
     def replace(self) -> None:
-        return super().replace() if self._is_spark() else self._store("overwrite")
+        return super().replace() if self._is_foreign else self._store("overwrite")
 
     def createOrReplace(self) -> None:
-        return super().createOrReplace() if self._is_spark() else self._store("overwrite")
+        return super().createOrReplace() if self._is_foreign else self._store("overwrite")
 
     def append(self) -> None:
-        return super().append() if self._is_spark() else self._store("append", create=False)
+        return super().append() if self._is_foreign else self._store("append", create=False)
 
     def overwritePartitions(self) -> None:
-        return super().overwritePartitions() if self._is_spark() else self._store("overwrite", create=False)
-
-    def _is_spark(self) -> bool:
-        return self._source.lower() not in ("", "paimon")
+        return super().overwritePartitions() if self._is_foreign else self._store("overwrite", create=False)
 
     def _store(self, mode: str, *, create: bool = True) -> None:
         self._paimon._resolver.write(
@@ -382,7 +324,3 @@ def _hook_writers() -> None:
     ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
     ClassicFrame.writeStream = property(write_stream)
     ClassicFrame._paimon_hook = True
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,6 +10,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.name import split_name
+from paimon_nb.engine.given import Given, partition_columns, target_of, without_place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,45 +18,26 @@ if TYPE_CHECKING:
 
     from paimon_nb.engine.paimon_session import PaimonSession
 
-_PLACE = ("path", "catalog", "database", "table")
 
-
-class PaimonStreamReader(DataStreamReader):
+class PaimonStreamReader(Given, DataStreamReader):
     """`spark.readStream`."""
 
     def __init__(self, session: PaimonSession) -> None:
         super().__init__(session)
-        self._paimon, self._source = session, ""
-        self._given: dict[str, str] = {}
-
-    def format(self, source: str) -> PaimonStreamReader:
-        self._source = source
-        if source.lower() != "paimon":
-            super().format(source)
-        return self
-
-    def option(self, key: str, value: Any) -> PaimonStreamReader:
-        self._given[key] = _text(value)
-        super().option(key, value)
-        return self
-
-    def options(self, **options: Any) -> PaimonStreamReader:
-        for key, value in options.items():
-            self.option(key, value)
-        return self
+        self._paimon = session
 
     def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
         """With format "paimon": the stream of the table at `path`, or named by the options `database` and `table`."""
         if format is not None:
             self.format(format)
         self.options(**options)
-        if self._source.lower() != "paimon":
+        if not self._is_paimon:
             return self._paimon.adopt(super().load(path, schema=schema))
-        return self._stream(_target(path, self._given, "load"))
+        return self._stream(target_of(path, self._given, "load"))
 
     def table(self, tableName: str) -> DataFrame:
         """The stream of a Paimon table, else of Spark's own."""
-        if self._source and self._source.lower() != "paimon":
+        if self._is_foreign:
             return self._paimon.adopt(super().table(tableName))
         frame = self._paimon._resolver.stream(split_name(tableName), _options(self._given))
         return self._paimon.adopt(super().table(tableName) if frame is None else frame)
@@ -67,22 +49,15 @@ class PaimonStreamReader(DataStreamReader):
         return self._paimon.adopt(frame)
 
 
-class PaimonStreamWriter(DataStreamWriter):
+class PaimonStreamWriter(Given, DataStreamWriter):
     """`df.writeStream`."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
         super().__init__(frame)
-        self._frame, self._paimon, self._source, self._mode = frame, session, "", "append"
-        self._given: dict[str, str] = {}
+        self._frame, self._paimon, self._mode = frame, session, "append"
         self._partition_by: tuple[str, ...] = ()
         self._trigger: dict[str, Any] | None = None
         self._name: str | None = None
-
-    def format(self, source: str) -> PaimonStreamWriter:
-        self._source = source
-        if source.lower() != "paimon":
-            super().format(source)
-        return self
 
     def outputMode(self, outputMode: str) -> PaimonStreamWriter:
         super().outputMode(outputMode)
@@ -99,18 +74,8 @@ class PaimonStreamWriter(DataStreamWriter):
         self._name = queryName
         return self
 
-    def option(self, key: str, value: Any) -> PaimonStreamWriter:
-        self._given[key] = _text(value)
-        super().option(key, value)
-        return self
-
-    def options(self, **options: Any) -> PaimonStreamWriter:
-        for key, value in options.items():
-            self.option(key, value)
-        return self
-
     def partitionBy(self, *cols: Any) -> PaimonStreamWriter:
-        self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
+        self._partition_by = partition_columns(cols)
         super().partitionBy(*cols)
         return self
 
@@ -123,15 +88,15 @@ class PaimonStreamWriter(DataStreamWriter):
               partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
         """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
         self._take(format, outputMode, partitionBy, queryName, options)
-        if self._source.lower() != "paimon":
+        if not self._is_paimon:
             return super().start(path)
-        return self._into(_target(path, self._given, "start"))
+        return self._into(target_of(path, self._given, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
                 partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
         """Into a named table, made if it is absent."""
         self._take(format, outputMode, partitionBy, queryName, options)
-        if self._source and self._source.lower() != "paimon":
+        if self._is_foreign:
             return super().toTable(tableName)
         return self._into(split_name(tableName))
 
@@ -158,7 +123,7 @@ class PaimonStreamWriter(DataStreamWriter):
             checkpoint=self._given.get("checkpointLocation"),
             partition_by=self._partition_by,
         )
-        writer = DataStreamWriter(frame).outputMode(self._mode).options(**_without_place(self._given))
+        writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_place(self._given))
         if self._trigger is not None:
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
@@ -166,24 +131,6 @@ class PaimonStreamWriter(DataStreamWriter):
         return writer.foreachBatch(sink).start()
 
 
-def _target(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
-    place = path or given.get("path")
-    if place is not None:
-        return str(place)
-    names = tuple(given[k] for k in ("catalog", "database", "table") if k in given)
-    if not names:
-        raise TableNotFound("no table named", hint=f'.{verb}("path/to/table"), or the options database and table')
-    return names
-
-
-def _without_place(given: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in given.items() if k not in _PLACE}
-
-
 def _options(given: Mapping[str, str]) -> dict[str, str]:
     """The table's options among those given."""
-    return {k: v for k, v in _without_place(given).items() if k != "checkpointLocation"}
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return {k: v for k, v in without_place(given).items() if k != "checkpointLocation"}

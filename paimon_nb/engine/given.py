@@ -1,0 +1,66 @@
+"""What readers and writers of Spark were given, kept beside Spark's own memory of it: the source's name and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from paimon_nb.base.errors import TableNotFound
+
+_PLACE = ("path", "catalog", "database", "table")
+
+
+class Given:
+    """Goes before one of Spark's readers or writers in a class's bases; Spark never hears of the source "paimon"."""
+
+    def __init__(self, *spark: Any) -> None:
+        super().__init__(*spark)
+        self._source = ""
+        """As written; empty when nobody named one."""
+        self._given: dict[str, str] = {}
+
+    def format(self, source: str) -> Self:
+        self._source = source
+        if source.lower() != "paimon":
+            super().format(source)
+        return self
+
+    def option(self, key: str, value: Any) -> Self:
+        self._given[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        super().option(key, value)
+        return self
+
+    def options(self, **options: Any) -> Self:
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    @property
+    def _is_paimon(self) -> bool:
+        return self._source.lower() == "paimon"
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Another source was named."""
+        return self._source.lower() not in ("", "paimon")
+
+
+def target_of(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
+    """The table's path, or its name from the options `catalog`, `database` and `table`. Raises TableNotFound."""
+    place = path or given.get("path")
+    if place is not None:
+        return str(place)
+    names = tuple(given[k] for k in ("catalog", "database", "table") if k in given)
+    if not names:
+        raise TableNotFound("no table named", hint=f'.{verb}("path/to/table"), or the options database and table')
+    return names
+
+
+def without_place(given: Mapping[str, str]) -> dict[str, str]:
+    """The options that do not say where the table is."""
+    return {k: v for k, v in given.items() if k not in _PLACE}
+
+
+def partition_columns(cols: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names of `partitionBy("a", "b")` or `partitionBy(["a", "b"])`."""
+    return tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
