@@ -133,13 +133,13 @@ def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -
     for part in conjuncts(predicate):
         if not isinstance(part, Compare | In | IsNotNull) or part.column not in types:
             continue
-        t, column = types[part.column], F.col(quote(part.column))
+        t, name = types[part.column], quote(part.column)
         plain = t.root in _WHOLE or isinstance(t, Decimal | VarChar)
         match part:
             case Compare(_, op, literal) if plain:
-                chosen.append(_OPERATORS[op](column, F.lit(literal)))
+                chosen.append(_OPERATORS[op](F.col(name), F.lit(literal)))
             case In(_, literals) if plain and None not in literals:
-                chosen.append(column.isin(list(literals)))
+                chosen.append(F.col(name).isin(list(literals)))
             case IsNotNull():
-                chosen.append(column.isNotNull())
+                chosen.append(F.col(name).isNotNull())
     return reduce(operator.and_, chosen) if chosen else None

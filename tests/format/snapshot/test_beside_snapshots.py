@@ -148,6 +148,8 @@ def test_consumers(tmp_path):
 def test_branches(tmp_path):
     branches = BranchDirectory(LocalFileIO(), str(tmp_path))
     (tmp_path / "branch" / "branch-dev" / "schema").mkdir(parents=True)
+    assert branches.names() == []  # being made: no schema yet
+    (tmp_path / "branch" / "branch-dev" / "schema" / "schema-0").write_text("{}")
     (tmp_path / "branch" / "junk").write_text("")
     assert branches.names() == ["dev"]
     assert branches.root("main") == str(tmp_path)
