@@ -22,6 +22,7 @@ from paimon_nb.base.errors import (
     SqlError,
     SqlSyntaxError,
 )
+from paimon_nb.engine.worker import ready_for_the_next
 
 if TYPE_CHECKING:
     from paimon_nb.plan import Span
@@ -115,6 +116,8 @@ def packed_errors() -> Iterator[None]:
         yield
     except PaimonError as error:
         raise RuntimeError(pack(error)) from error
+    finally:
+        ready_for_the_next()
 
 
 def pack(error: PaimonError) -> str:
