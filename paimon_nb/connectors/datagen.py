@@ -4,7 +4,6 @@ again makes the same rows."""
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal as Number
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.connectors.api import Declared, Source
 from paimon_nb.format.types import (
@@ -30,7 +30,7 @@ from paimon_nb.format.types import (
     VarChar,
     arrow_type,
 )
-from paimon_nb.options import parse_duration_ms
+from paimon_nb.options import parse_bool, parse_duration_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +64,7 @@ class Datagen(Source):
         self.rate = declared.parsed("rows-per-second", 10_000, int)
         number = declared.parsed("number-of-rows", None, int)
         self.seed = secrets.randbits(63)
-        self.began_ms = int(time.time() * 1000)
+        self.began_ms = clock.now_ms()
         used: set[str] = set()
         self.columns = [_column(declared, f, used) for f in declared.fields]
         left = [k for k in declared.options if k.startswith("fields.") and k not in used]
@@ -217,7 +217,7 @@ def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
         length = take("length", default, int)
         if own is not None and length > own:
             raise BadOptionValue(f"fields.{name}.length is {length}, but the column is {t}", hint=f"at most {own}")
-        vary = take("var-len", False, lambda text: {"true": True, "false": False}[text.lower()])
+        vary = take("var-len", False, parse_bool)
         target = pa.string() if isinstance(t, Char | VarChar) else pa.binary()
         return lambda random, n: _texts(random, len(n), length, vary, target)
     raise BadOptionValue(f"datagen makes no {t}", hint=f"leave column {name!r} out", column=name)
@@ -245,7 +245,7 @@ def _scaled(unscaled: np.ndarray, t: Decimal) -> pa.Array:
 
 
 def _moments(random: np.random.Generator, count: int, past_ms: int, target: pa.DataType) -> pa.Array:
-    now = int(time.time() * 1000)
+    now = clock.now_ms()
     back = random.integers(0, past_ms, count, endpoint=True) if past_ms else np.zeros(count, np.int64)
     plain = pa.array(now - back, pa.timestamp("ms"))
     zone = getattr(target, "tz", None)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.connectors.api import Declared, Sink, Source
 from paimon_nb.engine.types import spark_schema
+from paimon_nb.options import parse_bool
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _FORMATS = ("csv", "json", "parquet", "orc")
-_FLAGS = {"true": True, "false": False}
 
 
 class Files(Source):
@@ -44,9 +44,14 @@ class FilesSink(Sink):
         self.given.pop("mode", None)
 
     def store(self, batch: DataFrame) -> int:
-        batch = batch.drop("rowkind")
-        batch.write.format(self.format).options(**self.given).mode("append").save(self.path)
-        return int(batch.count())
+        batch = batch.drop(
+            "rowkind"
+        ).persist()  # written and counted from the same rows, though the source may be read only once
+        try:
+            batch.write.format(self.format).options(**self.given).mode("append").save(self.path)
+            return int(batch.count())
+        finally:
+            batch.unpersist()
 
 
 def _place(declared: Declared) -> tuple[str, str, dict[str, str]]:
@@ -68,6 +73,6 @@ def _place(declared: Declared) -> tuple[str, str, dict[str, str]]:
         if kind == "csv" and flink in declared.options:
             given[spark] = declared.options[flink].replace("\\t", "\t")
     if kind in ("csv", "json"):
-        ignores = declared.parsed(f"{kind}.ignore-parse-errors", False, lambda t: _FLAGS[t.lower()])
+        ignores = declared.parsed(f"{kind}.ignore-parse-errors", False, parse_bool)
         given["mode"] = "DROPMALFORMED" if ignores else "FAILFAST"
     return path, kind, given

@@ -4,21 +4,23 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
-from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.base import clock
+from paimon_nb.engine.data_source import stream_from
+from paimon_nb.engine.errors import crossing_tasks
+from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
 from paimon_nb.format.types import DataField
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_counter = itertools.count()
+_TASK_ROWS = 10_000
 
 
 class Numbered(Protocol):
@@ -31,11 +33,10 @@ class Numbered(Protocol):
 
 def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[DataField], total: int) -> DataFrame:
     """The first `total` rows."""
-    tasks = max(1, min(spark.sparkContext.defaultParallelism, total // 10_000))
-    cuts = [total * i // tasks for i in range(tasks + 1)]
-    pieces = list(itertools.pairwise(cuts))
+    pieces = _pieces(0, total, spark.sparkContext.defaultParallelism)
     fields = tuple(fields)
 
+    @crossing_tasks
     def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for start, stop in pieces_of(batches):
             yield from _spark_batches(source, fields, start, stop)
@@ -45,15 +46,8 @@ def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[Data
 
 def generated_stream(spark: SparkSession, source: Numbered, fields: Sequence[DataField]) -> DataFrame:
     """The rows as they are due."""
-    name = f"paimon_numbered_{next(_counter)}"
-    attributes = {
-        "name": classmethod(lambda cls: name),
-        "source": source,
-        "fields": tuple(fields),
-        "tasks": spark.sparkContext.defaultParallelism,
-    }
-    spark.dataSource.register(type(name, (NumberedSource,), attributes))
-    return spark.readStream.format(name).load()
+    tasks = spark.sparkContext.defaultParallelism
+    return stream_from(spark, NumberedSource, source=source, fields=tuple(fields), tasks=tasks)
 
 
 class NumberedSource(DataSource):
@@ -83,15 +77,13 @@ class NumberedReader(DataSourceStreamReader):
         return {"row": 0}
 
     def latestOffset(self) -> dict[str, Any]:
-        return {"row": self.of.source.due(int(time.time() * 1000))}
+        return {"row": self.of.source.due(clock.now_ms())}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         low, high = start["row"], end["row"]
         if high <= low:  # a checkpoint that outlived its generator: numbers begin anew
             return []
-        tasks = max(1, min(self.of.tasks, (high - low) // 10_000))
-        cuts = [low + (high - low) * i // tasks for i in range(tasks + 1)]
-        return [Range(a, b) for a, b in itertools.pairwise(cuts)]
+        return [Range(a, b) for a, b in _pieces(low, high, self.of.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Range)
@@ -100,4 +92,10 @@ class NumberedReader(DataSourceStreamReader):
 
 def _spark_batches(source: Numbered, fields: tuple[DataField, ...], start: int, stop: int) -> Iterator[pa.RecordBatch]:
     for rows in source.batches(start, stop):
-        yield from (b for b in to_spark_arrow(rows.combine_chunks(), fields).to_batches() if b.num_rows)
+        yield from task_batches(rows.combine_chunks(), fields)
+
+
+def _pieces(low: int, high: int, most: int) -> list[tuple[int, int]]:
+    """A range of row numbers cut for at most so many tasks, none of them for a few rows."""
+    tasks = max(1, min(most, (high - low) // _TASK_ROWS))
+    return list(itertools.pairwise(low + (high - low) * i // tasks for i in range(tasks + 1)))

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.connectors.api import Declared, Sink
+from paimon_nb.options import parse_bool
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,7 +22,7 @@ class Print(Sink):
         self.columns = [f.name for f in declared.fields]
         mark = declared.options.get("print-identifier")
         self.mark = f"{mark}> " if mark else ""
-        self.to_error = declared.parsed("standard-error", False, lambda t: {"true": True, "false": False}[t.lower()])
+        self.to_error = declared.parsed("standard-error", False, parse_bool)
 
     def store(self, batch: DataFrame) -> int:
         rows = batch.collect()

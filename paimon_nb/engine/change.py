@@ -17,7 +17,7 @@ import pyarrow as pa
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import collect, from_arrow, session_zone
-from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, run_everywhere, work_frame
 from paimon_nb.engine.write import write_messages
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
@@ -79,8 +79,7 @@ def _reading_task(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, split in pieces_of(batches):
             rows = _with_places(store, number, split)
-            # Spark must never see an empty batch: it may take it for the end.
-            yield from (b for b in to_spark_arrow(rows, fields).to_batches(max_chunksize=1 << 16) if b.num_rows)
+            yield from task_batches(rows, fields)
 
     return read
 

@@ -1,3 +1,4 @@
+# ruff: noqa: N802  the names are Spark's
 """What readers and writers of Spark were given, kept beside Spark's own memory of it: the source's name and the options."""
 
 from __future__ import annotations
@@ -45,6 +46,28 @@ class Given:
         return self._source.lower() not in ("", "paimon")
 
 
+class GivenWriter(Given):
+    """The same for writers: the columns to partition by, and what comes with the last call."""
+
+    def __init__(self, *spark: Any) -> None:
+        super().__init__(*spark)
+        self._partition_by: tuple[str, ...] = ()
+
+    def partitionBy(self, *cols: Any) -> Self:
+        """`partitionBy("a", "b")` or `partitionBy(["a", "b"])`."""
+        self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
+        super().partitionBy(*cols)
+        return self
+
+    def _take_last(self, format: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
+        """Arguments of `save`, `start` and their like; None: not given."""
+        self.options(**options)
+        if partition_by is not None:
+            self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
+        if format is not None:
+            self.format(format)
+
+
 def target_of(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
     """The table's path, or its name from the options `catalog`, `database` and `table`. Raises TableNotFound."""
     place = path or given.get("path")
@@ -59,8 +82,3 @@ def target_of(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...]
 def without_place(given: Mapping[str, str]) -> dict[str, str]:
     """The options that do not say where the table is."""
     return {k: v for k, v in given.items() if k not in _PLACE}
-
-
-def partition_columns(cols: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names of `partitionBy("a", "b")` or `partitionBy(["a", "b"])`."""
-    return tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols

@@ -17,7 +17,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 from paimon_nb.base.errors import TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.frames import without_empty_batches
-from paimon_nb.engine.given import Given, partition_columns, target_of, without_place
+from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,24 +183,18 @@ class PaimonReader(Given, DataFrameReader):
         return adopt(frame, self._paimon)
 
 
-class PaimonWriter(Given, DataFrameWriter):
+class PaimonWriter(GivenWriter, DataFrameWriter):
     """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
         super().__init__(frame)
         self._frame, self._paimon = frame, session
         self._save_mode = "error"
-        self._partition_by: tuple[str, ...] = ()
 
     def mode(self, saveMode: str | None) -> PaimonWriter:
         super().mode(saveMode)
         if saveMode:
             self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
-        return self
-
-    def partitionBy(self, *cols: Any) -> PaimonWriter:
-        self._partition_by = partition_columns(cols)
-        super().partitionBy(*cols)
         return self
 
     def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
@@ -228,13 +222,9 @@ class PaimonWriter(Given, DataFrameWriter):
         return self._store(parts, "overwrite" if replace else "append", create=False)
 
     def _take(self, format: str | None, mode: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
-        self.options(**options)
+        self._take_last(format, partition_by, options)
         if mode is not None:
             self.mode(mode)
-        if partition_by is not None:
-            self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
-        if format is not None:
-            self.format(format)
 
     def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
         self._paimon._resolver.write(

@@ -19,7 +19,7 @@ from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
-from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
@@ -95,7 +95,7 @@ def decide(
     """Plan the scan and choose each split's way. Needs no Spark; `zone` is the session's, for timestamps in `filter`."""
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
-    fields = _wanted(plan.schema, columns)
+    fields = wanted_fields(plan.schema, columns)
     facts = facts_of(plan.store, fields, limits or Limits(), plan.predicate)
     return Relation(plan, fields, tuple(routes(plan.splits, facts)))
 
@@ -213,8 +213,7 @@ def _reading_task(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for split in pieces_of(batches):
             rows = read_split(store, split, names, predicate).select(names)
-            # Spark must never see an empty batch: it may take it for the end.
-            yield from (b for b in to_spark_arrow(rows, fields).to_batches(max_chunksize=1 << 16) if b.num_rows)
+            yield from task_batches(rows, fields)
 
     return read
 
@@ -230,7 +229,7 @@ _BUILDERS: Mapping[Way, Callable[[SparkSession, Relation, list[Split]], list[Dat
 # -- small decisions
 
 
-def _wanted(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
+def wanted_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
     """The fields that `columns` mean, in the table's order; one at least, so that rows can be counted."""
     if columns is None:
         return tuple(schema.fields)

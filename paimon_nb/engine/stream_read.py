@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from paimon_nb.engine.data_source import stream_from
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import session_zone
 from paimon_nb.engine.paimon_session import plain_session
-from paimon_nb.engine.read import _wanted
+from paimon_nb.engine.read import wanted_fields
 from paimon_nb.options.read import READ_CHANGELOG
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.stream import Position, check_streamable
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.table.table import Table
-
-_counter = itertools.count()
 
 
 def stream_frame(
@@ -50,16 +48,14 @@ def stream_frame(
     spark = plain_session(spark)
     store = table.store.copy(options) if options else table.store
     check_streamable(store)
-    name = f"paimon_stream_{next(_counter)}"
     told = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
-    attributes = {
-        "name": classmethod(lambda cls: name),
-        "store": store,
-        "fields": _wanted(store.schema, columns),
-        "predicate": usable(filter, store.schema.fields, session_zone(spark)),
-        "kinds": told,
-        "begin": begin,
-        "tasks": spark.sparkContext.defaultParallelism * 2,
-    }
-    spark.dataSource.register(type(name, (TableStreamSource,), attributes))
-    return spark.readStream.format(name).load()
+    return stream_from(
+        spark,
+        TableStreamSource,
+        store=store,
+        fields=wanted_fields(store.schema, columns),
+        predicate=usable(filter, store.schema.fields, session_zone(spark)),
+        kinds=told,
+        begin=begin,
+        tasks=spark.sparkContext.defaultParallelism * 2,
+    )

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.name import split_name
-from paimon_nb.engine.given import Given, partition_columns, target_of, without_place
+from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,13 +49,12 @@ class PaimonStreamReader(Given, DataStreamReader):
         return self._paimon.adopt(frame)
 
 
-class PaimonStreamWriter(Given, DataStreamWriter):
+class PaimonStreamWriter(GivenWriter, DataStreamWriter):
     """`df.writeStream`."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
         super().__init__(frame)
         self._frame, self._paimon, self._mode = frame, session, "append"
-        self._partition_by: tuple[str, ...] = ()
         self._trigger: dict[str, Any] | None = None
         self._name: str | None = None
 
@@ -72,11 +71,6 @@ class PaimonStreamWriter(Given, DataStreamWriter):
     def queryName(self, queryName: str) -> PaimonStreamWriter:
         super().queryName(queryName)
         self._name = queryName
-        return self
-
-    def partitionBy(self, *cols: Any) -> PaimonStreamWriter:
-        self._partition_by = partition_columns(cols)
-        super().partitionBy(*cols)
         return self
 
     def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
@@ -102,15 +96,11 @@ class PaimonStreamWriter(Given, DataStreamWriter):
 
     def _take(self, format: str | None, mode: str | None, partition_by: Any, name: str | None,
               options: Mapping[str, Any]) -> None:  # fmt: skip
-        self.options(**options)
+        self._take_last(format, partition_by, options)
         if mode is not None:
             self.outputMode(mode)
-        if partition_by is not None:
-            self.partitionBy(partition_by) if isinstance(partition_by, str) else self.partitionBy(*partition_by)
         if name is not None:
             self.queryName(name)
-        if format is not None:
-            self.format(format)
 
     def _into(self, target: tuple[str, ...] | str) -> StreamingQuery:
         if self._mode not in ("append", "update", "complete"):

@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from paimon_nb.base.errors import TableReplaced, TimeTravelError
 from paimon_nb.engine.errors import crossing_tasks, packed_errors
-from paimon_nb.engine.types import spark_schema, to_spark_arrow
+from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField
 from paimon_nb.options.read import (
@@ -25,6 +25,7 @@ from paimon_nb.options.read import (
     READ_STREAM_MAXROWSPERTRIGGER,
     SCAN_MAX_SNAPSHOT_COUNT,
 )
+from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream import (
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 _NOTHING_YET = Position(0)
 """The offset of a stream that began on a table without snapshot."""
-_BATCH_ROWS = 1 << 16
 
 
 class TableStreamSource(DataSource):
@@ -64,8 +64,13 @@ class TableStreamSource(DataSource):
     tasks: int
     """About how many tasks read a micro-batch."""
 
+    @property
+    def told(self) -> tuple[DataField, ...]:
+        """The columns of its rows."""
+        return (ROWKIND, *self.fields) if self.kinds else self.fields
+
     def schema(self) -> StructType:
-        return spark_schema((ROWKIND, *self.fields) if self.kinds else self.fields)
+        return spark_schema(self.told)
 
     def streamReader(self, schema: StructType) -> TableStreamReader:
         with packed_errors():
@@ -236,12 +241,8 @@ def _rows(source: TableStreamSource, pieces: Sequence[Piece], predicate: Predica
     names = [f.name for f in source.fields]
     for piece in pieces:
         rows = read_piece(source.store, piece, names, predicate)
-        kinds = rows.column(VALUE_KIND)
-        plain = to_spark_arrow(rows.select(names), source.fields)
         if source.kinds:
-            plain = plain.add_column(0, ROWKIND.name, kind_texts(kinds))
-        elif (len(kinds) and piece.split.changes) or piece.retracts:
-            codes = kinds.to_numpy()
-            plain = plain.filter(pa.array((codes == 0) | (codes == 2)))
-        # Spark must never see an empty batch: it may take it for the end.
-        yield from (b for b in plain.combine_chunks().to_batches(max_chunksize=_BATCH_ROWS) if b.num_rows)
+            told = rows.select(names).add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
+        else:
+            told = without_retracts(rows).select(names)
+        yield from task_batches(told.combine_chunks(), source.told)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, MissingFile
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.engine.write import write
-from paimon_nb.fs import open_fs
+from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.table.commit import TableCommit
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def query_id(batch: DataFrame) -> str:
 def claim_checkpoint(location: str, table: Table) -> None:
     """Note in a checkpoint which table it feeds. Raises BadOptionValue: it feeds another one."""
     fs = open_fs(location, {})
-    path = posixpath.join(location.removeprefix("file://").removeprefix("file:"), _OWNER)
+    path = posixpath.join(without_scheme(location), _OWNER)
     mine = {"table": table.path, "identity": table.store.identity[:12]}
     try:
         owner = json.loads(fs.read(path))

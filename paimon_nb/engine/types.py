@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -46,6 +46,9 @@ NANO_DIGITS = 6
 SPARK_VARIANT = pa.struct(
     [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={b"variant": b"true"})]
 )
+
+
+_BATCH_ROWS = 1 << 16
 
 
 def is_nano(t: DataType) -> bool:
@@ -188,6 +191,12 @@ def to_spark_arrow(table: pa.Table, fields: Iterable[DataField]) -> pa.Table:
     fields = tuple(fields)
     columns = [_each_chunk(table.column(i), lambda a, t=f.type: _to_spark(a, t)) for i, f in enumerate(fields)]
     return pa.table(columns, schema=spark_arrow_schema(fields))
+
+
+def task_batches(table: pa.Table, fields: Iterable[DataField]) -> Iterator[pa.RecordBatch]:
+    """The same in batches, as a task hands them to Spark: never an empty one, which Spark may take for the end."""
+    rows = to_spark_arrow(table, fields)
+    return (b for b in rows.to_batches(max_chunksize=_BATCH_ROWS) if b.num_rows)
 
 
 def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "UTC") -> pa.Table:

@@ -1,9 +1,18 @@
 """Level 1: files behind a narrow API. Knows nothing of Paimon."""
 
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
-from paimon_nb.fs.local import LocalFileIO
+from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.memory import MemoryFileIO
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO
 
-__all__ = ["FileIO", "FileStatus", "LocalFileIO", "MemoryFileIO", "OutputFile", "RootedFileIO", "open_fs"]
+__all__ = [
+    "FileIO",
+    "FileStatus",
+    "LocalFileIO",
+    "MemoryFileIO",
+    "OutputFile",
+    "RootedFileIO",
+    "open_fs",
+    "without_scheme",
+]

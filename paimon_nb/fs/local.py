@@ -33,6 +33,11 @@ def _plain_errors(path: str) -> Iterator[None]:
         raise
 
 
+def without_scheme(path: str) -> str:
+    """`file:/a`, `file:///a` and `/a` as `/a`: LocalFileIO takes plain paths."""
+    return path.removeprefix("file://").removeprefix("file:")
+
+
 class LocalFileIO(FileIO):
     """Plain paths."""
 

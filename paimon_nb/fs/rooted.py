@@ -9,6 +9,7 @@ from typing import Any
 
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.local import without_scheme
 
 
 class RootedFileIO(FileIO):
@@ -28,12 +29,11 @@ class RootedFileIO(FileIO):
 
     def _absolute(self, path: str) -> str:
         if self._local:
-            path = path.removeprefix("file://").removeprefix("file:")
-            return os.path.abspath(os.path.expanduser(path))
+            return os.path.abspath(os.path.expanduser(without_scheme(path)))
         return path.rstrip("/")
 
     def _checked(self, path: str) -> str:
-        plain = path.removeprefix("file://").removeprefix("file:") if self._local else path
+        plain = without_scheme(path) if self._local else path
         segments = plain.split("/")
         if ".." in segments or "." in segments or "\0" in plain:
             raise OutsideWarehouse(

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import EngineError, PaimonError, UnknownName
 from paimon_nb.base.registry import did_you_mean
 
@@ -35,7 +36,7 @@ class StreamJob:
     def __init__(self, name: str, running: Running, rows: Callable[[], int]) -> None:
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows = name, running, rows
-        self.started_ms = int(time.time() * 1000)
+        self.started_ms = clock.now_ms()
         self._stopped = False
 
     @property

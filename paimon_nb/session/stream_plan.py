@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.name import quote
 from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
 
@@ -137,7 +138,7 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
 
     from paimon_nb.sql import render
 
-    names = {ref.span: "t" if ref.alias else "t AS " + _quoted(ref.parts[-1]) for ref in query.tables}
+    names = {ref.span: "t" if ref.alias else "t AS " + quote(ref.parts[-1]) for ref in query.tables}
     rendered = render(query, text, names)
     try:
         tree = sqlglot.parse_one(rendered, read="spark")
@@ -156,10 +157,6 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
             traits = _traits(session, view.query, inside)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
     return _Traits(grouped or ordered or other, grouped, ordered)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def names_of(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:

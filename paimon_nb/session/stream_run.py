@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.engine.errors import packed_errors
-from paimon_nb.fs import open_fs
+from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.plan import Query
 from paimon_nb.session.query import run_query
@@ -41,7 +41,7 @@ def start_stream(
         return _refreshing(frozen, plan, query, text, params, output)
     checkpoint = _checkpoint(session, name)
     frame = (
-        _rows(frozen, plan, _begin(checkpoint))
+        _rows(frozen, plan, begin_of(checkpoint))
         if plan.shape is Shape.ROWS
         else whole_frame(frozen, plan, query, text, params)
     )
@@ -183,10 +183,10 @@ def _interval_ms(session: Session) -> int:
     return 200 if given is None else int(parse_duration_ms(str(given)))
 
 
-def _begin(checkpoint: str) -> Position | str:
+def begin_of(checkpoint: str) -> Position | str:
     """Where the one source of a query stands, by Spark's log of offsets; 'fresh' for a new checkpoint."""
     fs = open_fs(checkpoint, {})
-    logs = [f for f in fs.list(f"{checkpoint}/offsets") if f.name.isdecimal()]
+    logs = [f for f in fs.list(f"{without_scheme(checkpoint)}/offsets") if f.name.isdecimal()]
     if not logs:
         return "fresh"
     newest = max(logs, key=lambda f: int(f.name))

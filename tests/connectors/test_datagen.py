@@ -96,7 +96,7 @@ def test_rows_are_due_at_their_rate():
         ({"rows-per-second": "many"}, BadOptionValue), ({"rows.per.second": "1"}, UnknownOption), ({"fields.x.min": "1"}, BadOptionValue),
         ({"fields.a.kind": "sequence"}, BadOptionValue), ({"fields.a.kind": "guess"}, BadOptionValue),
         ({"fields.a.min": "2", "fields.a.max": "1"}, BadOptionValue), ({"fields.a.length": "3"}, BadOptionValue),
-        ({"fields.s.length": "9"}, BadOptionValue), ({"fields.a.null-rate": "2"}, BadOptionValue),
+        ({"fields.s.length": "9"}, BadOptionValue), ({"fields.a.null-rate": "2"}, BadOptionValue), ({"fields.s.var-len": "perhaps"}, BadOptionValue),
         ({"fields.a.kind": "sequence", "fields.a.start": "5", "fields.a.end": "1"}, BadOptionValue),
     ],
     ids=str,

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import VALUE_KIND, file_extension
+from paimon_nb.format.data import file_extension
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
@@ -27,6 +26,7 @@ from paimon_nb.table.lsm.pick import Unit
 from paimon_nb.table.lsm.shadow import is_in, key_ids, without_older_results
 from paimon_nb.table.lsm.steps import Rewrite, compaction_steps
 from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import APPEND_SOURCE, COMPACT_SOURCE, KeyValueFiles, Place
 
@@ -153,7 +153,7 @@ class BucketCompaction:
         else:
             merged = merge([t for _, t in parts], self.spec, drop_delete=False)
             changes = self._full_changes(parts, merged)
-        return (_adds(merged) if self.drop_delete else merged), changes
+        return (without_retracts(merged) if self.drop_delete else merged), changes
 
     def _full_changes(self, parts: list[tuple[int, pa.Table]], merged: pa.Table) -> pa.Table | None:
         top = self.levels.max_level
@@ -198,9 +198,3 @@ class BucketCompaction:
         if found is not None and found.num_rows:
             merged = merged.filter(pa.array(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
         return merged, new if self.producer == "lookup" else None
-
-
-def _adds(kv: pa.Table) -> pa.Table:
-    kinds = np.asarray(kv.column(VALUE_KIND))
-    keep = (kinds == 0) | (kinds == 2)
-    return kv if bool(keep.all()) else kv.filter(pa.array(keep))

@@ -61,6 +61,12 @@ def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return retracted
 
 
+def without_retracts(rows: pa.Table) -> pa.Table:
+    """The rows that are +I or +U."""
+    gone = retracts(rows)
+    return rows.filter(pa.array(~gone)) if gone.any() else rows
+
+
 def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
     """For deduplicate and first-row: the row numbers of `kv` that stay, in key order, retractions left out.
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.merge import MergeSpec
+from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states, plain_value
 from paimon_nb.table.scan.plan import plan_snapshot
 from paimon_nb.table.scan.read import read_plan
@@ -38,9 +39,7 @@ def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
 
 
 def _state(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
-    rows = read_plan(plan_snapshot(store, snapshot), kinds=True)
-    kinds = rows.column(VALUE_KIND).to_numpy()
-    rows = rows.filter(pa.array((kinds == 0) | (kinds == 2)))
+    rows = without_retracts(read_plan(plan_snapshot(store, snapshot), kinds=True))
     return rows.append_column(SEQUENCE_NUMBER, pa.array(np.full(rows.num_rows, number, np.int64)))
 
 

@@ -23,6 +23,7 @@ from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import sections
 from paimon_nb.table.lsm.shadow import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states
 from paimon_nb.table.scan.early import early_condition, file_filter
 from paimon_nb.table.scan.evaluate import keep
@@ -100,7 +101,7 @@ def _read(
     files = _Files(store, split.partition, split.bucket, early_condition(store, split, predicate))
     rows = _rows(files, split, fields, kinds)
     if not kinds and not split.changes and VALUE_KIND in rows.column_names:
-        rows = _without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
+        rows = without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
     rows = keep(predicate, rows, fields)
     return rows.select([*names, VALUE_KIND] if kinds else names)
 
@@ -120,7 +121,7 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
         before = _merged(files, split.before, wide, split.before_vectors, spec)
         after = _merged(files, split.files, wide, split.deletion_vectors, spec)
         if not kinds:
-            before, after = _without_retracts(before), _without_retracts(after)
+            before, after = without_retracts(before), without_retracts(after)
         return diff_states(before, after, spec, keep_deletes=kinds)
     spec, wide = _merging(store, fields)
     return _merged(files, split.files, wide, split.deletion_vectors, spec)
@@ -220,9 +221,3 @@ def _no_columns(rows: int) -> pa.Table:
 
 def _inserts(rows: int) -> pa.Array:
     return pa.array(np.zeros(rows, np.int8))
-
-
-def _without_retracts(rows: pa.Table) -> pa.Table:
-    kinds = rows.column(VALUE_KIND).to_numpy()
-    retracts = (kinds == 1) | (kinds == 3)
-    return rows.filter(pa.array(~retracts)) if retracts.any() else rows

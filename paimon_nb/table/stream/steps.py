@@ -19,6 +19,7 @@ from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_schema
 from paimon_nb.options import table as opt
+from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import changes, live
 from paimon_nb.table.scan.plan import grouped, is_independent, live_pruned, select, vectors_of
@@ -168,9 +169,7 @@ def read_piece(
         rows = read_split(store, split, columns, predicate)
         rows = rows.append_column(VALUE_KIND, pa.array(np.zeros(rows.num_rows, np.int8)))
     else:
-        rows = read_split_kinds(store, split, columns, predicate)
-        kinds = rows.column(VALUE_KIND).to_numpy()
-        rows = rows.filter(pa.array((kinds == 0) | (kinds == 2)))
+        rows = without_retracts(read_split_kinds(store, split, columns, predicate))
     return _taken_back(rows) if piece.retracts else rows
 
 
@@ -261,9 +260,8 @@ def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None)
                 snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False
             )
             pieces.append(Piece(split, retracts))
-    order = {id(p): n for n, p in enumerate(pieces)}
-    # A bucket's old rows go directly before its new ones.
-    return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket, order[id(p)])))
+    # A bucket's old rows go directly before its new ones: the sort keeps the order of equals.
+    return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket)))
 
 
 def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> list[ManifestEntry]:
