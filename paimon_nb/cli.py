@@ -36,6 +36,7 @@ def _help() -> None:
     print(
         "paimon-nb demo            run the quickstart on real data; ends with a table and an HTML page\n"
         "paimon-nb lab             open JupyterLab on the notebooks\n"
+        "paimon-nb export N.ipynb  stored notebooks as HTML pages: offline, light and dark [--to DIR]\n"
         "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR]\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
         "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n\n"
@@ -61,7 +62,8 @@ def _demo(arguments: list[str]) -> int:
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
-    from nbconvert import HTMLExporter
+
+    from paimon_nb.notebook.page import write_page
 
     source = notebooks() / "01-quickstart.ipynb"
     target = Path.cwd() / "demo"
@@ -81,25 +83,10 @@ def _demo(arguments: list[str]) -> int:
         print(str(error)[-3000:], file=sys.stderr)
         return 1
     page = target / "quickstart.html"
-    exporter = HTMLExporter(embed_images=True)
-    body, _ = exporter.from_notebook_node(without_widgets(notebook))
-    page.write_text(body)
+    write_page(notebook, page)
     print(last_text(notebook))
     print(f"\n{time.monotonic() - started:.0f} s; the whole story with its pictures: {page}")
     return 0
-
-
-def without_widgets(notebook: object) -> object:
-    """A copy whose pictures are the still ones: a page without a kernel must fetch nothing and hide nothing."""
-    import copy
-
-    plain = copy.deepcopy(notebook)
-    for cell in plain.cells:  # type: ignore[attr-defined]
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            data.pop("application/vnd.jupyter.widget-view+json", None)
-    plain.metadata.pop("widgets", None)  # type: ignore[attr-defined]
-    return plain
 
 
 def last_text(notebook: object) -> str:
@@ -111,6 +98,29 @@ def last_text(notebook: object) -> str:
             if text and "---" in text:
                 found = text
     return found
+
+
+def _export(arguments: list[str]) -> int:
+    """Stored notebooks as pages; nothing is run. Exit code 1 if one is heavier than a page may be."""
+    import nbformat
+
+    from paimon_nb.notebook.page import MOST_BYTES, write_page
+
+    parser = argparse.ArgumentParser(prog="paimon-nb export")
+    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="where the pages go; the current folder")
+    given = parser.parse_args(arguments)
+    absent = [str(n) for n in given.notebooks if not n.is_file()]
+    if absent:
+        parser.error(f"no such notebook: {', '.join(absent)}")
+    given.to.mkdir(parents=True, exist_ok=True)
+    pages, heavy = {n.stem for n in given.notebooks}, 0
+    for source in given.notebooks:
+        page = given.to / f"{source.stem}.html"
+        size = write_page(nbformat.read(source, as_version=4), page, pages)
+        heavy += size > MOST_BYTES
+        print(f"{size / 1e6:6.2f} MB  {page}" + ("  heavier than a page should be" if size > MOST_BYTES else ""))
+    return 1 if heavy else 0
 
 
 def _lab(arguments: list[str]) -> int:
@@ -197,7 +207,7 @@ def _action(name: str, arguments: list[str]) -> int:
     return 0
 
 
-_COMMANDS = {"demo": _demo, "lab": _lab, "sql": _sql, "doctor": _doctor}
+_COMMANDS = {"demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -22,10 +22,10 @@ STREAM_SECONDS = 10.0
 STYLE = """
 .pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
 .pnb-t table{border-collapse:collapse;margin:0;font-variant-numeric:tabular-nums}
-.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color0,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
-.pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
+.pnb-t.pnb-t th{position:sticky;top:0;background:var(--jp-layout-color0,Canvas);text-align:left;font-weight:600;padding:4px 12px 4px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
+.pnb-t.pnb-t td{text-align:left;padding:3px 12px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:pre;max-width:420px;overflow:hidden;text-overflow:ellipsis}
 .pnb-t pre{margin:0;font:12px/1.45 var(--jp-code-font-family,monospace);color:inherit}
-.pnb-t .n{text-align:right}.pnb-t .null{opacity:.68;font-style:italic}.pnb-t .more{opacity:.75;padding:5px 0}
+.pnb-t.pnb-t .n{text-align:right}.pnb-t .null{opacity:.68;font-style:italic}.pnb-t .more{opacity:.75;padding:5px 0}
 """
 
 

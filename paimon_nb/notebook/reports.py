@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
 .pnb-r table{font:inherit;border-collapse:collapse;margin:4px 0;font-variant-numeric:tabular-nums}
-.pnb-r th{text-align:left;font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
-.pnb-r td{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:nowrap;max-width:320px;overflow:hidden;text-overflow:ellipsis}
+.pnb-r.pnb-r th{text-align:left;font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
+.pnb-r.pnb-r td{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:nowrap;max-width:320px;overflow:hidden;text-overflow:ellipsis}
 .pnb-r .rules td{max-width:none}.pnb-r .rules td.wide{white-space:normal}.pnb-r .dim{opacity:.68}.pnb-r .gone td{opacity:.5;text-decoration:line-through}.pnb-r .gone td.say{text-decoration:none}
 .pnb-r .new{font-weight:700}.pnb-r .null{opacity:.45;font-style:italic}
 .pnb-r .level{display:inline-block;min-width:1.7em;text-align:center;border-radius:3px;padding:0 3px;color:#111;font-weight:600}

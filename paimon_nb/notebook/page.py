@@ -1,0 +1,102 @@
+"""A notebook as one HTML page that works alone: still pictures, nothing fetched, light or dark as the reader's system is.
+
+Also `jupyter nbconvert --to paimon-page` and an entry of JupyterLab's "Save and Export Notebook As".
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader
+from nbconvert import HTMLExporter
+from traitlets.config import Config
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+MOST_BYTES = 2_000_000
+"""What a page may weigh. A third of a megabyte of each is JupyterLab's own style."""
+
+# nbconvert's page names require.js, MathJax and Mermaid on other hosts; nothing of ours needs them. Lab's dark theme only sets
+# variables, so the one page can carry both and the reader's system chooses.
+_TEMPLATE = """\
+{%- extends 'lab/index.html.j2' -%}
+{%- block html_head_js -%}<meta name="color-scheme" content="light dark">{%- endblock -%}
+{%- block html_head_js_mathjax -%}{%- endblock -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock -%}
+{%- block notebook_css -%}
+{{ super() }}
+{{ resources.include_css("static/theme-dark.css") | replace('<style', '<style media="(prefers-color-scheme: dark)"') }}
+<style type="text/css">
+body.jp-Notebook {
+  background: var(--jp-layout-color0);
+  color: var(--jp-content-font-color1);
+}
+main {
+  max-width: 1100px;
+  margin: 0 auto;
+}
+</style>
+{%- endblock -%}
+"""
+
+
+class PageExporter(HTMLExporter):  # type: ignore[misc]
+    """nbconvert's HTML page of JupyterLab's looks, without what it fetches and without widgets that need a kernel."""
+
+    export_from_notebook = "Paimon page (offline, light and dark)"
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(extra_loaders=[DictLoader({"paimon-page.html.j2": _TEMPLATE})], **given)
+
+    def _template_file_default(self) -> str:
+        return "paimon-page.html.j2"
+
+    @property
+    def default_config(self) -> Config:
+        own = Config(
+            {"HTMLExporter": {"embed_images": True}, "HighlightMagicsPreprocessor": {"languages": {"%%paimon": "sql"}}}
+        )
+        config = super().default_config.copy()
+        config.merge(own)
+        return config
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[str, dict[str, Any]]:
+        """The page's text, and what nbconvert knows beside it."""
+        return super().from_notebook_node(without_widgets(nb), resources, **kw)
+
+
+def without_widgets(notebook: Any) -> Any:
+    """A copy whose pictures are the still ones: a page without a kernel must fetch nothing and hide nothing."""
+    plain = copy.deepcopy(notebook)
+    for cell in plain.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET, None)
+    plain.metadata.pop("widgets", None)
+    return plain
+
+
+def write_page(notebook: Any, target: Path, pages: Collection[str] = ()) -> int:
+    """Write the page.
+
+    Args:
+        notebook: a notebook node of format 4, with outputs.
+        pages: stems of notebooks whose pages lie beside this one; links to them lead there.
+
+    Returns: its size in bytes.
+    """
+    body, _ = _exporter().from_notebook_node(notebook, {"metadata": {"name": target.stem}})
+    target.write_text(_LINK.sub(lambda m: f'href="{m[1]}.html"' if m[1] in pages else m[0], body), encoding="utf-8")
+    return target.stat().st_size
+
+
+@cache
+def _exporter() -> PageExporter:
+    """One for all pages: its templates are compiled once."""
+    return PageExporter()
+
+
+_LINK = re.compile(r'href="([\w.-]+)\.ipynb"')

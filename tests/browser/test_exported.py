@@ -1,0 +1,61 @@
+"""Exported pages in a browser without a network, light and dark as the reader's system is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from lab_kit import REPO
+from test_lab import CONTRAST
+
+from paimon_nb.notebook.page import write_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+# Code is coloured by JupyterLab; ours are the tables, the pictures and the text around them.
+OURS = CONTRAST.replace("'.jp-Notebook'", "'body.jp-Notebook'")
+READ = "td, th, .pnb text:not(.sign, [style]), .jp-MarkdownOutput p, .pnb-t div"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The quickstart, as `make demo` makes it, and a notebook of tables and reports."""
+    folder = tmp_path_factory.mktemp("pages")
+    for name in ("01-quickstart", "08-maintenance-and-repair"):
+        write_page(nbformat.read(REPO / "notebooks" / f"{name}.ipynb", as_version=4), folder / f"{name}.html")
+    return folder
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_follows_the_system_and_fetches_nothing(browser: Browser, pages: Path, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": 900, "height": 1000})
+    try:
+        for file in sorted(pages.glob("*.html")):
+            page, asked, said = context.new_page(), [], []
+            page.on("request", lambda r, a=asked: a.append(r.url))
+            page.on("console", lambda m, s=said: s.append(m.text))
+            page.goto(file.as_uri())
+            assert ([u for u in asked if not u.startswith("data:")], said) == ([file.as_uri()], [])
+            ground = page.evaluate("() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+            assert (sum(ground) / 3 > 128) == (scheme == "light")
+            least, text = page.locator("body").evaluate(OURS.replace("text:not(.sign), .bar output, .facts", READ))
+            assert least >= 4.5, (file.name, text, least)  # WCAG AA
+            assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), file.name
+            assert page.locator("svg rect.file").count() > 0 or "maintenance" in file.name
+    finally:
+        context.close()
+
+
+def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> None:
+    """nbconvert's and JupyterLab's own rules for tables put everything at the right."""
+    page = browser.new_page()
+    page.goto((pages / "01-quickstart.html").as_uri())
+    row = page.locator(".pnb-t tr", has=page.locator("td", has_text="HA")).first.locator("td")
+    assert row.evaluate_all("cells => cells.map(c => getComputedStyle(c).textAlign)") == ["left"] + ["right"] * 4
+    page.close()

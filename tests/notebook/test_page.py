@@ -1,0 +1,62 @@
+"""Stored notebooks as pages: how heavy each is, that nothing is fetched, that no widget is left that needs a kernel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from paimon_nb.cli import main
+from paimon_nb.notebook.page import MOST_BYTES, WIDGET, write_page
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+FETCHES = re.compile(r"""<(?!a\b)[^>]*\b(?:src|href)="(?!data:|\#)[^"]*"|@import|\burl\(\s*['"]?(?!data:|\#)[^)]*\)""")
+
+
+def test_every_tutorial_is_a_light_page_that_fetches_nothing(tmp_path, capsys):
+    assert main(["export", *map(str, NOTEBOOKS), "--to", str(tmp_path)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    with capsys.disabled():
+        print("\n" + "\n".join(line.replace(f"{tmp_path}/", "") for line in told))
+    assert [line.rsplit("/", 1)[1] for line in told] == [f"{n.stem}.html" for n in NOTEBOOKS]
+    for source in NOTEBOOKS:
+        page = (tmp_path / f"{source.stem}.html").read_text()
+        assert len(page.encode()) <= MOST_BYTES
+        assert FETCHES.findall(page) == [], source.name
+        assert "widget-view" not in page
+        assert '<style media="(prefers-color-scheme: dark)"' in page
+    assert 'href="01-quickstart.html"' in (tmp_path / "START.html").read_text()
+
+
+def notebook(*outputs):
+    cells = [
+        nbformat.v4.new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", data=data)]) for data in outputs
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_a_widget_becomes_its_still_picture(tmp_path):
+    made = notebook({WIDGET: {"model_id": "m"}, "text/html": "<b>the picture</b>", "text/plain": "text"})
+    made.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"m": "x" * 100_000}}}
+    size = write_page(made, tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert size == len(page.encode()) < 400_000
+    assert "<b>the picture</b>" in page
+    assert made.metadata["widgets"]  # the notebook itself stays as it is
+
+
+def test_links_go_to_the_pages_that_are_there(tmp_path):
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("[one](one.ipynb) [two](two.ipynb)")])
+    write_page(made, tmp_path / "a.html", pages={"one"})
+    assert re.findall(r'<a href="([^"#]+)"', (tmp_path / "a.html").read_text()) == ["one.html", "two.ipynb"]
+
+
+def test_a_heavy_page_fails_the_command_and_a_missing_notebook_too(tmp_path, capsys):
+    nbformat.write(notebook({"text/html": "x" * MOST_BYTES}), tmp_path / "heavy.ipynb")
+    assert main(["export", str(tmp_path / "heavy.ipynb"), "--to", str(tmp_path / "out")]) == 1
+    assert "heavier" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["export", str(tmp_path / "none.ipynb")])
+    assert "no such notebook" in capsys.readouterr().err
