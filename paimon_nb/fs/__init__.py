@@ -2,6 +2,7 @@
 
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import LocalFileIO, without_scheme
+from paimon_nb.fs.locked import Lock, LockedFileIO
 from paimon_nb.fs.memory import MemoryFileIO
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO
@@ -10,6 +11,8 @@ __all__ = [
     "FileIO",
     "FileStatus",
     "LocalFileIO",
+    "Lock",
+    "LockedFileIO",
     "MemoryFileIO",
     "OutputFile",
     "RootedFileIO",

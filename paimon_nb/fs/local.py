@@ -141,7 +141,12 @@ class LocalFileIO(FileIO):
         with _plain_errors(source):
             if os.path.lexists(target):
                 raise FileExistsError(target)
-            os.rename(source, target)
+            try:
+                os.rename(source, target)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # a directory that came since we looked
+                    raise FileExistsError(target) from None
+                raise
 
     def local_path(self, path: str) -> str | None:
         return path

@@ -1,0 +1,119 @@
+"""Where a catalog keeps its names: which databases and tables there are, and in which directory each lies. Knows no schema rule."""
+
+from __future__ import annotations
+
+import posixpath
+from abc import ABC, abstractmethod
+
+from paimon_nb.base.name import Name, check_name
+from paimon_nb.catalog.api import DEFAULT_DATABASE
+from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.fs import FileIO
+
+DB_SUFFIX = ".db"
+
+
+class Register(ABC):
+    """Names only: the files of tables are the catalog's business.
+
+    `add_table` and `rename_table` have exactly one winner, however many sessions ask at once.
+    """
+
+    in_files = False
+    """Whether a table's first schema file is its entry: then nothing else has to be asked."""
+
+    def __init__(self, warehouse: str) -> None:
+        self.warehouse = warehouse
+
+    def database_path(self, name: str) -> str:
+        """The database's directory."""
+        return posixpath.join(self.warehouse, check_name(name, "database") + DB_SUFFIX)
+
+    def table_path(self, name: Name) -> str:
+        """The table's directory."""
+        return posixpath.join(self.database_path(name.database), name.table)
+
+    @abstractmethod
+    def databases(self) -> list[str]:
+        """In order."""
+
+    @abstractmethod
+    def add_database(self, name: str) -> bool:
+        """False when it is there already."""
+
+    @abstractmethod
+    def remove_database(self, name: str) -> None:
+        """Forget a database whose tables were removed before."""
+
+    @abstractmethod
+    def tables(self, database: str) -> list[str]:
+        """In order; [] for an unknown database."""
+
+    @abstractmethod
+    def has_table(self, name: Name) -> bool:
+        """Whether this very name is known."""
+
+    @abstractmethod
+    def add_table(self, name: Name, schema: TableSchema) -> bool:
+        """Know a table whose first schema is on disk. False when the name is taken."""
+
+    @abstractmethod
+    def remove_table(self, name: Name) -> bool:
+        """Forget a table, before its files go. False when it was not known."""
+
+    @abstractmethod
+    def rename_table(self, source: Name, target: Name) -> bool:
+        """Know a table by another name, before its files move. False when the new name is taken."""
+
+    def alter_table(self, name: Name, schema: TableSchema) -> None:  # noqa: B027  most keep no schema
+        """A table's newest schema is on disk now: for registers that repeat columns to other engines."""
+
+
+class DirectoryRegister(Register):
+    """The directories are the register, as in Java's FileSystemCatalog: `<warehouse>/<name>.db/<table>/schema/`."""
+
+    in_files = True
+
+    def __init__(self, fs: FileIO, warehouse: str) -> None:
+        super().__init__(warehouse)
+        self._fs = fs
+
+    def databases(self) -> list[str]:
+        found = {
+            s.name.removesuffix(DB_SUFFIX)
+            for s in self._fs.list(self.warehouse)
+            if s.is_dir and s.name.endswith(DB_SUFFIX) and s.name != DB_SUFFIX
+        }
+        return sorted(found | {DEFAULT_DATABASE})  # `default` is always there, as in Java
+
+    def add_database(self, name: str) -> bool:
+        path = self.database_path(name)
+        if self._fs.exists(path):
+            return False
+        self._fs.make_dirs(path)
+        return True
+
+    def remove_database(self, name: str) -> None:
+        self._fs.delete_tree(self.database_path(name))
+
+    def tables(self, database: str) -> list[str]:
+        return [
+            s.name
+            for s in self._fs.list(self.database_path(database))
+            if s.is_dir and not s.name.startswith(".") and SchemaDirectory(self._fs, s.path).ids()
+        ]
+
+    def has_table(self, name: Name) -> bool:
+        return bool(SchemaDirectory(self._fs, self.table_path(name)).ids())
+
+    def add_table(self, name: Name, schema: TableSchema) -> bool:
+        return True  # its first schema file is the entry, and made by one only
+
+    def remove_table(self, name: Name) -> bool:
+        return self.has_table(name)
+
+    def rename_table(self, source: Name, target: Name) -> bool:
+        if self._fs.exists(self.table_path(target)):
+            return False
+        self._fs.make_dirs(self.database_path(target.database))
+        return True  # the move that follows is the entry; it fails when the target came meanwhile

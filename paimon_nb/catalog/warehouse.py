@@ -1,0 +1,232 @@
+"""A catalog whose tables lie in a warehouse of files: what is done with a table's files and its name, in the safe order.
+
+Where the names are kept is the register's business (`register.py`). Source: Paimon `AbstractCatalog.java`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    CommitGaveUp,
+    DatabaseNotFound,
+    InvalidName,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.name import Name, check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.alter import apply_changes, check_merge_rules
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.register import DB_SUFFIX, Register
+from paimon_nb.format.schema import SchemaDirectory, TableSchema
+from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
+from paimon_nb.options import validate_table_options
+from paimon_nb.plan.ddl import Change
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+TRASH = ".trash"
+_ALTER_TRIES = 10
+
+
+class WarehouseCatalog(Catalog):
+    """Tables below `warehouse`, found by a register of names.
+
+    Args:
+        name: as users write it. options: the catalog's own. fs: where the files are, seen from the warehouse.
+        register: where names are kept. lock_of: the lock that guards a table's commits; None where the store decides alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Mapping[str, str],
+        fs: RootedFileIO,
+        register: Register,
+        lock_of: Callable[[Name], Lock] | None = None,
+    ) -> None:
+        self.name = check_name(name, "catalog")
+        self.fs, self.warehouse = fs, fs.root
+        self.options = dict(options)
+        self.register = register
+        self._lock_of = lock_of
+        self._default_options = {
+            k.removeprefix("table-default."): v for k, v in options.items() if k.startswith("table-default.")
+        }
+
+    # -- databases
+
+    def databases(self) -> list[str]:
+        return self.register.databases()
+
+    def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
+        check_name(name, "database")
+        if self.register.add_database(name):
+            return True
+        if if_not_exists:
+            return False
+        raise AlreadyExists(f"database {name!r} exists already", hint="add IF NOT EXISTS", name=name)
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        if name not in self.databases():
+            if if_exists:
+                return False
+            raise self._no_database(name)
+        tables = self.tables(name)
+        if tables and not cascade:
+            raise UnsupportedOperation(
+                f"database {name!r} holds {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
+            )
+        for table in tables:
+            self.drop_table(Name(name, table), if_exists=True)
+        self.register.remove_database(name)
+        return True
+
+    # -- tables
+
+    def tables(self, database: str) -> list[str]:
+        if database not in self.databases():
+            raise self._no_database(database)
+        return self.register.tables(database)
+
+    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+        if not self.register.in_files and not self.register.has_table(name):
+            raise self._no_table(name)
+        try:
+            store = TableStore.open(self._fs_of(name), self.table_path(name), branch=name.branch, dynamic=options)
+        except TableNotFound:
+            raise self._no_table(name) from None
+        return Table(store, name=name.of_table())
+
+    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        if name.system or name.branch != "main":
+            raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
+        if name.database not in self.databases():
+            raise self._no_database(name.database)
+        missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
+        if missing:
+            schema = schema.with_options({**schema.options, **missing})
+        validate_table_options(schema.options)
+        check_merge_rules(schema)
+        if self._made(name, schema):
+            return True
+        if if_not_exists:
+            return False
+        raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
+
+    def _made(self, name: Name, schema: TableSchema) -> bool:
+        """First the schema file, which one session writes, then the name: a crash between leaves files that `repair` finds."""
+        if self.register.has_table(name) or not SchemaDirectory(self._fs_of(name), self.table_path(name)).create(
+            schema
+        ):
+            return False
+        try:
+            known = self.register.add_table(name, schema)
+        except BaseException:
+            self.fs.delete_tree(self.table_path(name))
+            raise
+        if not known:
+            self.fs.delete_tree(self.table_path(name))
+        return known
+
+    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+        path = self.table_path(name)
+        if not self.register.remove_table(name):
+            if if_exists:
+                return False
+            raise self._no_table(name)
+        if purge:
+            self.fs.delete_tree(path)
+        elif self.fs.exists(path):
+            # Moved, not deleted: a dropped table can be brought back for a day (UNDROP TABLE).
+            self.fs.make_dirs(self._trash(name.database))
+            self.fs.move(path, posixpath.join(self._trash(name.database), f"{name.table}@{clock.now_ms()}"))
+        return True
+
+    def undrop_table(self, name: Name) -> None:
+        dropped = [
+            s
+            for s in self.fs.list(self._trash(name.database))
+            if s.is_dir and s.name.rpartition("@")[0] == name.table and s.name.rpartition("@")[2].isdecimal()
+        ]
+        if not dropped:
+            raise TableNotFound(f"no dropped table {name} is in the trash", hint="it may have been purged", name=name)
+        if self.register.has_table(name):
+            raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
+        newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
+        path = self.table_path(name)
+        self.register.add_database(name.database)
+        self.fs.move(newest.path, path)
+        schema = SchemaDirectory(self.fs, path).latest()
+        if schema is None or not self.register.add_table(name, schema):
+            self.fs.move(path, newest.path)
+            raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
+
+    def rename_table(self, source: Name, target: Name) -> None:
+        if target.database not in self.databases():
+            raise self._no_database(target.database)
+        if not self.register.has_table(source):
+            raise self._no_table(source)
+        old, new = self.table_path(source), self.table_path(target)
+        taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
+        if not self.register.rename_table(source, target):
+            raise taken
+        try:
+            self.fs.move(old, new)
+        except BaseException as error:
+            self.register.rename_table(target, source)
+            if isinstance(error, FileExistsError):
+                raise taken from None
+            raise
+
+    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+        for _ in range(_ALTER_TRIES):
+            table = self.table(name)
+            latest = table.store.schemas.latest()
+            if latest is None:
+                raise self._no_table(name)
+            has_data = table.store.snapshots.latest_id() is not None
+            changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
+            if changed is latest:
+                return changed
+            if table.store.schemas.create(changed):
+                if name.branch == "main":
+                    self.register.alter_table(name, changed)
+                return changed
+        raise CommitGaveUp(f"table {name}: other writers changed the schema {_ALTER_TRIES} times", hint="try again")
+
+    # -- paths and errors
+
+    def table_path(self, name: Name) -> str:
+        """The table's directory."""
+        return self.register.table_path(name)
+
+    def _fs_of(self, name: Name) -> FileIO:
+        """The files as this table's writers see them: under the catalog's lock where there is one."""
+        return self.fs if self._lock_of is None else LockedFileIO(self.fs, self._lock_of(name))
+
+    def _trash(self, database: str) -> str:
+        return posixpath.join(self.warehouse, TRASH, check_name(database, "database") + DB_SUFFIX)
+
+    def _no_database(self, name: str) -> DatabaseNotFound:
+        known = self.databases()
+        return DatabaseNotFound(
+            f"no database {name!r} in catalog {self.name!r}",
+            hint=did_you_mean(name, known) or f"CREATE DATABASE {name}; known: {', '.join(known[:10])}",
+            name=name,
+        )
+
+    def _no_table(self, name: Name) -> TableNotFound | DatabaseNotFound:
+        if name.database not in self.databases():
+            return self._no_database(name.database)
+        known = self.tables(name.database)
+        return TableNotFound(
+            f"no table {name.of_table()} in catalog {self.name!r}",
+            hint=did_you_mean(name.table, known)
+            or (f"known: {', '.join(known[:10])}" if known else "it has no tables"),
+            name=str(name),
+        )

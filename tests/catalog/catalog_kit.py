@@ -1,0 +1,39 @@
+"""What the contract suite and its catalogs share: small schemas, names with odd characters, catalogs opened twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.format.types import parse_type
+
+ODD_NAMES = ("a-b", "a b", "a.b", "100%", "x_y", "'; DROP TABLE t; --", "select", "été", "表", "a=b", "50%25", "q?x#y")
+"""Each one a legal name of a directory entry, and a trap for whoever glues text."""
+
+
+def schema(*more: str, options: dict[str, str] | None = None) -> TableSchema:
+    """`id INT` as key, `v STRING`, and `more` INT columns."""
+    fields = [("id", parse_type("INT NOT NULL"), None, None), ("v", parse_type("STRING"), None, None)]
+    fields += [(name, parse_type("INT"), None, None) for name in more]
+    return create_schema(fields, [], ["id"], {"bucket": "1", **(options or {})}, None)
+
+
+def at_once(acts: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Results (or exceptions) of `acts`, each in its own thread, all let go together."""
+    start, out = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def run(i: int) -> None:
+        start.wait()
+        try:
+            out[i] = acts[i]()
+        except Exception as error:
+            out[i] = error
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(acts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return out
