@@ -1,6 +1,7 @@
 """Rows reach tasks by Paimon's own bucket function: Spark's numbers are those of `format.row`."""
 
 import datetime as dt
+import itertools
 import random
 import string
 
@@ -59,6 +60,38 @@ def test_spark_and_format_agree(spark, key):
     got = frame.select(bucket_column(fields, 7).alias("a")).toArrow()
     assert got["a"].to_pylist() == expected
     assert got.schema.field("a").type == pa.int32()
+
+
+WHOLE = {
+    "TINYINT": [-128, -1, 0, 1, 127], "SMALLINT": [-32768, -1, 0, 255, 32767],
+    "INT": [-(2**31), -1, 0, 1, 65536, 2**31 - 1], "BIGINT": [-(2**63), -1, 0, 1, 2**31, -(2**32), 2**32 - 1, 2**63 - 1],
+    "DATE": [dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(1970, 1, 1), dt.date(9999, 12, 31)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(
+    "key", [*((k,) for k in WHOLE), ("BIGINT", "INT"), ("DATE", "TINYINT", "BIGINT")], ids="-".join
+)
+def test_whole_number_keys_never_go_to_python(spark, key, ansi):
+    fields = tuple(DataField(i, f"k `{{{i}}}", parse_type(f"{t} NOT NULL")) for i, t in enumerate(key))
+    rows = list(
+        itertools.product(*(WHOLE[t] + [v for v in values(t, 300 // len(key) ** 5) if v is not None] for t in key))
+    )
+    table = pa.table(
+        [pa.array([row[i] for row in rows], a.type) for i, a in enumerate(arrow_schema(fields))],
+        names=[f.name for f in fields],
+    )
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        frame = from_arrow(spark, table, fields).select(bucket_column(fields, 1021).alias("a"))
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        got = frame.toArrow()["a"]
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    assert "Python" not in plan
+    assert got.to_pylist() == bucket_of([f.type for f in fields], table.columns, 1021).tolist()
 
 
 def test_other_bucket_functions_go_through_python(spark):
