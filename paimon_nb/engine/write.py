@@ -13,6 +13,7 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.engine.bucket import spread
 from paimon_nb.engine.errors import crossing_tasks, spark_errors
 from paimon_nb.engine.frames import collect, session_zone
+from paimon_nb.engine.narrow import narrow_first
 from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.format.row import from_scalar
@@ -104,7 +105,7 @@ def write_messages(
     job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession))
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
-            return (*_in_tasks(ready, job), False)
+            return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
         rows = collect(ready)
         with TableWrite(store, overwrite=overwrite) as writing:
             job.feed(writing, rows)
