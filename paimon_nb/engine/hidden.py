@@ -46,7 +46,7 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
     """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
     rows: dict[str, np.ndarray] = {}
     made: list[pa.Table] = []
-    known = [_CACHE.get(_key(store, split)) for split in splits]
+    known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
     if unknown:
         with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
@@ -54,7 +54,7 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
-            _CACHE.put(_key(store, split), found)
+            _CACHE.put(split_key(store, split), found)
         rows.update(
             {
                 name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
@@ -183,7 +183,8 @@ def _packed(hidden: Hidden) -> _Packed:
     return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.made)
 
 
-def _key(store: TableStore, split: Split) -> tuple[object, ...]:
+def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
+    """What decides a split's rows, as a key to remember them by."""
     # Names of data files are unique for ever; options and schema decide how they merge.
     vectors = tuple(sorted((name, str(ref)) for name, ref in (split.deletion_vectors or {}).items()))
     options = tuple(sorted(store.schema.options.items()))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _WORD = 64
+_NOTHING = -(1 << 36)
+"""Where a file's part begins that hides nothing: its words lie before the array for every row that a file can have, and
+their number still fits an INT."""
 MAX_FILES = 256
 """Files in one mask: the modulus grows with their square."""
 
@@ -29,20 +32,24 @@ class Mask:
     words: np.ndarray
     """uint64; bit i of a file's part is its row i, 1 = hidden."""
     starts: Mapping[str, int]
-    """File name -> bit where its part begins, a multiple of 64."""
+    """File name -> bit where its part begins, a multiple of 64; negative for files that hide nothing."""
     slots: np.ndarray
     """int64: the start of file f at `size(f) mod len(slots)`."""
 
     @classmethod
-    def of(cls, hidden: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Mask:
+    def of(cls, hidden: Mapping[str, np.ndarray | None], sizes: Mapping[str, int]) -> Mask:
         """
         Args:
-            hidden: file name -> bool per physical row, True = hidden. sizes: file name -> bytes, all different.
+            hidden: file name -> bool per physical row, True = hidden; None hides nothing. sizes: file name -> bytes, all
+                different.
         """
         starts: dict[str, int] = {}
         parts: list[np.ndarray] = []
         at = 0
         for name, rows in hidden.items():
+            if rows is None:
+                starts[name] = _NOTHING
+                continue
             packed = np.packbits(rows, bitorder="little")
             words = np.pad(packed, (0, -len(packed) % 8)).view("<u8")
             starts[name] = at * _WORD
@@ -87,24 +94,31 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
     slot = F.pmod(F.col("_metadata.file_size"), F.lit(len(mask.slots))).cast("int")
     place = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
     word = F.get(_long_array(spark, mask.words.view("<i8")), F.shiftright(place, 6).cast("int"))
-    return frame.where(F.getbit(word, place.bitwiseAND(F.lit(_WORD - 1)).cast("int")) == 0)
+    return frame.where(_clear(word, place))
 
 
 def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
     """The same with public API only: a broadcast join on the file name."""
     from pyspark.sql import functions as F
 
-    names = list(mask.starts)
-    ends = [*(mask.starts[n] // _WORD for n in names[1:]), len(mask.words)]
-    rows = [
-        (n, mask.words[mask.starts[n] // _WORD : end].view("<i8").tolist()) for n, end in zip(names, ends, strict=True)
-    ]
+    hiding = [n for n, start in mask.starts.items() if start >= 0]
+    ends = [*(mask.starts[n] // _WORD for n in hiding[1:]), len(mask.words)]
+    words = {n: mask.words[mask.starts[n] // _WORD : end].view("<i8") for n, end in zip(hiding, ends, strict=True)}
+    rows = [(n, words[n].tolist() if n in words else []) for n in mask.starts]
     bits = frame.sparkSession.createDataFrame(rows, "__name string, __words array<bigint>")
     columns = frame.columns
     scan = frame.withColumns({"__file": F.col("_metadata.file_name"), "__row": F.col("_metadata.row_index")})
     joined = scan.join(F.broadcast(bits), F.col("__file") == F.col("__name"))
     word = F.get("__words", F.shiftright("__row", 6).cast("int"))
-    return joined.where(F.getbit(word, F.col("__row").bitwiseAND(F.lit(_WORD - 1)).cast("int")) == 0).select(*columns)
+    return joined.where(_clear(word, F.col("__row"))).select(*columns)
+
+
+def _clear(word: Column, place: Column) -> Column:
+    """True where the bit at `place` is 0, or there is no word."""
+    from pyspark.sql import functions as F
+
+    bit = F.getbit(word, place.bitwiseAND(F.lit(_WORD - 1)).cast("int"))
+    return F.coalesce(bit, F.lit(0).cast("tinyint")) == 0
 
 
 def _long_array(spark: SparkSession, values: np.ndarray) -> Column:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
 from os import cpu_count
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import from_arrow, session_zone
-from paimon_nb.engine.hidden import hidden_of
+from paimon_nb.engine.hidden import hidden_of, split_key
 from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
+from paimon_nb.engine.remembered import remembered
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
 from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
@@ -155,47 +157,74 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
 
 def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
     """One scan for all files of the same schema and format."""
-    groups: dict[tuple[str, int], list[str]] = {}
-    for split in splits:
-        for file in split.files:
-            groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
-                _path(chosen.store, split, file)
-            )
-    return [
-        scan_files(
-            spark, kind, [_uri(chosen.store, p) for p in paths], fields_of(chosen.store, schema_id), chosen.fields
-        )
-        for (kind, schema_id), paths in groups.items()
-    ]
+
+    def make() -> list[DataFrame]:
+        groups: dict[tuple[str, int], list[str]] = {}
+        for split in splits:
+            for file in split.files:
+                groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
+                    _uri(chosen.store, _path(chosen.store, split, file))
+                )
+        return [
+            scan_files(spark, kind, uris, fields_of(chosen.store, schema_id), chosen.fields)
+            for (kind, schema_id), uris in groups.items()
+        ]
+
+    return remembered(spark, _key(Way.NATIVE, chosen, splits), make)
 
 
 def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    """Files that hide no row in plain scans, the others in scans with a mask, and rows that merging made beside them."""
+    """Scans with a mask, plain ones for what has none in its schema, and rows that merging made beside them."""
     store, found = chosen.store, hidden_of(chosen.store, splits)
-    plain: list[Split] = []
-    partly: dict[int, dict[str, str]] = {}
-    for split in splits:
-        whole = []
-        for file in split.files:
-            rows = found.rows.get(file.file_name)
-            if rows is None:
-                whole.append(file)
-            elif not rows.all():
-                partly.setdefault(file.schema_id, {})[file.file_name] = _path(store, split, file)
-        plain.append(replace(split, files=tuple(whole)))
-    frames = _native(spark, chosen, plain)
-    for schema_id, paths in partly.items():
-        # The sizes that Spark will see, not those that the manifest tells.
-        sizes = {name: store.fs.size(path) for name, path in paths.items()}
-        for names in separable(sizes.items()):
-            mask = Mask.of({n: found.rows[n] for n in names}, sizes)
-            uris = [_uri(store, paths[n]) for n in names]
-            first = chosen.plan.predicate
-            frames.append(scan_files(spark, "parquet", uris, fields_of(store, schema_id), chosen.fields, mask, first))
+
+    def make() -> list[DataFrame]:
+        plain, masked = _apart(chosen, splits, found.rows)
+        frames = [*_native(spark, chosen, plain)]
+        for schema_id, files in masked.items():
+            fields, first = fields_of(store, schema_id), chosen.plan.predicate
+            # The sizes that Spark will see, not those that the manifest tells.
+            sizes = {name: store.fs.size(path) for name, path in files.items()}
+            for names in separable(sizes.items()):
+                mask = Mask.of({n: found.rows.get(n) for n in names}, sizes)
+                uris = [_uri(store, files[n]) for n in names]
+                frames.append(scan_files(spark, "parquet", uris, fields, chosen.fields, mask, first))
+        return frames
+
+    frames = [*remembered(spark, _key(Way.MASKED, chosen, splits), make)]
     if found.made:
         rows = pa.concat_tables(found.made).select([f.name for f in chosen.fields])
         frames.append(from_arrow(spark, rows, chosen.fields))
     return frames
+
+
+def _key(way: Way, chosen: Relation, splits: Sequence[Split]) -> Hashable:
+    """What decides the scans of some splits."""
+    predicate = repr(chosen.plan.predicate) if way is Way.MASKED else None
+    return (way, chosen.fields, predicate, tuple(split_key(chosen.store, s) for s in splits))
+
+
+def _apart(
+    chosen: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
+) -> tuple[list[Split], dict[int, dict[str, str]]]:
+    """What plain scans read, and paths of what scans with a mask read, by schema and file name.
+
+    Files that hide nothing join a mask of their schema, if there is one: the rows of a union's branches are copied before
+    the query sees them, those of one scan are not, and that is dearer than asking the mask about every row.
+    """
+    masked: dict[int, dict[str, str]] = {}
+    for split in splits:
+        for file in split.files:
+            rows = hidden.get(file.file_name)
+            if rows is not None and not rows.all():
+                masked.setdefault(file.schema_id, {})[file.file_name] = _path(chosen.store, split, file)
+    plain = []
+    for split in splits:
+        whole = [f for f in split.files if f.file_name not in hidden]
+        for file in whole:
+            if file.schema_id in masked and file_format(file.file_name) == "parquet":
+                masked[file.schema_id][file.file_name] = _path(chosen.store, split, file)
+        plain.append(replace(split, files=tuple(f for f in whole if f.file_name not in masked.get(f.schema_id, {}))))
+    return plain, masked
 
 
 def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:

@@ -1,0 +1,40 @@
+"""Scans that a session made before: a query of the same files again needs no new plan of them. Knows no way of scanning.
+
+To build a scan takes dozens of calls to the JVM, more than a small query's own time. Data files never change, so a scan is
+as good the second time; what it costs to keep is its plan, and the bits of its mask.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCANS = 32
+"""Scans kept a session, the least recently used go first."""
+_ASKED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
+"""Settings that casts remember from the moment they are written."""
+
+_KEPT: WeakKeyDictionary[SparkSession, OrderedDict[Hashable, list[DataFrame]]] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def remembered(spark: SparkSession, key: Hashable, make: Callable[[], list[DataFrame]]) -> list[DataFrame]:
+    """What `make` gave for this key in this session under the same settings, or gives now."""
+    full = (key, *(spark.conf.get(setting, None) for setting in _ASKED))
+    with _LOCK:
+        kept = _KEPT.setdefault(spark, OrderedDict())
+        if full in kept:
+            kept.move_to_end(full)
+            return kept[full]
+    made = make()
+    with _LOCK:
+        kept[full] = made
+        while len(kept) > SCANS:
+            kept.popitem(last=False)
+    return made
