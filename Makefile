@@ -44,8 +44,9 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
-system-deps: ## Debian packages for the browser tests
+system-deps: ## Debian packages for the tests that need a browser or a database server
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
+	apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core
 
 format: $(SETUP) ## Format the code
 	@$(BIN)/ruff format paimon_nb tests benchmarks

@@ -11,6 +11,7 @@ from paimon_nb.base.name import MAIN_BRANCH, Name, split_name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.session import Result, Session, run_statement
+from paimon_nb.session.spark_catalogs import with_store_settings
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -42,7 +43,8 @@ def connect(
     Returns:
         A `Workbench`, also a context manager.
     """
-    given = {**(options or {}), "warehouse": str(warehouse)}
+    said = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
+    given = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, said)
     return Workbench(Session(open_catalog(catalog, given), spark, spark_conf or {}))
 
 

@@ -23,6 +23,12 @@ def _memory(name: str, options: Mapping[str, str]) -> Catalog:
     return FilesystemCatalog(name, warehouse, options, open_fs(warehouse, options))
 
 
+def _jdbc(name: str, options: Mapping[str, str]) -> Catalog:
+    from paimon_nb.catalog.jdbc import open_jdbc_catalog
+
+    return open_jdbc_catalog(name, options)
+
+
 def _not_yet(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
     def refuse(name: str, options: Mapping[str, str]) -> Catalog:
         raise UnsupportedOperation(
@@ -39,7 +45,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
         "filesystem": _filesystem,
         "memory": _memory,
         "hive": _not_yet("hive"),
-        "jdbc": _not_yet("jdbc"),
+        "jdbc": _jdbc,
         "rest": _not_yet("rest"),
     },
 )

@@ -113,7 +113,5 @@ class DirectoryRegister(Register):
         return self.has_table(name)
 
     def rename_table(self, source: Name, target: Name) -> bool:
-        if self._fs.exists(self.table_path(target)):
-            return False
-        self._fs.make_dirs(self.database_path(target.database))
-        return True  # the move that follows is the entry; it fails when the target came meanwhile
+        # The move that follows is the entry; it fails when the target came meanwhile.
+        return not self._fs.exists(self.table_path(target))

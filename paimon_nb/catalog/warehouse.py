@@ -160,6 +160,7 @@ class WarehouseCatalog(Catalog):
         newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
         path = self.table_path(name)
         self.register.add_database(name.database)
+        self.fs.make_dirs(posixpath.dirname(path))
         self.fs.move(newest.path, path)
         schema = SchemaDirectory(self.fs, path).latest()
         if schema is None or not self.register.add_table(name, schema):
@@ -176,6 +177,7 @@ class WarehouseCatalog(Catalog):
         if not self.register.rename_table(source, target):
             raise taken
         try:
+            self.fs.make_dirs(posixpath.dirname(new))
             self.fs.move(old, new)
         except BaseException as error:
             self.register.rename_table(target, source)

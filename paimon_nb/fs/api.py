@@ -80,6 +80,9 @@ class FileIO(ABC):
     Errors: `MissingFile` for what is not there, `NotWritable` where the place refuses, `OutsideWarehouse` from a rooted view.
     """
 
+    is_object_store: bool = False
+    """Whether a rename is a copy: catalogs then take their lock for each commit, as Java's do."""
+
     @abstractmethod
     def read(self, path: str) -> bytes:
         """The whole file."""

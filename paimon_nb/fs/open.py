@@ -12,11 +12,21 @@ from paimon_nb.fs.memory import MemoryFileIO
 _MEMORY = MemoryFileIO()
 """One per process, so that two catalogs of the same `memory:` path see the same files."""
 
+
+def _s3(options: Mapping[str, str]) -> FileIO:
+    from paimon_nb.fs.object_store import S3FileIO
+    from paimon_nb.fs.s3_client import S3Settings
+
+    return S3FileIO(S3Settings.of(options))
+
+
 FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
     "file system",
     {
         "file": lambda options: LocalFileIO(),
         "memory": lambda options: _MEMORY,
+        "s3": _s3,
+        "s3a": _s3,
     },
 )
 

@@ -21,6 +21,7 @@ class RootedFileIO(FileIO):
 
     def __init__(self, inner: FileIO, root: str, extra_roots: Sequence[str] = ()) -> None:
         self.inner: FileIO = inner.inner if isinstance(inner, RootedFileIO) else inner
+        self.is_object_store = self.inner.is_object_store
         self._local = self.inner.local_path(root) is not None
         self.root = self._absolute(root)
         self.roots = tuple(self._absolute(r) for r in (root, *extra_roots))

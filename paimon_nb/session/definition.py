@@ -43,6 +43,7 @@ from paimon_nb.session import temporary
 from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
+from paimon_nb.session.spark_catalogs import with_store_settings
 
 if TYPE_CHECKING:
     from paimon_nb.session.run import Job
@@ -69,7 +70,7 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
             hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
             option="warehouse",
         )
-    made = open_catalog(statement.name, statement.options)
+    made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
     session.add_catalog(made)
     notes = []
     if first is not None:

@@ -47,7 +47,7 @@ class Session:
         """Streams that this session started."""
         self._given_spark, self._spark_conf = spark, dict(spark_conf)
         self._spark: SparkSession | None = None
-        self._seen_settings: dict[str, Seen] = {catalog.name: seen(self._spark_setting, catalog.name)}
+        self._seen_settings: dict[str, Seen] = {catalog.name: seen(self.spark_setting, catalog.name)}
         """What Spark's settings said about a catalog when it was opened."""
 
     # -- Spark
@@ -88,9 +88,10 @@ class Session:
     def add_catalog(self, catalog: Catalog) -> None:
         """Know it by its name from now on, whatever had that name before."""
         self.catalogs[catalog.name] = catalog
-        self._seen_settings[catalog.name] = seen(self._spark_setting, catalog.name)
+        self._seen_settings[catalog.name] = seen(self.spark_setting, catalog.name)
 
-    def _spark_setting(self, key: str) -> str | None:
+    def spark_setting(self, key: str) -> str | None:
+        """What Spark is, or will be, told about a key; starts no Spark."""
         spark = self._spark or self._given_spark
         if spark is None:
             return self._spark_conf.get(key)
@@ -102,7 +103,7 @@ class Session:
     def _follow_spark_settings(self, name: str) -> None:
         """Open the catalog that `spark.sql.catalog.<name>` describes, when that changed since it was opened."""
         spark = self._spark or self._given_spark
-        if spark is None or seen(self._spark_setting, name) in (NOTHING, self._seen_settings.get(name)):
+        if spark is None or seen(self.spark_setting, name) in (NOTHING, self._seen_settings.get(name)):
             return
         catalog = opened(spark, name)
         if catalog is not None:

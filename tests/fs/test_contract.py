@@ -2,6 +2,7 @@
 
 import os
 import threading
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,8 +12,11 @@ from paimon_nb.base.errors import MissingFile, NotWritable, OutsideWarehouse, Pa
 from paimon_nb.fs import FileIO, LocalFileIO, MemoryFileIO, RootedFileIO, open_fs
 
 
-@pytest.fixture(params=["local", "memory", "rooted local", "rooted memory"])
+@pytest.fixture(params=["local", "memory", "rooted local", "rooted memory", "rooted s3"])
 def place(request, tmp_path) -> tuple[FileIO, str]:
+    if request.param == "rooted s3":
+        root = f"s3://lake/{uuid.uuid4().hex}"
+        return RootedFileIO(open_fs(root, request.getfixturevalue("s3")), root), root
     inner, root = (LocalFileIO(), str(tmp_path)) if "local" in request.param else (MemoryFileIO(), "memory:/w")
     return (RootedFileIO(inner, root) if "rooted" in request.param else inner), root
 

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from paimon_nb.fs import FileIO
+from paimon_nb.fs import FileIO, RootedFileIO
 
 T = TypeVar("T")
 MAX_BYTES = 256 << 20
@@ -55,6 +55,8 @@ class FileCache:
     def _key(self, fs: FileIO, path: str) -> tuple[tuple[int, str], object]:
         local = fs.local_path(path)
         if local is None:
+            if isinstance(fs, RootedFileIO):
+                fs = fs.inner  # views come and go with each table; the paths are the store's own
             with self._lock:
                 if fs not in self._stores:
                     self._stores[fs] = next(self._numbers)

@@ -1,0 +1,5 @@
+"""The JDBC catalog: names in a SQL database that Java's JDBC catalog shares, tables in the warehouse."""
+
+from paimon_nb.catalog.jdbc.catalog import open_jdbc_catalog
+
+__all__ = ["open_jdbc_catalog"]

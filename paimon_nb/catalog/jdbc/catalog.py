@@ -1,0 +1,67 @@
+"""A JDBC catalog from its options. Source: Paimon `JdbcCatalog.java`, `AbstractCatalog.java` (lockEnabled)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.name import Name
+from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
+from paimon_nb.catalog.jdbc.database import Database
+from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
+from paimon_nb.catalog.jdbc.register import JdbcRegister
+from paimon_nb.catalog.warehouse import WarehouseCatalog
+from paimon_nb.fs import Lock, RootedFileIO, open_fs
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+
+def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
+    """The catalog that `'metastore' = 'jdbc'` describes; its tables in the database are made if they are not there.
+
+    Raises: BadOptionValue: no `uri` or `warehouse`. StoreError: the database does not answer.
+    """
+    uri, warehouse = options.get("uri"), options.get("warehouse")
+    for key, value in (("uri", uri), ("warehouse", warehouse)):
+        if not value:
+            raise BadOptionValue(
+                f"catalog {name!r} of metastore 'jdbc' needs {key!r}",
+                hint="WITH ('metastore' = 'jdbc', 'uri' = 'jdbc:sqlite:/path/c.db', 'warehouse' = '/path/to/tables')",
+                option=key,
+            )
+    database = Database.of(uri, options)
+    fs = RootedFileIO(open_fs(warehouse, options), warehouse)
+    key = TableOptions(options).get(opt.CATALOG_KEY)
+    register = JdbcRegister(database, key, fs.root)
+    # Java's engines make it when they open a catalog.
+    register.add_database(DEFAULT_DATABASE)
+    return WarehouseCatalog(name, options, fs, register, _lock_of(database, key, options, fs))
+
+
+def _lock_of(
+    database: Database, key: str, options: Mapping[str, str], fs: RootedFileIO
+) -> Callable[[Name], Lock] | None:
+    """Java's rule: a lock where the user asks for one, else on object stores only."""
+    given = TableOptions(options)
+    wanted = given.get(opt.LOCK_ENABLED)
+    if not (fs.is_object_store if wanted is None else wanted):
+        return None
+    if (kind := given.get(opt.LOCK_TYPE) or "jdbc") != "jdbc":
+        raise BadOptionValue(
+            f"a JDBC catalog has no lock of type {kind!r}", hint="leave 'lock.type' out", option="lock.type", value=kind
+        )
+    longest = given.get(opt.LOCK_KEY_MAX_LENGTH)
+    make_lock_table(database, longest)
+    timeout, sleep = given.get(opt.LOCK_ACQUIRE_TIMEOUT), given.get(opt.LOCK_CHECK_MAX_SLEEP)
+
+    def lock_of(name: Name) -> Lock:
+        lock_id = f"{key}.{name.database}.{name.table}"
+        if len(lock_id) > longest:
+            raise BadOptionValue(
+                f"the lock's name {lock_id!r} is longer than {longest}",
+                hint="shorten the table's name, or raise 'lock-key-max-length' before the catalog is first opened",
+                option="lock-key-max-length",
+            )
+        return JdbcLock(database, lock_id, timeout, sleep)
+
+    return lock_of

@@ -1,0 +1,339 @@
+"""Objects of an S3 store as files. Publishing is a conditional put (`If-None-Match: *`): the store decides who was first.
+
+Directories are what keys have in common before a '/'; an empty one is an object whose key ends in '/', as Hadoop's S3A makes it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import MissingFile, StoreError
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
+
+_TOKEN = "put-token"
+"""Metadata that tells our object from another's of the same content: how a lost reply is told from a lost race."""
+_CLAIM = ".moving"
+_SMALL = 1 << 18
+"""Files up to this many bytes are moved by a conditional put, larger ones by the store's own copy."""
+_PART = 16 << 20
+"""Bytes of one part of a large upload; the store allows 10,000 parts."""
+_BATCH = 1000
+"""Keys of one delete request, the store's limit."""
+_COPIES_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class S3FileIO(FileIO):
+    """`s3://bucket/key` and `s3a://bucket/key`. Pickles with its settings; each process makes its own connections."""
+
+    settings: S3Settings
+    is_object_store = True
+
+    def read(self, path: str) -> bytes:
+        with _plain_errors(path):
+            body: bytes = self._client.get_object(**_where(path))["Body"].read()
+            return body
+
+    def open(self, path: str) -> Any:
+        bucket, key = split_uri(path)
+        try:
+            return arrow_store(self.settings).open_input_file(f"{bucket}/{key}")
+        except FileNotFoundError:
+            raise MissingFile(path) from None
+        except OSError as error:
+            raise StoreError(f"{path}: {error}", hint="check 's3.endpoint' and the credentials", path=path) from None
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        token = uuid.uuid4().hex
+        with _plain_errors(path):
+            if self._put(path, bytes(data), token):
+                return True
+            # The client repeats a request whose reply was lost; then it is our own object that stands in the way.
+            found = self._head(path)
+            return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
+
+    def _put(self, path: str, data: bytes, token: str) -> bool:
+        for last in (False, False, False, True):
+            try:
+                self._client.put_object(**_where(path), Body=data, IfNoneMatch="*", Metadata={_TOKEN: token})
+                return True
+            except self._client.exceptions.ClientError as error:
+                if _status(error) == 412:
+                    return False
+                if _status(error) != 409 or last:  # 409: two came at the same moment and the store asks both to repeat
+                    raise
+        return False
+
+    def overwrite(self, path: str, data: bytes) -> None:
+        with _plain_errors(path):
+            self._client.put_object(**_where(path), Body=bytes(data))
+
+    def create(self, path: str) -> OutputFile:
+        return _S3Output(self, path)
+
+    def list(self, path: str) -> list[FileStatus]:
+        parent, start = path.rstrip("/"), _folder(path)
+        found = []
+        for page in self._pages(path, Delimiter="/"):
+            folders = (item["Prefix"] for item in page.get("CommonPrefixes", ()))
+            found += [FileStatus(f"{parent}/{prefix[len(start) : -1]}", 0, 0, True) for prefix in folders]
+            for item in page.get("Contents", ()):
+                if item["Key"] != start:
+                    modified = int(item["LastModified"].timestamp() * 1000)
+                    found.append(FileStatus(f"{parent}/{item['Key'][len(start) :]}", item["Size"], modified, False))
+        return sorted(found, key=lambda s: s.path)
+
+    def exists(self, path: str) -> bool:
+        with _plain_errors(path):
+            return self._head(path) is not None or self._has_children(path)
+
+    def size(self, path: str) -> int:
+        with _plain_errors(path):
+            return int(self._client.head_object(**_where(path))["ContentLength"])
+
+    def delete(self, path: str) -> bool:
+        with _plain_errors(path):
+            if self._head(path) is None:
+                return False
+            self._client.delete_object(**_where(path))
+            return True
+
+    def delete_tree(self, path: str) -> None:
+        with _plain_errors(path):
+            self._delete_keys(path, [*(key for key, _ in self._below(path)), split_uri(path)[1]])
+
+    def delete_empty_dir(self, path: str) -> bool:
+        with _plain_errors(path):
+            mark = {"Bucket": split_uri(path)[0], "Key": _folder(path)}
+            if self.list(path) or not self._has_children(path):
+                return False
+            self._client.delete_object(**mark)
+            return True
+
+    def make_dirs(self, path: str) -> None:
+        bucket, key = split_uri(path)
+        if key:
+            with _plain_errors(path):
+                self._client.put_object(Bucket=bucket, Key=_folder(path), Body=b"")
+
+    def move(self, source: str, target: str) -> None:
+        """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
+
+        Raises FileExistsError: the target is there, or came while the files were copied; then nothing was moved.
+        """
+        with _plain_errors(source):
+            found = self._head(source)
+            files = (
+                list(self._below(source)) if found is None else [(split_uri(source)[1], int(found["ContentLength"]))]
+            )
+            if not files:
+                raise MissingFile(source)
+            claim = f"{target.rstrip('/')}/{_CLAIM}"
+            if not self.put_if_absent(claim, source.encode()):
+                raise FileExistsError(target)
+            try:
+                if self._head(target) or any(s.name != _CLAIM for s in self.list(target)):
+                    raise FileExistsError(target)
+                self._copy_all(source, target, files)
+            finally:
+                self.delete(claim)
+            self._delete_keys(source, [key for key, _ in files])
+
+    def _copy_all(self, source: str, target: str, files: Sequence[tuple[str, int]]) -> None:
+        start, made = split_uri(source)[1], []
+
+        def copy(key: str, size: int) -> None:
+            to = target.rstrip("/") + key[len(start) :]
+            self._copy(split_uri(source)[0], key, size, to)
+            made.append(split_uri(to)[1])
+
+        # The first file, a schema in a table, is the one that another creator would write, too: it goes first, alone.
+        first, *rest = sorted(files, key=lambda f: (not f[0].endswith("/schema/schema-0"), f[0]))
+        try:
+            copy(*first)
+            with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
+                list(pool.map(lambda f: copy(*f), rest))
+        except BaseException:
+            self._delete_keys(target, made)
+            raise
+
+    def _copy(self, bucket: str, key: str, size: int, to: str) -> None:
+        if size <= _SMALL:
+            body = self._client.get_object(Bucket=bucket, Key=key)["Body"].read()
+            if not self.put_if_absent(to, body):
+                raise FileExistsError(to)
+            return
+        target_bucket, target_key = split_uri(to)
+        self._client.copy({"Bucket": bucket, "Key": key}, target_bucket, target_key)
+
+    # -- requests
+
+    @property
+    def _client(self) -> Any:
+        return client(self.settings)
+
+    def _head(self, path: str) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = self._client.head_object(**_where(path))
+        except self._client.exceptions.ClientError as error:
+            if _status(error) == 404:
+                return None
+            raise
+        return found
+
+    def _has_children(self, path: str) -> bool:
+        bucket = split_uri(path)[0]
+        return bool(self._client.list_objects_v2(Bucket=bucket, Prefix=_folder(path), MaxKeys=1).get("KeyCount"))
+
+    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
+        with _plain_errors(path):
+            pages = self._client.get_paginator("list_objects_v2")
+            yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_folder(path), **more)
+
+    def _below(self, path: str) -> Iterator[tuple[str, int]]:
+        """Key and size of all objects below a directory, its own mark among them."""
+        for page in self._pages(path):
+            for item in page.get("Contents", ()):
+                yield item["Key"], item["Size"]
+
+    def _delete_keys(self, path: str, keys: Sequence[str]) -> None:
+        bucket = split_uri(path)[0]
+        wanted = [{"Key": key} for key in keys if key]
+        for start in range(0, len(wanted), _BATCH):
+            done = self._client.delete_objects(
+                Bucket=bucket, Delete={"Objects": wanted[start : start + _BATCH], "Quiet": True}
+            )
+            if failed := done.get("Errors"):
+                raise StoreError(
+                    f"{path}: {len(failed)} objects were not deleted, {failed[0].get('Key')!r} among them: "
+                    f"{failed[0].get('Message')}",
+                    hint="check the permission s3:DeleteObject",
+                    path=path,
+                )
+
+
+class _S3Output(OutputFile):
+    """Small files are one conditional put at the end; larger ones go up in parts and appear when they are complete."""
+
+    def __init__(self, fs: S3FileIO, path: str) -> None:
+        self._fs, self._path = fs, path
+        self._buffer, self._sent = bytearray(), 0
+        self._upload: str | None = None
+        self._parts: list[dict[str, Any]] = []
+        self._closed = False
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._buffer += view
+        while len(self._buffer) >= _PART:
+            self._send(bytes(self._buffer[:_PART]))
+            del self._buffer[:_PART]
+        return len(view)
+
+    def _send(self, part: bytes) -> None:
+        with _plain_errors(self._path):
+            s3, where = self._fs._client, _where(self._path)
+            if self._upload is None:
+                self._upload = s3.create_multipart_upload(**where)["UploadId"]
+            number = len(self._parts) + 1
+            done = s3.upload_part(**where, UploadId=self._upload, PartNumber=number, Body=part)
+            self._parts.append({"ETag": done["ETag"], "PartNumber": number})
+            self._sent += len(part)
+
+    def tell(self) -> int:
+        return self._sent + len(self._buffer)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        if self._upload is None:
+            made = self._fs.put_if_absent(self._path, bytes(self._buffer))
+        else:
+            if self._buffer:
+                self._send(bytes(self._buffer))
+                self._buffer.clear()
+            made = self._complete()
+        self._closed = True
+        if not made:
+            raise FileExistsError(self._path)
+
+    def _complete(self) -> bool:
+        s3 = self._fs._client
+        with _plain_errors(self._path):
+            try:
+                s3.complete_multipart_upload(
+                    **_where(self._path), UploadId=self._upload, MultipartUpload={"Parts": self._parts}, IfNoneMatch="*"
+                )
+            except s3.exceptions.ClientError as error:
+                if _status(error) not in (409, 412):
+                    raise
+                self.abort()
+                return False
+        return True
+
+    def abort(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._upload is not None:
+            with _plain_errors(self._path):
+                self._fs._client.abort_multipart_upload(**_where(self._path), UploadId=self._upload)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+
+def split_uri(path: str) -> tuple[str, str]:
+    """`s3://bucket/some/key` -> ('bucket', 'some/key')."""
+    bucket, _, key = path.split("://", 1)[-1].partition("/")
+    return bucket, key.rstrip("/")
+
+
+def _where(path: str) -> dict[str, str]:
+    bucket, key = split_uri(path)
+    return {"Bucket": bucket, "Key": key}
+
+
+def _folder(path: str) -> str:
+    """What the keys of a directory begin with; '' for the bucket itself."""
+    key = split_uri(path)[1]
+    return f"{key}/" if key else ""
+
+
+def _status(error: Any) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+@contextmanager
+def _plain_errors(path: str) -> Iterator[None]:
+    """The client's errors as ours."""
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        if code == "NoSuchBucket":
+            bucket = split_uri(path)[0]
+            raise StoreError(
+                f"there is no bucket {bucket!r}", hint="make it first, or check its name", path=path
+            ) from None
+        if _status(error) == 404:
+            raise MissingFile(path) from None
+        hint = "check the credentials and what they may do" if _status(error) in (401, 403) else "try again"
+        raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path) from None
+    except NoCredentialsError:
+        raise StoreError(
+            f"{path}: no credentials for the store",
+            hint="set 's3.access-key' and 's3.secret-key', or the environment's AWS_ variables",
+            path=path,
+        ) from None
+    except BotoCoreError as error:
+        raise StoreError(f"{path}: {error}", hint="check 's3.endpoint' and the network", path=path) from None

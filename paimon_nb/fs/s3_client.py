@@ -1,0 +1,96 @@
+"""Connections to an S3 store from a catalog's options: boto3 for requests, Arrow's own client for reading data files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+_ANY_REGION = "us-east-1"
+"""What servers that are not Amazon's expect, if anything."""
+
+
+@dataclass(frozen=True)
+class S3Settings:
+    """Where the store is and who asks. What is None is found as boto3 finds it: environment, profile, instance role."""
+
+    endpoint: str | None = None
+    access_key: str | None = None
+    secret_key: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+    region: str | None = None
+    path_style: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> S3Settings:
+        """From `s3.*` options, or Hadoop's `fs.s3a.*`."""
+        given = TableOptions(options)
+        endpoint = given.get(opt.S3_ENDPOINT)
+        if endpoint and "://" not in endpoint:
+            endpoint = f"https://{endpoint}"
+        return cls(
+            endpoint,
+            given.get(opt.S3_ACCESS_KEY),
+            given.get(opt.S3_SECRET_KEY),
+            given.get(opt.S3_SESSION_TOKEN),
+            given.get(opt.S3_REGION) or (_ANY_REGION if endpoint else None),
+            bool(given.get(opt.S3_PATH_STYLE_ACCESS)),
+        )
+
+
+def client(settings: S3Settings) -> Any:
+    """This process's boto3 client; threads may share it."""
+    return _client(settings, os.getpid())
+
+
+@cache
+def _client(settings: S3Settings, process: int) -> Any:
+    """Keyed by process: connections must not be shared over a fork, as Spark's workers do."""
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError:
+        raise EnvironmentError_(
+            "tables on S3 need the Python package boto3", hint="pip install 'paimon-nb[s3]'", package="boto3"
+        ) from None
+    return boto3.session.Session().client(
+        "s3",
+        endpoint_url=settings.endpoint,
+        aws_access_key_id=settings.access_key,
+        aws_secret_access_key=settings.secret_key,
+        aws_session_token=settings.session_token,
+        region_name=settings.region,
+        config=Config(
+            s3={"addressing_style": "path" if settings.path_style else "auto"},
+            retries={"mode": "standard", "max_attempts": 5},
+            max_pool_connections=32,
+            # Other servers than Amazon's do not know the newer checksums.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        ),
+    )
+
+
+def arrow_store(settings: S3Settings) -> Any:
+    """This process's Arrow file system: it reads ranges in parallel, without Python in between."""
+    return _arrow_store(settings, os.getpid())
+
+
+@cache
+def _arrow_store(settings: S3Settings, process: int) -> Any:
+    from pyarrow.fs import S3FileSystem
+
+    return S3FileSystem(
+        access_key=settings.access_key,
+        secret_key=settings.secret_key,
+        session_token=settings.session_token,
+        region=settings.region,
+        endpoint_override=settings.endpoint,
+        force_virtual_addressing=settings.endpoint is not None and not settings.path_style,
+    )

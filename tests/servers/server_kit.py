@@ -1,0 +1,54 @@
+"""What servers that tests start have in common: a free port, a wait for the first answer, an end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+_START_S = 90
+
+
+def absent(what: str) -> NoReturn:
+    """Skip, or fail where continuous integration says that everything must be there."""
+    if os.environ.get("PAIMON_NB_CI") == "1":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path, ready: Callable[[], Any], **more: Any) -> Iterator[None]:
+    """The server, from the moment when `ready` raises nothing; stopped at the end."""
+    with open(log, "wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, **more)
+        try:
+            deadline = time.monotonic() + _START_S
+            while True:
+                try:
+                    ready()
+                    break
+                except Exception as error:
+                    if process.poll() is not None or time.monotonic() > deadline:
+                        raise RuntimeError(f"{command[0]} did not start: {log.read_text()[-1500:]}") from error
+                    time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
