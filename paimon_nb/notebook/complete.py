@@ -31,13 +31,28 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
         return SimpleMatcherResult(completions=[])
     if body_start <= 0 or cursor < body_start:
         return SimpleMatcherResult(completions=[])
+    line = text[body_start:cursor]
     try:
-        fragment, words = candidates(text[body_start:], cursor - body_start)
+        of_command = None if text.lstrip().startswith("%%paimon") else command_candidates(line)
+        fragment, words = of_command or candidates(text[body_start:], cursor - body_start)
     except PaimonError:
         return SimpleMatcherResult(completions=[])
     folded = _bare(fragment)
     found = [SimpleCompletion(w, type="paimon") for w in words if _bare(w).startswith(folded)]
     return SimpleMatcherResult(completions=found, suppress=True, matched_fragment=fragment)
+
+
+def command_candidates(line: str) -> tuple[str, list[str]] | None:
+    """The same for what stands behind %paimon, up to the cursor: a command, or the table it takes. None: it is SQL."""
+    from paimon_nb.notebook.magics.current import workbench
+    from paimon_nb.notebook.magics.paimon import commands
+
+    *before, fragment = line.lstrip().split(" ")
+    if not before:
+        return fragment, [*commands(), *_KEYWORDS]
+    if before[0] not in commands() or len(before) > 1:
+        return None
+    return fragment, _tables(workbench().session, fragment)
 
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:

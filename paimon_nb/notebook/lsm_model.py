@@ -22,6 +22,13 @@ HAIR = 0.002
 """Of the width: about a pixel."""
 
 
+Window = tuple[float, float]
+"""The stretch of the whole width that is shown: 0 <= from < to <= 1."""
+WHOLE: Window = (0.0, 1.0)
+NARROWEST = 1e-7
+"""Of the width: narrower, a picture would show rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileMark:
     """One file (or, in a bin, several) on a lane. x and s are 0..1: by key and by size."""
@@ -86,6 +93,8 @@ class LsmPicture:
     key_high: str = ""
     others: tuple[tuple[str, int], ...] = field(default=())
     """All (partition, bucket) pairs of the snapshot, this one included."""
+    window: Window = WHOLE
+    """The stretch of the bucket's keys that the width shows; lanes hold what reaches into it."""
 
     @property
     def files(self) -> int:
@@ -110,11 +119,13 @@ def lsm_picture(
     partition: str | None = None,
     bucket: int | None = None,
     keys: Keys | None = None,
+    window: Window = WHOLE,
 ) -> LsmPicture:
     """The picture of one bucket; without a choice the one with the most runs, then the most bytes.
 
     Args:
         store: the table. snapshot: None is the latest. partition: text as `$files` shows it. bucket: number.
+        window: only files that reach into this stretch, which then fills the width: bins come apart, files get room.
 
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
@@ -137,7 +148,7 @@ def lsm_picture(
     where = max(
         chosen, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
     )
-    return _bucket(store, number, kind, where, named[where], pairs, {} if keys is None else keys)
+    return _bucket(store, number, kind, where, named[where], pairs, {} if keys is None else keys, window)
 
 
 def _bucket(
@@ -148,10 +159,11 @@ def _bucket(
     entries: Sequence[ManifestEntry],
     pairs: tuple[tuple[str, int], ...],
     keys: Keys,
+    window: Window,
 ) -> LsmPicture:
     files = [e.file for e in entries]
     if not store.has_keys:
-        return _append_bucket(store, snapshot, kind, where, files, pairs)
+        return _append_bucket(store, snapshot, kind, where, files, pairs, window)
     from paimon_nb.table.lsm.keys import key_decoder
     from paimon_nb.table.lsm.levels import Levels
 
@@ -164,7 +176,7 @@ def _bucket(
         return found
 
     levels = Levels.of(files, store.options.num_levels, key)
-    scale = _Scale(store, files, key)
+    scale = _Scale(store, files, key, window)
     lanes = []
     for i, file in enumerate(levels.level0):
         lanes.append(_lane(scale, 0, f"L0 · {i + 1}" if len(levels.level0) > 1 else "L0", [file]))
@@ -174,7 +186,7 @@ def _bucket(
     overlaps = _overlaps(files, key, scale)
     return LsmPicture(
         store.name, snapshot, kind, where[0], where[1], tuple(lanes), overlaps, levels.max_level,
-        scale.low_text, scale.high_text, pairs,
+        scale.low_text, scale.high_text, pairs, window,
     )  # fmt: skip
 
 
@@ -182,7 +194,10 @@ def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple
     """Ranges in which runs must be merged; those that the eye could not tell apart are one."""
     out: list[tuple[float, float, int]] = []
     for first, last, runs in _sections_by_number(files, key) if scale.numeric else _sections_by_key(files, key):
-        low, high = scale.at(first), scale.at(last)
+        low, high = scale.shown(scale.at(first)), scale.shown(scale.at(last))
+        if low >= 1 or high <= 0:
+            continue
+        low, high = max(low, 0.0), min(high, 1.0)
         if len(out) >= FINE and low - out[-1][1] < HAIR:
             out[-1] = (out[-1][0], high, max(out[-1][2], runs))
         else:
@@ -223,19 +238,36 @@ def _append_bucket(
     where: tuple[str, int],
     files: list[DataFile],
     pairs: tuple[tuple[str, int], ...],
+    window: Window,
 ) -> LsmPicture:
     """Append tables have no keys: files side by side, in the order in which they were written."""
     files = sorted(files, key=lambda f: (f.min_sequence, f.creation_time_ms or 0, f.file_name))
-    marks = tuple(_mark(some, 0, "", "", a, b, a, b) for some, a, b in _side_by_side(files))
-    lanes = (Lane(0, "files", marks, files[0].file_name),) if files else ()
-    return LsmPicture(store.name, snapshot, kind, where[0], where[1], lanes, (), 0, others=pairs)
-
-
-def _side_by_side(files: Sequence[DataFile]) -> Iterator[tuple[Sequence[DataFile], float, float]]:
-    """Files as wide as their bytes, one after the other; above `MAX_MARKS` neighbours together, at most `BINS` of them."""
     total = sum(f.file_size for f in files) or 1
+    at, inside, before = 0, [], 0
+    for f in files:
+        if (at + f.file_size) / total > window[0] and at / total < window[1]:
+            before = before if inside else at
+            inside.append(f)
+        at += f.file_size
+    wide = window[1] - window[0]
+    marks = []
+    for some, a, b in _side_by_side(inside, before, total):
+        x0, x1 = max((a - window[0]) / wide, 0.0), min((b - window[0]) / wide, 1.0)
+        marks.append(_mark(some, 0, "", "", x0, x1, x0, x1))
+    lanes = (Lane(0, "files", tuple(marks), files[0].file_name),) if files else ()
+    return LsmPicture(store.name, snapshot, kind, where[0], where[1], lanes, (), 0, others=pairs, window=window)
+
+
+def _side_by_side(
+    files: Sequence[DataFile], at: int = 0, total: int | None = None
+) -> Iterator[tuple[Sequence[DataFile], float, float]]:
+    """Files as wide as their bytes, one after the other; above `MAX_MARKS` neighbours together, at most `BINS` of them.
+
+    Args:
+        at: bytes before the first of them. total: bytes that are the whole width; None: of these files.
+    """
+    total = total or sum(f.file_size for f in files) or 1
     step = -(-len(files) // BINS) if len(files) > MAX_MARKS else 1
-    at = 0
     for i in range(0, len(files), step):
         some = files[i : i + step]
         end = at + sum(f.file_size for f in some)
@@ -246,7 +278,8 @@ def _side_by_side(files: Sequence[DataFile]) -> Iterator[tuple[Sequence[DataFile
 class _Scale:
     """Keys to 0..1: by value for one number, by rank of the files' ends for everything else."""
 
-    def __init__(self, store: TableStore, files: Sequence[DataFile], key: Any) -> None:
+    def __init__(self, store: TableStore, files: Sequence[DataFile], key: Any, window: Window = WHOLE) -> None:
+        self.window, self._wide = window, window[1] - window[0]
         low_file, high_file = min(files, key=lambda f: key(f.min_key)), max(files, key=lambda f: key(f.max_key))
         lowest, highest = key(low_file.min_key), key(high_file.max_key)
         self._rank: dict[Any, float] = {}
@@ -271,11 +304,24 @@ class _Scale:
         self.text = lambda data: ", ".join(_short(t, v) for t, v in zip(types, deserialize(types, data), strict=True))
         self.low_text, self.high_text = self.text(low_file.min_key), self.text(high_file.max_key)
         self.key = key
+        if window != WHOLE:
+            self.low_text, self.high_text = (self._text_at(x, types[0], files) for x in window)
 
     def at(self, value: Any) -> float:
         if self._linear is not None:
             return (_number(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
+
+    def shown(self, x: float) -> float:
+        """A place of the whole width as one of the window; outside it below 0 or above 1."""
+        return (x - self.window[0]) / self._wide
+
+    def _text_at(self, x: float, first_type: Any, files: Sequence[DataFile]) -> str:
+        if self._linear is not None:
+            return _short(first_type, round(self._linear[0] + x * self._linear[1]))
+        place = round(x * max(1, len(self._rank) - 1))
+        wanted = next(k for i, k in enumerate(self._rank) if i == place)
+        return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == wanted)
 
 
 def _number(key: Any) -> float:
@@ -298,13 +344,21 @@ def _short(t: Any, value: Any) -> str:
 
 
 def _lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
-    """One run."""
+    """One run, as far as it reaches into the window."""
+    inside = files
+    if scale.window != WHOLE:
+        inside = [f for f in files if _reaches_in(scale, f)]
     marks = []
-    for some, a, b in _side_by_side(files):
+    for some, a, b in _side_by_side(inside):
         low, high = some[0].min_key, some[-1].max_key
-        x0, x1 = scale.at(scale.key(low)), scale.at(scale.key(high))
+        x0, x1 = (min(max(scale.shown(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
         marks.append(_mark(some, level, scale.text(low), scale.text(high), x0, x1, a, b))
     return Lane(level, label, tuple(marks), files[0].file_name)
+
+
+def _reaches_in(scale: _Scale, file: DataFile) -> bool:
+    low, high = scale.at(scale.key(file.min_key)), scale.at(scale.key(file.max_key))
+    return high >= scale.window[0] and low <= scale.window[1]
 
 
 def _mark(

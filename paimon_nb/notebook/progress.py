@@ -21,7 +21,7 @@ def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
     """Run `work`; an interrupt cancels its jobs and raises `Cancelled`."""
     from paimon_nb.engine.cancel import run
 
-    line = _Line() if show and _has_front_end() else None
+    line = _Line() if show and has_front_end() else None
     try:
         return run(spark, work, on_progress=line.update if line else None, progress_after_s=AFTER_S)
     finally:
@@ -29,7 +29,7 @@ def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
             line.clear()
 
 
-def _has_front_end() -> bool:
+def has_front_end() -> bool:
     """Whether a person looks on. nbconvert, nbclient and nbval say in each request that nobody could answer a question;
     what they store must not depend on time."""
     try:

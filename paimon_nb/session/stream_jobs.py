@@ -16,6 +16,8 @@ from paimon_nb.base.registry import did_you_mean
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
+    from paimon_nb.session.stream_standing import Standing
+
 
 class Running(Protocol):
     """What a job needs of a `StreamingQuery`; `RefreshLoop` has the same."""
@@ -33,9 +35,15 @@ class Running(Protocol):
 class StreamJob:
     """A streaming INSERT or SELECT that runs. Also answers as Spark's `StreamingQuery` does."""
 
-    def __init__(self, name: str, running: Running, rows: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        name: str,
+        running: Running,
+        rows: Callable[[], int],
+        standings: Callable[[Running], tuple[Standing, ...]] | None = None,
+    ) -> None:
         self.id = uuid.uuid4().hex
-        self.name, self.running, self._rows = name, running, rows
+        self.name, self.running, self._rows, self._standings = name, running, rows, standings
         self.started_ms = clock.now_ms()
         self._stopped = False
 
@@ -62,6 +70,15 @@ class StreamJob:
         if found is None:
             return None
         return translate(found) or EngineError(f"the stream failed: {found}", hint="see the error's cause")
+
+    def standings(self) -> tuple[Standing, ...]:
+        """How far behind each table it reads it is; () where that is not known."""
+        return () if self._standings is None else self._standings(self.running)
+
+    def again(self, running: Running) -> None:
+        """The same job, begun anew somewhere else."""
+        self.running, self._stopped = running, False
+        self.started_ms = clock.now_ms()
 
     @property
     def isActive(self) -> bool:  # noqa: N802
@@ -123,6 +140,11 @@ class RefreshLoop:
     @property
     def isActive(self) -> bool:  # noqa: N802
         return self._thread.is_alive()
+
+    @property
+    def seen(self) -> Any:
+        """The version of the last refresh."""
+        return self._seen
 
     @property
     def is_current(self) -> bool:

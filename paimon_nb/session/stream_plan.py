@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
+from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_SNAPSHOT_ID
 from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
 
@@ -118,6 +119,19 @@ def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
             hint="look up in one INSERT, group in a second that reads its table",
         )
     return StreamPlan(shape, inputs, traits.grouped)
+
+
+def moved(plan: StreamPlan, snapshot: int | None) -> StreamPlan:
+    """The same query, its tables read from a snapshot's changes on; None: from their newest state on."""
+    begin = {"scan.mode": "latest-full", CONSUMER_IGNORE_PROGRESS.key: "true"}
+    if snapshot is not None:
+        begin |= {"scan.mode": "from-snapshot", SCAN_SNAPSHOT_ID.key: str(snapshot)}
+
+    def begun(one: StreamInput) -> StreamInput:
+        kept = {k: v for k, v in one.ref.options.items() if not k.startswith("scan.")}
+        return one if one.table is None else replace(one, ref=replace(one.ref, options={**kept, **begin}))
+
+    return replace(plan, inputs=tuple(map(begun, plan.inputs)))
 
 
 @dataclass(frozen=True, slots=True)

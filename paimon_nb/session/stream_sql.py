@@ -12,10 +12,11 @@ from paimon_nb.base.name import quote
 from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.result import Result, rows, summary
 from paimon_nb.session.stream import KINDS
-from paimon_nb.session.stream_jobs import StreamJob
+from paimon_nb.session.stream_jobs import Running, StreamJob
 from paimon_nb.session.stream_out import OP, IntoBuffer, IntoSink, IntoTable, Output
-from paimon_nb.session.stream_plan import Shape, StreamPlan, plan_stream
+from paimon_nb.session.stream_plan import Shape, StreamPlan, moved, plan_stream
 from paimon_nb.session.stream_run import fork, start_stream, whole_frame
+from paimon_nb.session.stream_standing import standings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,9 +49,46 @@ class LiveResult:
     def start(self) -> LiveResult:
         if self.job is None:
             at = self._at
-            running = start_stream(at.session, self.plan, self._statement, at.text, at.params, self._buffer, "select")
-            self.job = at.session.jobs.add(StreamJob("select", running, lambda: self._buffer.rows))
+            made = StreamJob("select", self._run(), lambda: self._buffer.rows, lambda r: standings(r, self.plan))
+            self.job = at.session.jobs.add(made)
         return self
+
+    def _run(self) -> Running:
+        at = self._at
+        return start_stream(at.session, self.plan, self._statement, at.text, at.params, self._buffer, "select")
+
+    @property
+    def fixed(self) -> str | None:
+        """Why it cannot begin at a snapshot; None when it can."""
+        if self.plan.shape is Shape.REFRESH:
+            return "a query that groups, joins or sorts changing rows follows the newest state"
+        if sum(i.table is not None for i in self.plan.inputs) != 1:
+            return "only a query over one table begins at one of its snapshots"
+        return None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that are read as streams."""
+        return tuple(i.table for i in self.plan.inputs if i.table is not None)
+
+    def take(self, timeout_s: float) -> list[pa.Table]:
+        """What came since the last call, or comes within so long."""
+        return self._buffer.take(timeout_s)
+
+    def seek(self, snapshot: int | None) -> None:
+        """Begin anew: with the changes of a snapshot, or (None) with the newest state. What was not taken is forgotten.
+
+        Raises: UnsupportedOperation: see `fixed`. BadOptionValue: no id of a snapshot.
+        """
+        if self.fixed is not None:
+            raise UnsupportedOperation(f"this stream cannot be moved: {self.fixed}", hint="run the query again")
+        self.plan = moved(self.plan, snapshot)
+        self.stop()
+        self._buffer = IntoBuffer()
+        if self.job is None:
+            self.start()
+        else:
+            self.job.again(self._run())
 
     def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
         """Changes until there are `limit` rows, the time is over or the stream ends; then the stream is stopped.
@@ -127,7 +165,7 @@ def insert_stream(job: Job, statement: Insert, output: Output, name: str) -> Res
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
     running = start_stream(session, plan, query, job.text, job.params, output, name)
-    made = session.jobs.add(StreamJob(name, running, lambda: output.rows))
+    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: standings(r, plan)))
     result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it"])
     result.job = made
     return result

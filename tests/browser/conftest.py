@@ -1,4 +1,4 @@
-"""A real JupyterLab on a free loopback port and a real Chromium, once a module."""
+"""A real JupyterLab on a free loopback port and a real Chromium, once for all; a folder and a page for each module."""
 
 from __future__ import annotations
 
@@ -33,24 +33,25 @@ def absent(what: str) -> Any:
     pytest.skip(what)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         absent("playwright is not installed: pip install paimon-nb[test]")
     found = next((p for p in map(shutil.which, BROWSERS) if p), None)
     if found is None:
         absent("no Chromium on the path: make system-deps")
+    expect.set_options(timeout=20_000)  # a busy machine is no fault of the page
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab with settings of its own and our extension as it lies in the checkout; ends with the module."""
+@pytest.fixture(scope="session")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """JupyterLab with settings of its own and our extension as it lies in the checkout: its address and its folder."""
     root = tmp_path_factory.mktemp("lab")
     extensions = root / "share" / "labextensions"
     extensions.mkdir(parents=True)
@@ -86,7 +87,7 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{url}/api/status", server, root / "lab.log")
-        yield Lab(url, notebooks)
+        yield url, notebooks
     finally:
         server.terminate()
         try:
@@ -96,9 +97,18 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         log.close()
 
 
+@pytest.fixture(scope="module")
+def lab(server: tuple[str, Path], request: pytest.FixtureRequest) -> Lab:
+    """The server, and a folder in it where this module's notebooks and its warehouse lie."""
+    url, root = server
+    folder = request.module.__name__
+    (root / folder).mkdir()
+    return Lab(url, root / folder, folder)
+
+
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if server.poll() is not None:
             break
@@ -112,9 +122,10 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def notebook(browser: Browser) -> Iterator[Notebook]:
-    """One page for all tests of a module; each leaves it as the next may find it."""
+    """One page for all tests of a module; each leaves it as the next may find it. Its kernels end with it."""
     context = browser.new_context(viewport={"width": 1180, "height": 1000}, device_scale_factor=1.5)
     page = context.new_page()
     page.set_default_timeout(30_000)
     yield Notebook(page)
+    page.evaluate("() => window.jupyterapp && window.jupyterapp.serviceManager.sessions.shutdownAll()")
     context.close()

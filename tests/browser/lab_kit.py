@@ -20,6 +20,9 @@ class Lab:
 
     url: str
     root: Path
+    """Where the notebooks lie."""
+    folder: str
+    """The same, as the server names it."""
 
 
 class Notebook:
@@ -29,7 +32,7 @@ class Notebook:
         self.page = page
 
     def open(self, lab: Lab, name: str) -> None:
-        self.page.goto(f"{lab.url}/lab/tree/{name}?reset")
+        self.page.goto(f"{lab.url}/lab/tree/{lab.folder}/{name}?reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)

@@ -19,13 +19,13 @@ def write_notebook(lab: Lab, name: str, cells: Sequence[str]) -> None:
     (lab.root / name).write_text(json.dumps({"cells": made, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}))
 
 
-def opened(notebook: Notebook, lab: Lab, name: str, cells: Sequence[str]) -> Notebook:
+def opened(notebook: Notebook, lab: Lab, name: str, cells: Sequence[str], wait_ms: int = 60_000) -> Notebook:
     """The notebook after Run All, when each cell but the first shows something."""
     write_notebook(lab, name, cells)
     notebook.open(lab, name)
     notebook.run_all()
     for cell in range(1, len(cells)):
-        notebook.output(cell).wait_for(timeout=60_000)
+        notebook.output(cell).wait_for(timeout=wait_ms)
     return notebook
 
 

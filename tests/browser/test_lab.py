@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from lab_kit import Lab, Notebook
 from panel_kit import serious_issues
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +26,10 @@ CELLS = (
     "%paimon timeline hostile",
     "%paimon explore hostile",
     "%%paimon\nDESCRIBE hostile",
+    "%paimon doctor orders",
+    "%paimon doctor ill",
 )
-LSM, TIMELINE, EXPLORE, SQL, HOSTILE = 1, 2, 3, 4, (5, 6, 7)
+LSM, TIMELINE, EXPLORE, SQL, HOSTILE, DOCTOR, ILL = 1, 2, 3, 4, (5, 6, 7), 8, 9
 NAME = "orders.ipynb"
 
 
@@ -74,11 +77,24 @@ def write_hostile(warehouse: Path) -> None:
         table.create_tag("<img src=x onerror=window.hit=1>")
 
 
+def write_ill(warehouse: Path) -> None:
+    """A table of three files, of which one is gone."""
+    import paimon_nb
+
+    with paimon_nb.connect(str(warehouse)) as wb:
+        wb.run("CREATE TABLE ill (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")
+        table = wb.table("ill")
+        for i in range(3):
+            table.upsert(pa.table({"id": pa.array([i], pa.int32())}))
+        next(Path(table.path).rglob("data-*.parquet")).unlink()
+
+
 @pytest.fixture(scope="module")
 def shown(notebook: Notebook, lab: Lab) -> Notebook:
     """The notebook after Run All."""
     write_orders(lab.root / "warehouse")
     write_hostile(lab.root / "warehouse")
+    write_ill(lab.root / "warehouse")
     cells = [
         {"cell_type": "code", "source": c, "metadata": {}, "outputs": [], "execution_count": None, "id": f"c{i}"}
         for i, c in enumerate(CELLS)
@@ -165,6 +181,8 @@ def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None
     by_key = drawn(shown, LSM)
     output.locator("select").first.focus()
     shown.page.keyboard.press("Tab")
+    expect(output.get_by_role("button", name="look closer")).to_be_focused()
+    shown.page.keyboard.press("Tab")
     facts = output.locator(".facts").inner_text()
     assert "level 0" in facts
     assert "1,474 rows" in facts
@@ -177,6 +195,38 @@ def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None
     widths = [f["width"] for f in drawn(shown, LSM)]
     output.get_by_label("position").select_option("key")
     assert max(widths) == widths[-1]  # L5 holds the most bytes
+
+
+def test_a_stretch_of_the_keys_fills_the_width(shown: Notebook) -> None:
+    """By dragging, by keys, by buttons; `test_speed.py` does it with 20,000 files in bins."""
+    output, keyboard = shown.output(LSM), shown.page.keyboard
+    whole = drawn(shown, LSM)
+    low, high = (output.locator("svg text").filter(has_text=re.compile(r"^\d+$")).nth(i) for i in (0, 1))
+    ends = (int(low.text_content()), int(high.text_content()))
+    output.locator("svg").scroll_into_view_if_needed()
+    box = output.locator("svg").bounding_box()
+    scale = box["width"] / 860
+    place = lambda share: box["x"] + (74 + share * (860 - 74 - 190)) * scale  # noqa: E731
+    shown.page.mouse.move(place(0.25), box["y"] + 40)
+    shown.page.mouse.down()
+    shown.page.mouse.move(place(0.75), box["y"] + 60, steps=5)
+    shown.page.mouse.up()
+    out = output.get_by_role("button", name="all keys")
+    expect(out).to_be_enabled()
+    span = ends[1] - ends[0]
+    assert int(low.text_content()) == pytest.approx(ends[0] + 0.25 * span, abs=0.01 * span)
+    assert int(high.text_content()) == pytest.approx(ends[0] + 0.75 * span, abs=0.01 * span)
+    assert all(f["x"] >= 73.9 and f["x"] + f["width"] <= 670.1 for f in drawn(shown, LSM))
+    output.locator(".file").last.focus()
+    keyboard.press("+")
+    expect(output.locator(".zoom .dim")).to_have_text(re.compile(r"^2[45]\.\d % of the keys$"))
+    expect(output.locator(".file").last).to_be_focused()
+    keyboard.press("ArrowRight")
+    keyboard.press("0")
+    expect(out).to_be_disabled()
+    expect(low).to_have_text(str(ends[0]))
+    expect(high).to_have_text(str(ends[1]))
+    assert drawn(shown, LSM) == whole
 
 
 def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> None:
@@ -207,11 +257,25 @@ def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> N
 
 
 def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
-    from playwright.sync_api import expect
-
     languages = shown.page.locator(".jp-CodeCell .cm-content")
     expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
     expect(languages.nth(LSM)).to_have_attribute("data-language", "python")
+
+
+def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
+    expect(shown.output(DOCTOR)).to_contain_text(re.compile(r"✓\s*healthy .* all there"))
+    ill = shown.output(ILL)
+    expect(ill.locator(".grade").first).to_have_text("✗")
+    assert "broken" in ill.text_content()
+    cure = ill.locator("code").first.text_content()
+    run = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
+    assert shown.page.evaluate(run, f"%paimon {cure}") == "ok"
+    shown.page.evaluate("i => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = i; }", ILL)
+    shown.command("notebook:run-cell")
+    expect(ill.locator(".grade").first).not_to_have_text("✗")
+    assert "broken" not in ill.text_content()
+    for cell in (DOCTOR, ILL):
+        assert serious_issues(shown, cell) == []
 
 
 def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
@@ -230,7 +294,7 @@ e => {
   const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
     return .2126 * r + .7152 * g + .0722 * b; };
   const page = rgb(getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor);
-  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button')].filter((t) => t.textContent.trim()).map((t) => {
+  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button, .job .name, .job .dim')].filter((t) => t.textContent.trim()).map((t) => {
     const style = getComputedStyle(t), a = Number(style.opacity), own = rgb(t instanceof SVGElement ? style.fill : style.color);
     const [x, y] = [light(own.map((v, i) => v * a + page[i] * (1 - a))), light(page)].sort((p, q) => q - p);
     return [(x + .05) / (y + .05), t.textContent];

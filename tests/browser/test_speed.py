@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
+import time
 
 import pytest
 from lab_kit import REPO, Lab, Notebook
@@ -45,3 +46,47 @@ def test_slider_steps(notebook: Notebook, lab: Lab, capsys: pytest.CaptureFixtur
         with capsys.disabled():
             median, most = statistics.median(seconds[1:]), max(seconds)
             print(f"\nslider step, {size:,} files ({marks} drawn): median {median:.2f} s, worst {most:.2f} s", end="")
+
+
+def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    """From 400 bins a lane down to single files, by a click and by the keyboard; each step is as quick as the slider's."""
+    cells = [
+        "%load_ext paimon_nb\n%paimon connect warehouse",
+        "import sys\nsys.path.append('" + str(REPO / "tests" / "notebook") + "')\nfrom many_files import write_many\n"
+        "wb = %paimon workbench\nwrite_many(wb, 'many', 20_000)\nwb.table('many').lsm()",
+    ]
+    shown = opened(notebook, lab, "zoom.ipynb", cells, wait_ms=180_000)
+    output, keyboard, told = shown.output(1), shown.page.keyboard, []
+
+    def files() -> int:
+        return int(output.locator("svg text").last.inner_text().split(" ")[0].replace(",", ""))
+
+    assert files() > 20_000
+    bins = output.locator(".file[data-files]:not([data-files='1'])")
+    assert bins.count() > 700
+    for step in range(4):
+        before, began = files(), time.perf_counter()
+        if step % 2:
+            bins.nth(bins.count() // 2).focus()
+            keyboard.press("Enter")
+        elif step:
+            output.get_by_role("button", name="look closer").click()
+        else:
+            box = output.locator("svg").first.bounding_box()
+            shown.page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] - 40)
+            shown.page.mouse.down()
+            shown.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] - 45, steps=4)
+            shown.page.mouse.up()
+        expect(output.locator("svg text").last).not_to_have_text(f"{before:,} files", use_inner_text=False)
+        while files() >= before:
+            shown.page.wait_for_timeout(20)
+        told.append((files(), time.perf_counter() - began))
+        if bins.count() == 0:
+            break
+    assert bins.count() == 0, told
+    assert {"1"} == set(output.locator(".file").evaluate_all("all => all.map(f => f.dataset.files)"))
+    output.get_by_role("button", name="all keys").click()
+    expect(output.get_by_role("button", name="all keys")).to_be_disabled()
+    assert files() > 20_000
+    with capsys.disabled():
+        print("\nzoom: " + ", ".join(f"{n:,} files after {s:.2f} s" for n, s in told), end="")

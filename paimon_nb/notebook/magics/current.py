@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from paimon_nb.notebook.undo import History
 
 if TYPE_CHECKING:
+    from paimon_nb.notebook.widgets.jobs import JobsView
+    from paimon_nb.notebook.widgets.live import LiveTable
     from paimon_nb.workbench import Workbench
 
 
@@ -19,6 +21,9 @@ class Current:
     def __init__(self) -> None:
         self.history = History()
         self.snippets: dict[str, str] = {}
+        self.live: dict[str, LiveTable] = {}
+        """The live table that a cell shows, by the cell's id."""
+        self.jobs_view: JobsView | None = None
 
 
 current = Current()

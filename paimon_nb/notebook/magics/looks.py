@@ -8,11 +8,13 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed
-from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.notebook.magics.current import current, workbench
 
 
 class Looks:
     """`%paimon lsm`, `timeline`, `explore`, `why` ... One method a command; `%paimon help` lists them."""
+
+    shell: Any
 
     def _do_lsm(self, rest: str) -> Any:
         parser = Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
@@ -90,6 +92,27 @@ class Looks:
 
         table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
         return Compaction(table, options, watch=True)
+
+    def _do_live(self, rest: str) -> Any:
+        from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell
+        from paimon_nb.notebook.table_feed import TableFeed
+        from paimon_nb.notebook.widgets.live import LiveTable
+
+        table, options = pairs(rest, "live TABLE [OPTION=VALUE]")
+        ending_the_cells_own(self.shell)
+        shown = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
+        remember_cell(self.shell, shown)
+        return shown
+
+    def _do_jobs(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.jobs import JobsView
+
+        if rest:
+            raise UsageError("%paimon jobs takes no arguments; STOP JOB '<id>' ends one")
+        if current.jobs_view is not None:
+            current.jobs_view.replaced()
+        current.jobs_view = JobsView(workbench())
+        return current.jobs_view
 
     def _do_create(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm

@@ -14,12 +14,14 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
 from traitlets import Bool, Int, TraitError, validate
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.magics.arguments import Arguments, need_table
 from paimon_nb.notebook.magics.current import current, workbench
 from paimon_nb.notebook.magics.looks import Looks
+from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell, stop_begun_since
+from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 
@@ -59,6 +61,8 @@ HELP = """%paimon                         where we are
 %paimon watch TABLE             the same, following the table as it changes
 %paimon skip TABLE [WHERE CONDITION]              what a condition leaves to read, and what excludes the rest
 %paimon compare TABLE [A B]                       two snapshots or tags: files, rows, schema, options
+%paimon live TABLE [OPTION=VALUE]                 its changes as they come, without Spark; scan.mode=... says from where
+%paimon jobs                    the streams of this session, with buttons that end them
 %paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
 %paimon explain SQL             splits, files skipped and why, Spark's plan
 %paimon workbench               the workbench object
@@ -147,12 +151,20 @@ class PaimonMagics(Looks, Magics):
         params = self._values(text, local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
         before, since = len(wb.made), now_ms()
+        ending_the_cells_own(self.shell)
+        streams = set(wb.session.jobs.all)
         try:
-            rows = self._with_progress(lambda: self._loaded(wb, text, params, limit), enabled=not arguments.no_progress)
+            rows = self._with_progress(
+                lambda: self._loaded(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
+            )
+        except Cancelled:  # what an interrupted cell began ends with it; streams of other cells go on
+            stop_begun_since(wb.session.jobs, streams)
+            raise
         finally:  # a statement may have committed before another one failed
             current.history.remember(wb.made[before:], since)
         self.shell.user_ns["_paimon"] = rows
-        if arguments.view and rows.result.frame is not None:
+        remember_cell(self.shell, rows)
+        if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:
             rows.df.createOrReplaceTempView(arguments.view)
         if arguments.out:
             self.shell.user_ns[arguments.out] = rows
@@ -160,10 +172,19 @@ class PaimonMagics(Looks, Magics):
         return None if arguments.quiet else rows
 
     @staticmethod
-    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int) -> Rows:
+    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int, said: int | None) -> Any:
+        """The answer, ready to be shown: rows, a live table where a person looks on, or a job's card."""
         rows = Rows(wb.run(text, **params), limit)
+        if rows.result.live is not None and has_front_end():
+            from paimon_nb.notebook.widgets.live import KEEP, LiveTable
+
+            return LiveTable(rows.result.live, text.strip(), keep=limit if said else KEEP)
         rows.load()
-        return rows
+        if rows.result.job is None:
+            return rows
+        from paimon_nb.notebook.widgets.jobs import JobCard
+
+        return JobCard(rows.result.job, rows)
 
     def _values(self, text: str, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
         """Python values of the `:name` markers in the text; markers inside strings and comments are none."""
@@ -191,7 +212,7 @@ class PaimonMagics(Looks, Magics):
             return command(rest)
         if word in _SYSTEM:
             return self._do_system(word, rest)
-        near = difflib.get_close_matches(word, [*_SYSTEM, *self._commands()], 1)
+        near = difflib.get_close_matches(word, commands(), 1)
         from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS
 
         if word.upper() not in STATEMENTS and word.upper() not in SPARK_ONLY and not _ASSIGN.match(line):
@@ -199,11 +220,6 @@ class PaimonMagics(Looks, Magics):
                 f"%paimon {word}: no such command" + (f"; did you mean {near[0]}?" if near else "; %paimon help")
             )
         return self._cell("", line, local_ns)
-
-    def _commands(self) -> list[str]:
-        return [
-            n.removeprefix("_do_") for n in dir(self) if n.startswith("_do_") and n not in ("_do_status", "_do_system")
-        ]
 
     def _do_status(self, rest: str) -> None:
         wb = workbench()
@@ -231,7 +247,10 @@ class PaimonMagics(Looks, Magics):
         path = (shlex.split(rest) or ["warehouse"])[0]
         spark = current.workbench.session._spark if current.workbench is not None else None
         given = current.workbench.session._given_spark if current.workbench is not None else None
+        jobs = current.workbench.session.jobs if current.workbench is not None else None
         current.workbench = connect(path, spark=given)
+        if jobs is not None:
+            current.workbench.session.jobs = jobs  # streams of the warehouse before go on, and can still be ended
         current.history.cells.clear()  # they were written elsewhere
         if spark is not None and given is None:
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
@@ -268,3 +287,9 @@ class PaimonMagics(Looks, Magics):
         rows = Rows(workbench().run(text), MAX_ROWS)
         self.shell.user_ns["_paimon"] = rows
         return rows
+
+
+def commands() -> list[str]:
+    """Every word that may follow %paimon and is no SQL."""
+    done = [n.removeprefix("_do_") for n in dir(PaimonMagics) if n.startswith("_do_")]
+    return sorted({*_SYSTEM, *done} - {"status", "system"})

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import UnknownName
-from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import WHOLE, Keys, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg
 from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.zoom import window_of
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -23,10 +24,12 @@ class LsmView(Picture):
         table: a handle; its files are read now. partition, bucket: None chooses the busiest. by: 'key' or 'size'.
     """
 
-    _esm = script("lsm.js")
+    _esm = script("zoom.js", "lsm.js")
     picture = traitlets.Dict().tag(sync=True)
     by = traitlets.Enum(("key", "size"), "key").tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
+    window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
+    """The stretch of the keys that is shown, as shares of the whole."""
 
     def __init__(
         self,
@@ -41,7 +44,9 @@ class LsmView(Picture):
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
         self._check(partition, bucket)
         super().__init__(picture=as_data(self.model), by=by)
+        self._keys: Keys = {}
         self.observe(self._choose, "chosen")
+        self.observe(lambda _change: self._draw(), "window")
 
     def _check(self, partition: str | None, bucket: int | None) -> None:
         """A picture of another bucket than the one that was asked for would mislead."""
@@ -54,8 +59,16 @@ class LsmView(Picture):
             )
 
     def _choose(self, change: Any) -> None:
-        partition, bucket = self.model.others[change["new"]]
-        self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket)
+        where = self.model.others[change["new"]]
+        self.model = lsm_picture(self._table.store, self._snapshot, *where, keys=self._keys)
+        if tuple(self.window) == WHOLE:
+            self.picture = as_data(self.model)
+        else:
+            self.window = list(WHOLE)  # another bucket has other keys; this draws it
+
+    def _draw(self) -> None:
+        where, window = (self.model.partition, self.model.bucket), window_of(self.window)
+        self.model = lsm_picture(self._table.store, self._snapshot, *where, keys=self._keys, window=window)
         self.picture = as_data(self.model)
 
     @property

@@ -71,7 +71,7 @@ function drawLsm(host, picture, by, onFile) {
       const [a, b] = by === "key" ? [m.x0, m.x1] : [m.s0 * scale, m.s1 * scale];
       const w = Math.max((b - a) * plot, 2.5), x = Math.min(LEFT + a * plot, LEFT + plot - w);
       const box = el(svg, "rect", { class: "file", x, y, width: w, height: LANE, rx: 3, fill: LEVELS[Math.min(m.level, 5)],
-        tabindex: 0, role: "img", "aria-label": facts(m).join(", ") });
+        tabindex: 0, role: "img", "data-files": m.files, "data-lm-suppress-shortcuts": "true", "aria-label": facts(m).join(", ") });
       el(box, "title", {}, facts(m).join("\n"));
       for (const event of ["mouseenter", "focus"]) box.addEventListener(event, () => onFile(facts(m)));
       if (m.deletes) el(svg, "rect", { x, y: y + LANE - 3, width: w * Math.min(1, m.deletes / Math.max(1, m.rows)), height: 3, opacity: 0.55 });

@@ -7,7 +7,8 @@ export default {
     const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
-    const drawing = html(host, "div");
+    const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
+    const zoomed = zoomable(model, closer, drawing);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div");
     const go = (i) => { model.set("position", i); model.save_changes(); };
@@ -27,7 +28,8 @@ export default {
     };
     const picture = () => {
       line.textContent = HINT;
-      drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); });
+      redrawn(drawing, () => drawLsm(drawing, model.get("picture"), "key", (f) => { line.textContent = f.join(" · "); }));
+      zoomed("key");
     };
     slider.addEventListener("input", () => go(Number(slider.value)));
     let timer = null;

@@ -9,11 +9,12 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import cells, is_number
-from paimon_nb.notebook.lsm_model import Keys, lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import WHOLE, Keys, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.notebook.widgets.lsm import as_data
+from paimon_nb.notebook.widgets.zoom import window_of
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -26,11 +27,13 @@ PREVIEW_BYTES = 64 << 20
 class Timeline(Picture):
     """`t.timeline()`: drag, click or use the arrow keys."""
 
-    _esm = script("timeline.js")
+    _esm = script("zoom.js", "timeline.js")
     history = traitlets.Dict().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
     preview = traitlets.Dict().tag(sync=True)
+    window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
+    """The stretch of the keys that the tree shows; it stays while the snapshots go by."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -40,6 +43,7 @@ class Timeline(Picture):
         super().__init__(history=history_data(self.model), position=last)
         self._follow()
         self.observe(lambda change: self._follow(), "position")
+        self.observe(lambda change: self._draw(), "window")
 
     @property
     def snapshot(self) -> int | None:
@@ -67,9 +71,13 @@ class Timeline(Picture):
             except PaimonError as error:  # expired while it was looked at
                 self.preview = {"columns": [], "rows": [], "note": error.message}
                 return
-        self._picture = lsm_picture(store, snapshot, keys=self._keys)
-        self.picture = as_data(self._picture)
+        self._snapshot = snapshot
+        self._draw()
         self.preview = self._rows()
+
+    def _draw(self) -> None:
+        self._picture = lsm_picture(self._table.store, self._snapshot, keys=self._keys, window=window_of(self.window))
+        self.picture = as_data(self._picture)
 
     def _rows(self) -> dict[str, Any]:
         if self.snapshot is None:

@@ -1,0 +1,108 @@
+"""A table's own changes as a job of the session, read in this process without Spark when somebody looks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.session.stream_jobs import Jobs, StreamJob
+from paimon_nb.session.stream_out import OP
+from paimon_nb.session.stream_standing import Standing, newest_of
+from paimon_nb.table.stream import TableStream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.table.table import Table
+
+LARGE_BYTES = 64 << 20
+"""A state that is larger is not shown first; only what changes from now on."""
+_LOOK_S = 0.1
+
+
+class TableFeed:
+    """`%paimon live t`: like a streaming SELECT * of the table, row kinds included.
+
+    Args:
+        options: where to start, as `Table.stream` takes them. Without a start, the newest state goes first, unless it is large.
+
+    Raises: UnsupportedOperation, BadOptionValue: see `Table.stream`.
+    """
+
+    fixed: str | None = None
+
+    def __init__(self, table: Table, jobs: Jobs, options: Mapping[str, str] | None = None) -> None:
+        self.table, self.tables = table, (table,)
+        self.note = ""
+        self._rows = 0
+        self._stopped = threading.Event()
+        self._error: BaseException | None = None
+        self._stream = self._opened(dict(options or {}))
+        self.job = jobs.add(StreamJob(f"live {table.name}", self, lambda: self._rows, lambda _: self.standings()))
+
+    def _opened(self, options: dict[str, str]) -> TableStream:
+        if not any(k.startswith("scan.") or k == "consumer-id" for k in options):
+            size = sum(self.table.files().column("file_size_in_bytes").to_pylist())
+            if size > LARGE_BYTES:
+                options["scan.mode"] = "latest"
+                self.note = f"the state is large ({size / 1e6:,.0f} MB): only changes from now on"
+        return self.table.stream(options)
+
+    def start(self) -> TableFeed:
+        return self
+
+    def take(self, timeout_s: float) -> list[pa.Table]:
+        """What came since the last call, or comes within so long; kinds in the first column."""
+        deadline, out = time.monotonic() + timeout_s, []
+        try:
+            while self.isActive:
+                batch = self._stream.poll()
+                if batch is not None:
+                    self._rows += batch.rows.num_rows
+                    out.append(batch.rows.rename_columns([OP, *batch.rows.column_names[1:]]))
+                elif out or time.monotonic() >= deadline:
+                    self.table.store.check_identity()  # nothing will ever come to a table that was dropped
+                    break
+                else:
+                    self._stopped.wait(_LOOK_S)
+        except PaimonError as error:
+            self._error = error
+        return out
+
+    def seek(self, snapshot: int | None) -> None:
+        """Begin anew: with the changes of a snapshot, or (None) with the newest state. Raises BadOptionValue."""
+        if snapshot is not None and snapshot < 1:
+            raise BadOptionValue(
+                f"{snapshot} is no id of a snapshot", hint="ids begin with 1", option="scan.snapshot-id"
+            )
+        begin = {"scan.mode": "latest-full"}
+        if snapshot is not None:
+            begin = {"scan.mode": "from-snapshot", "scan.snapshot-id": str(snapshot)}
+        self.note, self._rows = "", 0
+        self._stream = self._opened(begin)
+        self._stopped.clear()
+        self._error = None
+        self.job.again(self)
+
+    def standings(self) -> tuple[Standing, ...]:
+        newest, position = newest_of(self.table), self._stream.position
+        at = 0 if position is None else position.next - 1
+        return (Standing(str(self.table.name), min(at, newest), newest),)
+
+    # -- as a job sees it
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802  Spark's name
+        return not (self._stopped.is_set() or self._error is not None or self._stream.ended)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def awaitTermination(self, timeout: int | None = None) -> bool:  # noqa: N802
+        return self._stopped.wait(timeout)
+
+    def exception(self) -> BaseException | None:
+        return self._error

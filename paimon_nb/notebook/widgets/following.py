@@ -1,0 +1,54 @@
+"""What widgets of running streams share: they look at the stream by themselves and tell the page, until it ends."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import traitlets
+
+from paimon_nb.notebook.widgets.base import Picture
+
+TICK_S = 0.5
+
+
+class Following(Picture):
+    """A picture that draws itself anew twice a second, in a thread of its own, as long as `lives`."""
+
+    view = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        self._thread: threading.Thread | None = None
+        super().__init__(**traits)
+        self.view = self.look()
+        self.on_msg(lambda _widget, content, _buffers: self.hear(content))
+
+    def look(self) -> dict[str, Any]:
+        """What there is to draw now."""
+        raise NotImplementedError
+
+    def lives(self) -> bool:
+        """Whether it may still change."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        """Pass the time until the next look; may do something useful meanwhile."""
+        threading.Event().wait(TICK_S)
+
+    def hear(self, content: Any) -> None:
+        """A message from the page. It comes from whoever wrote the page: anything else than what is expected is ignored."""
+
+    def follow(self) -> None:
+        """Begin to look, if nobody does yet."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
+            self._thread.start()
+
+    def _follow(self) -> None:
+        lives = True
+        while lives:
+            self.wait()
+            lives = self.lives()  # asked before the look: what happens between the two is seen by the next one
+            now = self.look()
+            if now != self.view:
+                self.view = now

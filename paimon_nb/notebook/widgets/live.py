@@ -1,0 +1,215 @@
+"""A streaming query as a live table: rows coloured and signed by kind, rate, lag, pause, seek, stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from html import escape
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.display import display
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
+from paimon_nb.notebook.svg import text_svg
+from paimon_nb.notebook.widgets.base import script
+from paimon_nb.notebook.widgets.following import TICK_S, Following
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.session.stream_jobs import StreamJob
+    from paimon_nb.table.table import Table
+
+KEEP = 100
+"""Rows that a live table shows when the cell does not say --limit."""
+BEAT_S = 5.0
+"""A running stream says that it runs at least this often; live.js takes a longer silence for the kernel's end."""
+FIRST_LOOK_S = 3.0
+"""How long a cell waits for the first rows, so that its stored output has some."""
+
+
+class Feed(Protocol):
+    """A stream that somebody looks at: `LiveResult` (a query, by Spark) or `TableFeed` (a table, without)."""
+
+    job: StreamJob | None
+    tables: tuple[Table, ...]
+    fixed: str | None
+
+    def start(self) -> Any: ...
+
+    def take(self, timeout_s: float) -> list[pa.Table]: ...
+
+    def seek(self, snapshot: int | None) -> None: ...
+
+
+class LiveTable(Following):
+    """Starts the stream. It runs until it is stopped here, by `%paimon jobs`, by STOP JOB, or with the kernel.
+
+    Args:
+        feed: where the rows come from. sql: the query, for the line below. keep: rows that are shown.
+    """
+
+    _esm = script("panel.js", "live.js")
+
+    def __init__(self, feed: Feed, sql: str, keep: int = KEEP) -> None:
+        self.feed, self._sql = feed, sql
+        self.rows, self._rate = LiveRows(keep), Rate()
+        self._paused, self._error = False, ""
+        self._taking = threading.Lock()
+        """Held while rows are taken, and while the stream is moved: none of the old place come after it."""
+        self._handle: Any = None
+        feed.start()
+        assert feed.job is not None
+        self.job = feed.job
+        deadline = time.monotonic() + FIRST_LOOK_S
+        while not self.rows.total and self.job.isActive and time.monotonic() < deadline:
+            self._take(0.2)
+        super().__init__()
+
+    @property
+    def sql(self) -> str:
+        """The query."""
+        return self._sql
+
+    @property
+    def status(self) -> str:
+        """RUNNING, PAUSED, FINISHED, FAILED or CANCELED."""
+        status = self.job.status
+        return "PAUSED" if status == "RUNNING" and self._paused else status
+
+    # -- what the reader does
+
+    def pause(self, paused: bool = True) -> None:
+        """Let the table stand still. The stream goes on until its buffer is full, then it waits."""
+        self._paused = paused
+        self.view = self.look()
+
+    def seek(self, snapshot: int | None) -> None:
+        """Begin anew with the changes of a snapshot, or (None) with the newest state. Starts a stopped stream again.
+
+        Raises: UnsupportedOperation: the query follows the newest state.
+        """
+        with self._taking:
+            self.feed.seek(snapshot)
+            self.rows.clear()
+            self._paused = False
+        self.view = self.look()
+        self.follow()
+
+    def stop(self) -> None:
+        """End the stream; the rows stay."""
+        self.job.stop()
+        self._take(0)
+        self.view = self.look()
+
+    def hear(self, content: Any) -> None:
+        self._error = ""
+        try:
+            match content:
+                case {"pause": bool(paused)}:
+                    self.pause(paused)
+                case {"stop": True}:
+                    self.stop()
+                case {"seek": None}:
+                    self.seek(None)
+                case {"seek": str(text)}:
+                    if not text.strip().isdecimal():
+                        raise _NoSnapshot(text)
+                    self.seek(int(text))
+        except PaimonError as error:
+            self._error = f"{error.message}; {error.hint}" if error.hint else error.message
+            self.view = self.look()
+        except _NoSnapshot as error:
+            self._error = str(error)
+            self.view = self.look()
+
+    # -- following
+
+    def lives(self) -> bool:
+        return self.job.isActive
+
+    def wait(self) -> None:
+        began = time.monotonic()
+        if not self._paused:
+            self._take(TICK_S / 2)
+        threading.Event().wait(max(0.05, TICK_S - (time.monotonic() - began)))
+
+    def _take(self, timeout_s: float) -> None:
+        with self._taking:
+            for changes in self.feed.take(timeout_s):
+                self.rows.add(changes)
+
+    def _follow(self) -> None:
+        super()._follow()
+        self._take(0)
+        self.view = self.look()
+        if self._handle is not None:  # the notebook keeps the last rows, not the first
+            data, metadata = self._repr_mimebundle_()
+            self._handle.update(data, metadata=metadata, raw=True)
+
+    def look(self) -> dict[str, Any]:
+        status, failed = self.status, self.job.error
+        rate = self._rate.seen(time.monotonic(), self.rows.total)
+        error = self._error
+        if failed is not None:
+            error = f"{failed.message}; {failed.hint}" if failed.hint else failed.message
+        return {
+            "status": status,
+            "rate": rate_text(rate) if status == "RUNNING" else "",
+            "counts": dict(self.rows.counts),
+            "waiting": max(0, self.job.rows - self.rows.total) if self._paused else 0,
+            "lag": self._lag(),
+            "columns": self.rows.columns,
+            "numbers": self.rows.numeric,
+            "rows": self.rows.shown(),
+            "total": self.rows.total,
+            "more": f"{self.rows.left_out:,} more columns" if self.rows.left_out else getattr(self.feed, "note", ""),
+            "fixed": self.feed.fixed or "",
+            "sql": self._sql,
+            "error": error,
+            "beat": int(time.monotonic() / BEAT_S) if self.job.isActive else 0,
+        }
+
+    def _lag(self) -> list[dict[str, Any]]:
+        try:
+            found = self.job.standings()
+        except PaimonError:  # dropped meanwhile; the stream itself will tell
+            return []
+        return [{"table": s.table, "text": str(s), "behind": s.behind, "newest": s.newest} for s in found]
+
+    # -- on the page
+
+    def _ipython_display_(self) -> None:
+        data, metadata = self._repr_mimebundle_()
+        self._handle = display(data, metadata=metadata, raw=True, display_id=True)
+        self.follow()
+
+    def still_text(self) -> str:
+        head = f"live: {counts_text(self.rows.counts)}"
+        shown = self.rows.shown()
+        if not shown:
+            return head
+        names = ["op", *self.rows.columns]
+        lines = [[_flat(v) for v in row[1:]] for row in shown]
+        widths = [max(len(n), *(len(line[i]) for line in lines)) for i, n in enumerate(names)]
+        table = ["  ".join(v.ljust(w) for v, w in zip(line, widths, strict=True)).rstrip() for line in (names, *lines)]
+        return "\n".join([head, *table])
+
+    def still_svg(self) -> str:
+        return text_svg(self.still_text(), f"live table: {counts_text(self.rows.counts)}")
+
+    def still_html(self) -> str:
+        return f'<pre style="overflow:auto;max-height:460px">{escape(self.still_text())}</pre>'
+
+
+class _NoSnapshot(ValueError):
+    def __str__(self) -> str:
+        return f"{self.args[0][:40]!r} is no id of a snapshot"
+
+
+def _flat(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    flat = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    return flat if len(flat) <= 60 else flat[:59] + "…"

@@ -1,0 +1,226 @@
+"""Streams in a real JupyterLab: live tables, job cards, the list of jobs; interrupts and restarts."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lab_kit import Lab, Notebook
+from panel_kit import opened, serious_issues
+from playwright.sync_api import expect
+from test_lab import CONTRAST
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext paimon_nb\n%paimon connect warehouse",
+    "%paimon live orders",
+    "%paimon live orders scan.mode=latest",
+    "%paimon jobs",
+    "import os\nos.getpid()",
+)
+LIVE, LATEST, JOBS, PID = 1, 2, 3, 4
+SPARK_CELLS = (
+    CELLS[0],
+    "%%paimon\nCREATE TABLE copies (id INT, status STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1');\n"
+    "SET 'execution.runtime-mode' = 'streaming';\n"
+    "INSERT INTO copies SELECT id, UPPER(status) FROM orders",
+    "%%paimon\nSELECT id, status FROM orders WHERE id > 1",
+    "%paimon jobs",
+    "import os\nos.getpid()",
+)
+CARD, SELECT = 1, 2
+RUN = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
+ROWS = """
+import pyarrow as pa
+from paimon_nb.notebook.magics.current import workbench
+_t = workbench().table('orders')
+"""
+
+
+PATIENT_MS = 180_000
+"""For what Spark does."""
+REPORT = """
+code => new Promise((done) => {
+  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  let said = "";
+  const asked = kernel.requestExecute({ code });
+  asked.onIOPub = (m) => {
+    if (m.header.msg_type === "stream" && m.content.text.includes("begins")) setTimeout(() => kernel.interrupt(), 1500);
+    if (m.header.msg_type === "error") said = m.content.ename;
+  };
+  asked.done.then(() => done(said));
+})
+"""
+"""Runs code, interrupts it when it says that it begins, and gives the error that it ends with."""
+
+
+def put(key: int, status: str) -> str:
+    """Python that upserts a row of `orders`."""
+    return f"_t.upsert(pa.table({{'id': pa.array([{key}], pa.int32()), 'status': ['{status}']}}));"
+
+
+def write_table(lab: Lab) -> None:
+    import paimon_nb
+
+    with paimon_nb.connect(str(lab.root / "warehouse")) as wb:
+        wb.run(
+            "CREATE TABLE orders (id INT, status STRING, PRIMARY KEY (id) NOT ENFORCED) "
+            "WITH ('bucket' = '1', 'changelog-producer' = 'lookup')"
+        )
+        wb.table("orders").upsert(pa.table({"id": pa.array([1, 2], pa.int32()), "status": ["new", "new"]}))
+
+
+@pytest.fixture(scope="module")
+def shown(notebook: Notebook, lab: Lab) -> Notebook:
+    write_table(lab)
+    return opened(notebook, lab, "streams.ipynb", CELLS)
+
+
+def kinds(notebook: Notebook, cell: int) -> list[str]:
+    """What the rows of a live table say, newest first."""
+    rows = notebook.output(cell).locator("tbody tr").all()
+    return [" ".join(row.locator("td").all_inner_texts()) for row in rows]
+
+
+def test_a_table_is_followed_row_by_row(shown: Notebook) -> None:
+    output = shown.output(LIVE)
+    expect(output.locator("tbody tr")).to_have_text(["+I2new", "+I1new"])
+    assert shown.page.evaluate(RUN, ROWS + put(2, "paid") + "_t.delete('id = 1')") == "ok"
+    expect(output.locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new", "+I2new", "+I1new"])
+    expect(output.locator(".facts")).to_have_text(
+        re.compile(r"^2 \+I, 1 -U, 1 \+U, 1 -D · .* up to snapshot \d+, the newest$")
+    )
+    assert output.locator("tbody tr").first.get_attribute("class") == "gone"
+    expect(shown.output(LATEST).locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new"])
+
+
+def test_texts_are_legible_and_controls_have_names(shown: Notebook) -> None:
+    for theme in ("Light", "Dark"):
+        shown.theme(f"JupyterLab {theme}")
+        for name, cell in (("live", LIVE), ("jobs", JOBS)):
+            least, text = shown.output(cell).evaluate(CONTRAST)
+            assert least >= 4.5, (name, text, least)  # WCAG AA
+            assert serious_issues(shown, cell) == [], name
+            shown.keep(f"{name}-{theme.lower()}", cell)
+    shown.theme("JupyterLab Light")
+
+
+def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
+    output, keyboard = shown.output(LIVE), shown.page.keyboard
+    output.get_by_role("button", name="pause").focus()
+    keyboard.press("Enter")
+    expect(output.get_by_role("status")).to_have_text("❚❚ paused")
+    assert shown.page.evaluate(RUN, ROWS + put(3, "late")) == "ok"
+    expect(output.locator(".facts")).to_contain_text("behind the newest")
+    assert "late" not in output.locator("tbody").inner_text()
+    keyboard.press("Enter")
+    expect(output.locator("tbody tr").first).to_have_text("+I3late")
+    keyboard.press("Tab")  # stop
+    keyboard.press("Tab")
+    keyboard.type("3")
+    keyboard.press("Enter")
+    expect(output.locator("tbody tr")).to_have_text(["+I3late", "-D1new", "+U2paid", "-U2new"])
+    place = output.get_by_label("from snapshot")
+    place.fill("soon")
+    place.press("Enter")
+    expect(output.get_by_role("alert")).to_contain_text("'soon' is no id of a snapshot")
+    place.fill("")
+    place.press("Enter")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    expect(output.locator("tbody tr")).to_have_count(2)  # the newest state
+    assert sorted(kinds(shown, LIVE)) == ["+I 2 paid", "+I 3 late"]
+    output.get_by_role("button", name="stop").click()
+    expect(output.get_by_role("status")).to_have_text("■ stopped")
+    output.get_by_role("button", name="start again").click()
+    expect(output.get_by_role("status")).to_have_text("● running")
+
+
+def test_an_interrupt_ends_its_cell_and_no_stream(shown: Notebook) -> None:
+    assert (
+        shown.page.evaluate(REPORT, "import time\nprint('begins', flush=True)\ntime.sleep(600)") == "KeyboardInterrupt"
+    )
+    assert shown.page.evaluate(RUN, ROWS + put(4, "alive")) == "ok"
+    for cell in (LIVE, LATEST):
+        expect(shown.output(cell).locator("tbody tr").first).to_have_text("+I4alive")
+
+
+def test_jobs_are_stopped_from_the_list(shown: Notebook) -> None:
+    jobs = shown.output(JOBS)
+    expect(jobs.locator(".job.running")).to_have_count(2)
+    jobs.get_by_role("button", name="stop live default.orders").last.focus()
+    shown.page.keyboard.press("Enter")
+    expect(jobs.locator(".job").last).to_contain_text("canceled")  # ended ones stand below
+    expect(shown.output(LATEST).get_by_role("status")).to_have_text("■ stopped")
+    expect(shown.output(LIVE).get_by_role("status")).to_have_text("● running")
+
+
+def test_a_cell_that_runs_again_ends_its_stream(shown: Notebook) -> None:
+    shown.page.evaluate("i => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = i; }", LIVE)
+    shown.command("notebook:run-cell")
+    jobs = shown.output(JOBS).locator(".job")
+    expect(jobs).to_have_count(3)
+    expect(shown.output(JOBS).locator(".job.running")).to_have_count(1)
+
+
+def test_a_restarted_kernel_leaves_no_stream_behind(shown: Notebook) -> None:
+    pid = int(shown.output(PID).inner_text())
+    restarted_without_a_trace(shown, [pid])
+    expect(shown.output(LIVE).locator("output.state")).to_contain_text("the kernel says nothing", timeout=60_000)
+
+
+def restarted_without_a_trace(shown: Notebook, pids: list[int]) -> None:
+    shown.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    deadline = time.monotonic() + 60
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        shown.page.wait_for_timeout(200)
+    assert [p for p in pids if alive(p)] == []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "(zombie)" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_streams_of_spark_are_seen_interrupted_stopped_and_gone(notebook: Notebook, lab: Lab) -> None:
+    """A streaming INSERT as a card, a streaming SELECT as a live table; the kernel's end is theirs and the JVM's."""
+    if not (lab.root / "warehouse").exists():
+        write_table(lab)
+    shown = opened(notebook, lab, "spark.ipynb", SPARK_CELLS, wait_ms=PATIENT_MS)
+    assert shown.page.evaluate(RUN, ROWS + put(30, "first")) == "ok"
+    card, live = shown.output(CARD), shown.output(SELECT)
+    expect(card.locator(".job.running")).to_contain_text(
+        re.compile(r"running · [1-9]\d* rows.* the newest"), timeout=PATIENT_MS
+    )
+    expect(live.locator("tbody tr").first).to_have_text("+I30first", timeout=PATIENT_MS)
+    assert shown.page.evaluate(RUN, ROWS + put(30, "second")) == "ok"
+    expect(live.locator("tbody tr").first).to_have_text("+U30second", timeout=PATIENT_MS)
+    assert kinds(shown, SELECT)[:3] == ["+U 30 second", "-U 30 first", "+I 30 first"]
+    assert serious_issues(shown, CARD) == serious_issues(shown, SELECT) == []
+    for theme in ("Dark", "Light"):
+        shown.theme(f"JupyterLab {theme}")
+        shown.keep(f"job-{theme.lower()}", CARD)
+
+    slow = "SELECT SUM(a.id % 7 + b.id % 5) FROM range(2000000) a CROSS JOIN range(1000000) b"
+    assert shown.page.evaluate(REPORT, f"print('begins', flush=True)\n%paimon {slow}") == "Cancelled"
+    assert shown.page.evaluate(RUN, ROWS + put(31, "alive")) == "ok"
+    expect(live.locator("tbody tr").first).to_have_text("+I31alive", timeout=PATIENT_MS)
+    place = live.get_by_label("from snapshot")
+    place.fill("1")
+    place.press("Enter")
+    expect(live.locator("tbody tr").last).to_have_text("+I2new", timeout=PATIENT_MS)
+
+    shown.output(3).get_by_role("button", name="stop insert-into_default.copies").click()
+    expect(card.locator(".job.canceled")).to_have_count(1, timeout=PATIENT_MS)
+    expect(live.get_by_role("status")).to_have_text("● running")
+    pid = int(shown.output(4).inner_text())
+    java = [int(p) for t in Path(f"/proc/{pid}/task").iterdir() for p in (t / "children").read_text().split()]
+    assert java
+    restarted_without_a_trace(shown, [pid, *java])
