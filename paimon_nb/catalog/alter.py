@@ -12,10 +12,11 @@ from dataclasses import replace
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.name import check_name
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.schema_rules import check_schema
 from paimon_nb.catalog.type_changes import may_change
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
-from paimon_nb.options import TABLE_OPTIONS, TableOptions, validate_table_options
+from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.plan.ddl import (
     AddColumn,
     AlterColumn,
@@ -26,7 +27,6 @@ from paimon_nb.plan.ddl import (
     SetComment,
     SetOptions,
 )
-from paimon_nb.table.merge import MergeSpec
 
 _INDEX_OF_COLUMN = re.compile(r"file-index\.(?P<kind>[^.]+)\.(?P<column>[^.\[]+)(?P<rest>(\[.*\])?\..+)")
 """`file-index.bitmap.<column>.version`, also `...<column>[key].version`."""
@@ -46,12 +46,6 @@ def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: b
     for change in changes:
         _APPLY[type(change)](draft, change)
     return draft.finish(now_ms)
-
-
-def check_merge_rules(schema: TableSchema) -> None:
-    """Raise BadOptionValue when the options contradict each other about how rows merge; every write would fail on them."""
-    if schema.primary_keys:
-        MergeSpec.of(schema, TableOptions(schema.options))
 
 
 class _Draft:
@@ -82,8 +76,7 @@ class _Draft:
             return self.old
         if not self.fields:
             raise SchemaChangeError("a table needs at least one column", hint="DROP TABLE removes the table")
-        validate_table_options(self.options)
-        check_merge_rules(changed)
+        check_schema(changed)
         return replace(changed, id=self.old.id + 1, time_ms=now_ms)
 
     def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:

@@ -19,12 +19,12 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.name import Name, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.alter import apply_changes, check_merge_rules
+from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.register import DB_SUFFIX, Register
+from paimon_nb.catalog.schema_rules import check_fallback, check_schema
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
-from paimon_nb.options import validate_table_options
 from paimon_nb.plan.ddl import Change
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -110,8 +110,7 @@ class WarehouseCatalog(Catalog):
         missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
-        validate_table_options(schema.options)
-        check_merge_rules(schema)
+        check_schema(schema)
         if self._made(name, schema):
             return True
         if if_not_exists:
@@ -193,6 +192,7 @@ class WarehouseCatalog(Catalog):
                 raise self._no_table(name)
             has_data = table.store.snapshots.latest_id() is not None
             changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
+            check_fallback(changed, table.store.branches)
             if changed is latest:
                 return changed
             if table.store.schemas.create(changed):

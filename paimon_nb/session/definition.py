@@ -158,9 +158,8 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     options = {
         k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
     }
-    primary = definition.primary_keys or _names(options.pop("primary-key", ""))
-    partition = definition.partition_keys or _names(options.pop("partition", ""))
-    options.pop("primary-key", None), options.pop("partition", None)
+    primary = _keys("primary-key", definition.primary_keys, options)
+    partition = _keys("partition", definition.partition_keys, options)
     if definition.location is not None:
         raise UnsupportedOperation(
             "LOCATION outside the warehouse is not kept by a filesystem catalog",
@@ -184,6 +183,18 @@ def _columns(definition: TableDef) -> tuple[object, ...]:
     if not stored:
         raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
     return tuple((c.name, c.type, c.comment, c.default) for c in stored)
+
+
+def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
+    in_option = _names(options.pop(option, ""))
+    if in_clause and in_option:
+        raise BadOptionValue(
+            f"option {option!r} is told in a clause too",
+            hint="keep one of the two",
+            option=option,
+            value=",".join(in_option),
+        )
+    return in_clause or in_option
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -224,9 +224,9 @@ def create_schema(
                 )
         if len(set(keys)) != len(keys):
             raise SchemaMismatch(f"a {what} key is named twice", hint="name each column once")
-    if primary_keys and set(primary_keys) == set(partition_keys):
+    if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaMismatch(
-            "the primary key is the partition key: every partition would hold one row",
+            "the primary key is nothing but partition keys: every partition would hold one row",
             hint="add a column to the primary key",
         )
     fields = [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
