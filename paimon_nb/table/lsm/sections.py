@@ -5,7 +5,6 @@ Source: format reference, section 14.1 (Paimon `mergetree/compact/IntervalPartit
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -34,15 +33,46 @@ def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Sec
 
 
 def _runs(section: list[tuple[Any, Any, DataFile]]) -> Section:
-    """Greedy: each file goes to the run that ends first, if that run ends before the file begins."""
-    ends: list[tuple[Any, int]] = []  # (max key of the run's last file, index of the run)
-    runs: list[list[DataFile]] = []
+    """Greedy: each file goes to the run that ends first, if that run ends before the file begins.
+
+    The runs' order means nothing to a merge, but changes are read file after file: it is that of Java's queue.
+    """
+    queue: list[tuple[Any, list[DataFile]]] = []  # (max key of the run's last file, run), a heap by the keys
     for low, high, file in section:
-        if ends and ends[0][0] < low:
-            index = ends[0][1]
-            runs[index].append(file)
-            heapq.heapreplace(ends, (high, index))
+        if not queue:
+            _add(queue, (high, [file]))
+            continue
+        end, run = _poll(queue)
+        if end < low:
+            _add(queue, (high, [*run, file]))
         else:
-            runs.append([file])
-            heapq.heappush(ends, (high, len(runs) - 1))
-    return tuple(SortedRun(tuple(r)) for r in runs)
+            _add(queue, (high, [file]))
+            _add(queue, (end, run))
+    return tuple(SortedRun(tuple(run)) for _, run in queue)
+
+
+def _add(heap: list[tuple[Any, list[DataFile]]], item: tuple[Any, list[DataFile]]) -> None:
+    """`java.util.PriorityQueue.add`."""
+    at = len(heap)
+    heap.append(item)
+    while at and item[0] < heap[(at - 1) // 2][0]:
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = item
+
+
+def _poll(heap: list[tuple[Any, list[DataFile]]]) -> tuple[Any, list[DataFile]]:
+    """`java.util.PriorityQueue.poll`."""
+    first, item = heap[0], heap.pop()
+    if not heap:
+        return first
+    at = 0
+    while (child := 2 * at + 1) < len(heap):
+        if child + 1 < len(heap) and heap[child + 1][0] < heap[child][0]:
+            child += 1
+        if not heap[child][0] < item[0]:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = item
+    return first

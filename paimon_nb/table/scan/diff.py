@@ -22,6 +22,9 @@ _DELETE = 3
 def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_deletes: bool) -> pa.Table:
     """Rows of `after` that are new or changed; with `keep_deletes` also those of `before` that are gone, as -D.
 
+    A key whose rows have one sequence number in both states, but not one value, was only merged further meanwhile (by a
+    compaction). Java tells it or not by which of its two readers was advanced last; so do we.
+
     Args:
         before, after: kv tables with one row a key.
     """
@@ -35,6 +38,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     first, last = order[starts], order[ends]
     alone = first == last
     old, new = alone & (last < size), last >= size
+    new &= ~_after_first(first, last, size, _tied(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_equal(both, first[pairs], last[pairs])
@@ -49,6 +53,29 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
         lost = lost.set_column(at, lost.schema.field(at), pa.array(np.full(len(gone), _DELETE, np.int8)))
         result = pa.concat_tables([result, lost])
     return result
+
+
+def _tied(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) -> np.ndarray:
+    """Whether two different rows have one place in the order of the key's rows."""
+    tied = left != right
+    for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
+        if tied.any():
+            column = rows.column(name).combine_chunks()
+            tied &= _same(column.take(pa.array(left)), column.take(pa.array(right)))
+    return np.asarray(tied)
+
+
+def _after_first(first: np.ndarray, last: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
+    """For each key in order, whether Java takes a tied later row before the earlier one, which hides the difference.
+
+    A tie is won by the reader that was not advanced last, and of a pair the one that came first is advanced last.
+    Source: Paimon `LoserTree` of two leaves, built from the later state's reader on.
+    """
+    came_later = np.where(tied, False, first >= size)
+    number = np.arange(len(first))
+    settled = np.maximum.accumulate(np.where(tied, -1, number)) if len(first) else number
+    base = np.where(settled >= 0, came_later[settled], False)
+    return np.asarray(tied & (base ^ ((number - settled) % 2 == 1)))
 
 
 def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:

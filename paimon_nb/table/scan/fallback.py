@@ -25,9 +25,7 @@ def with_fallback(plan: ScanPlan, name: str, *, latest: bool) -> ScanPlan:
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
-    other = store.on_branch(name)
-    _check_alike(store, other)
-    snapshot = other.latest() if latest or plan.snapshot is None else _as_of(other, plan.snapshot.time_ms)
+    other, snapshot = fallback_state(store, name, None if latest else plan.snapshot)
     if snapshot is None:
         return plan
     mine = {e.partition for e in live(store, plan.snapshot).entries} if plan.snapshot is not None else set()
@@ -37,6 +35,16 @@ def with_fallback(plan: ScanPlan, name: str, *, latest: bool) -> ScanPlan:
     stage = Stage(f"partitions of branch {name}", len(found), len(found - mine))
     funnel = Funnel((*plan.skipped.stages, stage), plan.skipped.left_out)
     return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
+
+
+def fallback_state(store: TableStore, name: str, as_of: Snapshot | None) -> tuple[TableStore, Snapshot | None]:
+    """The fallback branch, and its state when a snapshot of the main branch was made (the newest without one).
+
+    Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
+    """
+    other = store.on_branch(name)
+    _check_alike(store, other)
+    return other, other.latest() if as_of is None else _as_of(other, as_of.time_ms)
 
 
 def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:

@@ -28,7 +28,7 @@ from paimon_nb.table.scan.predicate import Predicate, only_on
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import Split, pack_bucket
 from paimon_nb.table.scan.travel import local_ms, not_after, snapshot_by_id
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate 
 def plan_changes(
     store: TableStore, snapshots: Sequence[Snapshot], mode: str, predicate: Predicate | None = None
 ) -> ScanPlan:
-    """The changes that some snapshots made, each row as it was written; streams read one snapshot at a time.
+    """The changes that some snapshots made, each row as it was written.
 
     Args:
         mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, but of OVERWRITEs.
@@ -243,6 +243,8 @@ def plan_changes(
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
         entries += [e for e in changes(store, name, pruner.keep_manifests).entries if e.kind == ADD]
     entries = pruner.buckets(pruner.partitions(entries))
+    if store.bucket_option == POSTPONE_BUCKET:
+        entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
     entries = pruner.statistics(pruner.levels(entries, visible_levels(store), "level 0 waits for compaction"))
     last = snapshots[-1] if snapshots else None
     splits = [

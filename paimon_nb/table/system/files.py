@@ -7,7 +7,8 @@ from typing import Any
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
-from paimon_nb.table.scan import every_level, plan_scan
+from paimon_nb.table.scan import every_level, parse_travel, plan_scan
+from paimon_nb.table.scan.travel import Latest
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.shape import fixed, partition_texts
@@ -38,6 +39,8 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     plan = plan_scan(store, levels=every_level)
     store = plan.store
+    if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
+        store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past moment is told in its own columns
     texts, partition = StatsTexts(store), partition_texts(store)
     for split in plan.splits:
         folder = store.bucket_dir(split.partition, split.bucket) if split.files else ""

@@ -1,9 +1,13 @@
-"""`t$partitions`: rows, bytes and files of each partition."""
+"""`t$partitions`: rows, bytes and files of each partition; those of the fallback branch that the table lacks, too."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.entries import live
+from paimon_nb.table.scan.fallback import fallback_state
+from paimon_nb.table.scan.travel import Latest, parse_travel
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.groups import live_entries, totals
 from paimon_nb.table.system.shape import fixed, partition_texts
@@ -18,8 +22,14 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
-    _, entries = live_entries(store)
+    snapshot, entries = live_entries(store)
     text = partition_texts(store)
+    if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
+        mine = {e.partition for e in entries}
+        other, state = fallback_state(
+            store, name, None if isinstance(parse_travel(store.options), Latest) else snapshot
+        )
+        entries += [e for e in live(other, state).entries if e.partition not in mine] if state is not None else []
     # Files that wait for a real bucket belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
     found = totals(real, lambda e: e.partition)

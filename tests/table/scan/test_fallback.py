@@ -54,6 +54,14 @@ def test_missing_partitions_come_from_the_branch(two: TableStore) -> None:
     assert Table(two).system("files").num_rows == 1
 
 
+def test_partitions_of_the_branch_are_listed(two: TableStore) -> None:
+    def listed(**options: str) -> list[tuple[str, int]]:
+        rows = Table(two).system("partitions", options=options).to_pylist()
+        return [(r["partition"], r["record_count"]) for r in rows]
+
+    assert listed() == listed(**{"scan.snapshot-id": "1"}) == [("{a}", 1), ("{b}", 2)]
+
+
 def test_a_condition_brings_no_hidden_rows_to_light(two: TableStore) -> None:
     assert read(two, "v = 'o'") == [("b", 200, "o")]
     assert read(two, "k = 100") == []

@@ -204,3 +204,32 @@ def test_values_of_every_kind_are_compared(tmp_path: Path) -> None:
     compact_all(store.copy({"write-only": "false"}))
     found = read_plan(plan_scan(between(store, "1,3", "diff"))).column("id").to_pylist()
     assert sorted(found) == [1, 2]
+
+
+def test_rows_that_wait_for_a_bucket_are_no_changes_yet(tmp_path: Path) -> None:
+    store = table(tmp_path, bucket="-2")
+    write(store, ("+I", 1, "a"))
+    compact_all(store)
+    write(store, ("+I", 2, "b"))
+    assert rows(store) == [(1, "a")]
+    assert rows(between(store, "0,3")) == audit(between(store, "0,3", "delta")) == []
+
+
+def test_rows_merged_further_by_a_compaction(tmp_path: Path) -> None:
+    """Both states hold one base file, which is left out, so the newer records differ: Java tells every other such key."""
+    options = {"merge_engine": "aggregation", "changelog_producer": "lookup", "bucket": "1"}
+    columns = {"id": "INT", "s": "INT"}
+    store = make_table(f"{tmp_path}/t", columns, ["id"], **options, **{"fields.s.aggregate-function": "sum"})
+    put(store, [{"id": i, "s": 1} for i in range(1, 100)])
+    put(store, [{"id": i, "s": 1} for i in range(1, 6)])
+    assert rows(between(store, "3,4", "diff")) == [(2, 2), (4, 2)]
+
+
+def test_changes_are_read_in_javas_order_of_files(tmp_path: Path) -> None:
+    """The order in which Java's queue of runs is left by files of the keys 1 to 3, 1 to 2 and 2."""
+    store = table(tmp_path, changelog_producer="input")
+    write(store, ("+I", 1, "a"), ("+I", 2, "a"), ("+I", 3, "a"))
+    write(store, ("+I", 1, "b"), ("+I", 2, "b"))
+    write(store, ("+I", 2, "c"))
+    found = read_plan(plan_scan(between(store, "0,3"))).column("v").to_pylist()
+    assert found == ["c", "a", "a", "a", "b", "b"]

@@ -16,6 +16,7 @@ from paimon_nb.table.maintain import ExpireLimits, create_tag, expire_snapshots
 from paimon_nb.table.scan import AtSnapshot, AtTime, AtVersion, AtWatermark, plan_scan, read_plan, resolve
 from paimon_nb.table.scan.travel import local_ms
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.system import SYSTEM_TABLES
 
 COLUMNS = {"id": "INT", "v": "STRING"}
 
@@ -159,3 +160,16 @@ def test_old_and_own_schema(history: TableStore) -> None:
     assert late == [{"renamed": "x", "id": 1, "extra": None}]
     where = plan_scan(store.copy({"scan.version": "2"}), where="v = 'x' AND id > 1")
     assert read_plan(where).to_pylist() == [{"id": 2, "v": "x"}]
+
+
+def test_files_of_a_past_moment_are_told_in_its_own_columns(history: TableStore) -> None:
+    old = history.schema
+    fields = (old.fields[0], replace(old.fields[1], name="w"), DataField(2, "more", parse_type("INT")))
+    assert history.schemas.create(replace(old, id=1, fields=fields, highest_field_id=2))
+    store = history.refreshed()
+
+    def told(**options: str) -> set[str]:
+        return set(SYSTEM_TABLES["files"].read(store.copy(options)).column("null_value_counts").to_pylist())
+
+    assert told() == {"{id=0, more=1, w=0}"}
+    assert told(**{"scan.snapshot-id": "3"}) == {"{id=0, v=0}"}
