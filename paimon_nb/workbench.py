@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
 from paimon_nb.base.name import MAIN_BRANCH, Name, split_name
 from paimon_nb.catalog import open_catalog
-from paimon_nb.fs import RootedFileIO, open_fs
+from paimon_nb.fs import RootedFileIO, external_roots, open_fs
 from paimon_nb.session import Result, Session, run_statement
 from paimon_nb.session.spark_catalogs import with_store_settings
 from paimon_nb.table.store import TableStore
@@ -56,7 +56,7 @@ def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, st
     """
     text = str(path)
     fs = open_fs(text, options or {})
-    rooted = RootedFileIO(fs, text)
+    rooted = RootedFileIO(fs, text, external_roots(options or {}))
     store = TableStore.open(rooted, rooted.root, branch=branch, dynamic=options)
     directory, base = posixpath.split(rooted.root.rstrip("/"))
     database = posixpath.basename(directory).removesuffix(".db") or "default"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from paimon_nb.catalog.register import DirectoryRegister
 from paimon_nb.catalog.warehouse import WarehouseCatalog
-from paimon_nb.fs import FileIO, RootedFileIO
+from paimon_nb.fs import FileIO, RootedFileIO, external_roots
 
 
 class FilesystemCatalog(WarehouseCatalog):
@@ -21,5 +21,5 @@ class FilesystemCatalog(WarehouseCatalog):
 
     def __init__(self, name: str, warehouse: str, options: Mapping[str, str], fs: FileIO) -> None:
         # The rooted view gives back normalised absolute paths, so every path below it is comparable.
-        rooted = RootedFileIO(fs, warehouse)
+        rooted = RootedFileIO(fs, warehouse, external_roots(options))
         super().__init__(name, options, rooted, DirectoryRegister(rooted, rooted.root))

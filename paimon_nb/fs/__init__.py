@@ -5,7 +5,7 @@ from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.locked import Lock, LockedFileIO
 from paimon_nb.fs.memory import MemoryFileIO
 from paimon_nb.fs.open import open_fs
-from paimon_nb.fs.rooted import RootedFileIO
+from paimon_nb.fs.rooted import RootedFileIO, external_roots
 
 __all__ = [
     "FileIO",
@@ -16,6 +16,7 @@ __all__ = [
     "MemoryFileIO",
     "OutputFile",
     "RootedFileIO",
+    "external_roots",
     "open_fs",
     "without_scheme",
 ]

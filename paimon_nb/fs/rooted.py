@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import without_scheme
+
+EXTERNAL_PATHS = "data-file.external-paths"
+"""Option of a catalog: a table's own metadata could name any place, so the places are the user's to allow."""
+
+
+def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The places outside the warehouse that a catalog's options allow."""
+    return tuple(p.strip() for p in options.get(EXTERNAL_PATHS, "").split(",") if p.strip())
 
 
 class RootedFileIO(FileIO):
@@ -43,7 +51,10 @@ class RootedFileIO(FileIO):
         clean = posixpath.normpath(plain) if self._local else plain
         if not any(clean == r or clean.startswith(r.rstrip("/") + "/") for r in self.roots):
             raise OutsideWarehouse(
-                f"{path!r} lies outside {self.root}", hint="open its own warehouse", path=path, root=self.root
+                f"{path!r} lies outside {self.root}",
+                hint=f"open its own warehouse, or allow the place by the catalog option {EXTERNAL_PATHS!r}",
+                path=path,
+                root=self.root,
             )
         if self._local:
             real = os.path.realpath(clean)

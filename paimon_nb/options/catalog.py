@@ -12,6 +12,11 @@ from paimon_nb.options.option import Option, boolean, choice, duration, integer,
 METASTORE = text("metastore", "filesystem", "kind of catalog: filesystem, hive, jdbc, rest")
 WAREHOUSE = text("warehouse", None, "where databases and tables lie")
 URI = text("uri", None, "address of the metastore, the database, or the REST server")
+DATA_FILE_EXTERNAL_PATHS = text(
+    "data-file.external-paths",
+    None,
+    "places outside the warehouse, separated by commas, where tables may keep data files",
+)
 TABLE_TYPE = choice("table.type", "managed", "managed external", "whether DROP TABLE deletes the files")
 CASE_SENSITIVE = boolean("case-sensitive", None, "whether names keep their case", fallback_keys=("allow-upper-case",))
 SYNC_ALL_PROPERTIES = boolean("sync-all-properties", True, "copy all table options to the metastore")

@@ -11,7 +11,7 @@ from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
 from paimon_nb.catalog.jdbc.register import JdbcRegister
 from paimon_nb.catalog.warehouse import WarehouseCatalog
-from paimon_nb.fs import Lock, RootedFileIO, open_fs
+from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
@@ -30,7 +30,7 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
                 option=key,
             )
     database = Database.of(uri, options)
-    fs = RootedFileIO(open_fs(warehouse, options), warehouse)
+    fs = RootedFileIO(open_fs(warehouse, options), warehouse, external_roots(options))
     key = TableOptions(options).get(opt.CATALOG_KEY)
     register = JdbcRegister(database, key, fs.root)
     # Java's engines make it when they open a catalog.
