@@ -72,7 +72,7 @@ NOT_HERE = {
     ),
     **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
     **dict.fromkeys(("migrate_database", "migrate_table", "repair"), "it needs a Hive metastore"),
-    "merge_branch": "it belongs to a newer kind of table",
+    "merge_branch": "Paimon 1.3 has no such procedure; fast_forward takes a whole branch over",
     "remove_unexisting_manifests": "a table whose manifests are lost cannot be trusted; roll back to a tag or snapshot",
 }  # fmt: skip
 """Procedures of Paimon that are known by name and refused, with the reason."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from paimon_nb.format.manifest import ManifestEntry
+from paimon_nb.format.manifest import DELETE, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.scan.entries import live
+from paimon_nb.table.scan.entries import changes, live
 from paimon_nb.table.scan.travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 
@@ -27,10 +27,11 @@ class Totals:
     total_buckets: int = -1
 
     def add(self, entry: ManifestEntry) -> None:
-        f = entry.file
-        self.rows += f.row_count
-        self.size += f.file_size
-        self.files += 1
+        """Count a file, or take one back that was counted; the latest time stays that of any of them, as in Java."""
+        f, sign = entry.file, -1 if entry.kind == DELETE else 1
+        self.rows += sign * f.row_count
+        self.size += sign * f.file_size
+        self.files += sign
         if f.creation_time_ms is not None:
             self.newest_ms = max(self.newest_ms or f.creation_time_ms, f.creation_time_ms)
         self.total_buckets = entry.total_buckets
@@ -42,9 +43,17 @@ def live_entries(store: TableStore) -> tuple[Snapshot | None, list[ManifestEntry
     return snapshot, live(store, snapshot).entries if snapshot is not None else []
 
 
+def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
+    """Every entry of a snapshot's manifests as it stands there: files added, also those taken back since, and the taking back."""
+    if snapshot is None:
+        return []
+    names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
+    return [e for name in names for e in changes(store, name).entries]
+
+
 def totals(entries: list[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
-    """Sums by key, keys in the order of first sight."""
+    """Sums by key, keys in the order of first sight; those of which no file is left are left out."""
     out: dict[K, Totals] = {}
     for entry in entries:
         out.setdefault(key(entry), Totals()).add(entry)
-    return out
+    return {k: t for k, t in out.items() if t.files > 0}

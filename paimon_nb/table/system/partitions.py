@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.entries import live
 from paimon_nb.table.scan.fallback import fallback_state
-from paimon_nb.table.scan.travel import Latest, parse_travel
+from paimon_nb.table.scan.travel import Latest, parse_travel, resolve
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.groups import live_entries, totals
+from paimon_nb.table.system.groups import stated_entries, totals
 from paimon_nb.table.system.shape import fixed, partition_texts
 
 COLUMNS = {
@@ -22,14 +21,15 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
-    snapshot, entries = live_entries(store)
+    snapshot = resolve(store, parse_travel(store.options))
+    entries = stated_entries(store, snapshot)
     text = partition_texts(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
-        mine = {e.partition for e in entries}
+        mine = set(totals(entries, lambda e: e.partition))
         other, state = fallback_state(
             store, name, None if isinstance(parse_travel(store.options), Latest) else snapshot
         )
-        entries += [e for e in live(other, state).entries if e.partition not in mine] if state is not None else []
+        entries += [e for e in stated_entries(other, state) if e.partition not in mine]
     # Files that wait for a real bucket belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
     found = totals(real, lambda e: e.partition)

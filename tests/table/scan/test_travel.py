@@ -173,3 +173,19 @@ def test_files_of_a_past_moment_are_told_in_its_own_columns(history: TableStore)
 
     assert told() == {"{id=0, more=1, w=0}"}
     assert told(**{"scan.snapshot-id": "3"}) == {"{id=0, v=0}"}
+
+
+@pytest.mark.parametrize("table", ["partitions", "buckets"])
+def test_a_file_that_went_again_was_an_update_too(tmp_path: Path, table: str) -> None:
+    """A deletion leaves a mark only; the time is that of the level-0 file that brought it, as Java tells it."""
+    store = make_table(str(tmp_path / "t"), COLUMNS, ["id"], bucket="1", **{"deletion-vectors.enabled": "true"})
+    put(store, [{"id": 1, "v": "x"}, {"id": 2, "v": "x"}])
+    put(store, [{"id": 2, "v": "x"}], kinds=["-D"])
+
+    def newest(system: str, column: str, **options: str) -> object:
+        return max(SYSTEM_TABLES[system].read(store.copy(options)).column(column).to_pylist())
+
+    then = newest("files", "creation_time", **{"scan.snapshot-id": "3"})
+    assert newest("files", "creation_time") < then == newest(table, "last_update_time")
+    [row] = SYSTEM_TABLES[table].read(store).to_pylist()
+    assert (row["record_count"], row["file_count"]) == (2, 1)
