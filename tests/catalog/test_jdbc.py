@@ -50,7 +50,7 @@ def test_the_layout_is_javas(options, tmp_path):
     catalog.create_database("d")
     catalog.create_table(Name("d", "t"), schema())
     key = options.get("catalog-key", "jdbc")
-    where = f"file:{tmp_path}/w"
+    where = f"{tmp_path}/w"
     assert rows_of(options, "paimon_tables") == [(key, "d", "t")]
     assert rows_of(options, "paimon_database_properties") == [
         (key, "d", "exists", "true"),

@@ -54,14 +54,17 @@ class Database:
                 hint="jdbc:sqlite:/path/file.db, jdbc:postgresql://host/db, jdbc:mysql://host/db, jdbc:mariadb://host/db",
                 option="uri",
             )
+        address, _, query = rest.partition("?")
         given = {k.removeprefix(_PREFIX): v for k, v in options.items() if k.startswith(_PREFIX)}
-        pool = TableOptions(options).get(opt.CLIENT_POOL_SIZE)
+        settings = {**dict(parse_qsl(query, keep_blank_values=True)), **given}
         if protocol == "sqlite":
-            file = _sqlite_file(rest)
-            return cls("sqlite", file, tuple(sorted(given.items())), pool)
-        parts = urlsplit(rest)
-        settings = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **given}
-        return cls(known[protocol], f"{parts.netloc}{parts.path}", tuple(sorted(settings.items())), pool)
+            place = _sqlite_file(address, query)
+        else:
+            login, _, place = address.removeprefix("//").rpartition("@")  # a password must not stay in what is shown
+            user, _, password = login.partition(":")
+            settings = {**({"user": unquote(user), "password": unquote(password)} if login else {}), **settings}
+        pool = TableOptions(options).get(opt.CLIENT_POOL_SIZE)
+        return cls(known[protocol], place, tuple(sorted(settings.items())), pool)
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
@@ -85,8 +88,7 @@ class Database:
             ) from None
 
 
-def _sqlite_file(rest: str) -> str:
-    path, _, query = rest.partition("?")
+def _sqlite_file(path: str, query: str) -> str:
     path = path.removeprefix("file://").removeprefix("file:")
     if not path or path == ":memory:" or "mode=memory" in query:
         raise BadOptionValue(
@@ -133,8 +135,7 @@ def _server(database: Database, settings: Mapping[str, str]) -> tuple[Any, dict[
             f"{parts.netloc}: several hosts in one address are not known here", hint="name one", option="uri"
         )
     driver = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}[database.dialect]
-    user = settings.get("user") or (unquote(parts.username) if parts.username else None)
-    password = settings.get("password") or (unquote(parts.password) if parts.password else None)
+    user, password = settings.get("user"), settings.get("password")
     url = URL.create(driver, user, password, parts.hostname, parts.port, unquote(parts.path.strip("/")))
     arguments: dict[str, Any] = {}
     if database.dialect == "postgresql":

@@ -5,8 +5,6 @@ Source: Paimon 1.3 `JdbcUtils.java`, `JdbcCatalog.java`.
 
 from __future__ import annotations
 
-import os
-
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.jdbc.database import Database
@@ -58,7 +56,7 @@ class JdbcRegister(Register):
             return False
         try:
             with self._database.transaction() as connection:
-                for key, value in ((_EXISTS, "true"), ("location", _uri(self.database_path(name)))):
+                for key, value in ((_EXISTS, "true"), ("location", self.database_path(name))):
                     connection.execute(
                         _text(f"INSERT INTO {PROPERTIES} VALUES (:key, :database, :name, :value)"),
                         {"key": self._key, "database": name, "name": key, "value": value},
@@ -156,11 +154,6 @@ def _text(statement: str) -> object:
     from sqlalchemy import text
 
     return text(statement)
-
-
-def _uri(path: str) -> str:
-    """A place as Java writes it: local paths are URIs of their own."""
-    return f"file:{path}" if os.path.isabs(path) else path
 
 
 def _taken(what: str, name: str) -> AlreadyExists:
