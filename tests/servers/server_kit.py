@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -30,8 +31,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: Sequence[str], log: Path, ready: Callable[[], Any], **more: Any) -> Iterator[None]:
-    """The server, from the moment when `ready` raises nothing; stopped at the end."""
+def running(
+    command: Sequence[str], log: Path, ready: Callable[[], Any], stop: int = signal.SIGTERM, **more: Any
+) -> Iterator[None]:
+    """The server, from the moment when `ready` raises nothing; stopped at the end by the signal `stop`."""
     with open(log, "wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, **more)
         try:
@@ -46,7 +49,7 @@ def running(command: Sequence[str], log: Path, ready: Callable[[], Any], **more:
                     time.sleep(0.05)
             yield
         finally:
-            process.terminate()
+            process.send_signal(stop)
             try:
                 process.wait(30)
             except subprocess.TimeoutExpired:

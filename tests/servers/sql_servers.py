@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -65,8 +66,9 @@ def postgresql() -> Iterator[str]:
             with psycopg.connect(dbname="postgres", autocommit=True, **where) as connection:
                 connection.execute(f"CREATE DATABASE {DATABASE}")
 
+        # SIGINT: at SIGTERM it would wait until its last client, a pool of ours, has gone.
         command = [server, "-D", str(folder / "data"), "-p", str(port), "-h", "127.0.0.1", "-k", str(folder), "-F"]
-        with running(command, folder / "log", ready, **as_user):
+        with running(command, folder / "log", ready, signal.SIGINT, **as_user):
             yield f"jdbc:postgresql://127.0.0.1:{port}/{DATABASE}"
 
 
