@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check nightly bench system-deps format clean
+.PHONY: help demo lab test check nightly bench brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,9 +44,12 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
-system-deps: ## Debian packages for the tests that need a browser or a database server
+brokers: $(SETUP) ## Fetch the Kafka broker of the tests with Maven (else the first test that needs it does)
+	@$(BIN)/python tests/kafka_kit.py
+
+system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
-	apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core
+	apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core maven
 
 format: $(SETUP) ## Format the code
 	@$(BIN)/ruff format paimon_nb tests benchmarks

@@ -10,9 +10,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.redact import redact_text
+
+if TYPE_CHECKING:
+    from paimon_nb.workbench import Workbench
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -183,18 +187,21 @@ def _action(name: str, arguments: list[str]) -> int:
     parser.add_argument("--partition", action="append", help="a=1,b=2; may be given several times")
     taken = {"table", "partition"}
     for argument in procedure.arguments:
-        if argument.name not in taken:
-            parser.add_argument(f"--{argument.name}", help=argument.doc)
+        if argument.name not in taken and argument.name != "database":
+            several = {"action": "append"} if argument.many else {}
+            parser.add_argument(f"--{argument.name}", help=argument.doc, **several)
     given = vars(parser.parse_args(arguments))
     warehouse, database, table = given.pop("warehouse"), given.pop("database"), given.pop("table")
     path, partition = given.pop("path"), given.pop("partition")
     if path:
         folder = Path(path)
         warehouse, database, table = str(folder.parent.parent), folder.parent.name.removesuffix(".db"), folder.name
-    named = {k: v for k, v in given.items() if v is not None}
+    named = {k: _together(k, v) if isinstance(v, list) else v for k, v in given.items() if v is not None}
     names = {a.name for a in procedure.arguments}
     if "table" in names and table:
         named["table"] = f"{database or 'default'}.{table}"
+    if "database" in names and database:
+        named["database"] = database
     if partition:
         named["partitions" if "partitions" in names else "partition"] = ";".join(partition)
     wb = connect(warehouse or "warehouse")
@@ -204,6 +211,27 @@ def _action(name: str, arguments: list[str]) -> int:
         print(", ".join(f"{k}: {v}" for k, v in row.items()))
     for note in context.notes:
         print(f"note: {note}")
+    return _until_they_end(wb)
+
+
+def _together(name: str, values: list[str]) -> object:
+    """What was given in several arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
+    if name.endswith("_conf"):
+        pairs = (v.partition("=") for v in values)
+        return {k.strip(): v.strip() for k, _, v in pairs}
+    return ";".join(values)
+
+
+def _until_they_end(wb: Workbench) -> int:
+    """A command that started a job is that job: it ends with it, or with Ctrl-C, which loses nothing."""
+    try:
+        for job in list(wb.session.jobs.all.values()):
+            job.awaitTermination()
+            print(f"{job.name}: {job.status}, {job.rows} rows")
+    except KeyboardInterrupt:
+        print("stopped")
+    finally:
+        wb.session.jobs.stop_all()
     return 0
 
 

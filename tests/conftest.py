@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from kafka_kit import KafkaServer, NotHere
+from mariadb_kit import MariaDb
+from mariadb_kit import NotHere as NoMariaDb
 
 # A change is judged by the same examples every time; the long runs look for new ones.
 settings.register_profile("same", derandomize=True)
@@ -27,3 +32,42 @@ def shared() -> Path:
     if not (path / "oracle").is_dir():
         pytest.skip("no folder ../shared with real Java tables beside this repository")
     return path
+
+
+def absent(what: str) -> Any:
+    """Skip, or fail where continuous integration says that everything must be there."""
+    if os.environ.get("PAIMON_NB_CI") == "1":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    """A real Kafka broker; ends with the tests."""
+    try:
+        import confluent_kafka  # noqa: F401
+
+        server = KafkaServer(tmp_path_factory.mktemp("kafka"))
+    except ImportError:
+        absent("confluent-kafka is not installed: pip install paimon-nb[test]")
+    except NotHere as why:
+        absent(str(why))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDb]:
+    """A real MariaDB with a binlog; ends with the tests."""
+    try:
+        import pymysqlreplication  # noqa: F401
+
+        server = MariaDb(tmp_path_factory.mktemp("mariadb"))
+    except ImportError:
+        absent("mysql-replication is not installed: pip install paimon-nb[test]")
+    except NoMariaDb as why:
+        absent(str(why))
+    server.start()
+    yield server
+    server.stop()

@@ -11,7 +11,7 @@ Every error says what is wrong in one sentence, carries the facts as attributes,
      |   +- SnapshotNotFound  TagNotFound  BranchNotFound  ConsumerNotFound  ProcedureNotFound
      |   +- AlreadyExists
      +- FormatError           bytes on disk
-     |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat
+     |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat  BadMessage
      +- ReadError             a question that has no answer
      |   +- TimeTravelError  SnapshotExpired
      +- WriteError            rows that may not be stored
@@ -19,7 +19,7 @@ Every error says what is wrong in one sentence, carries the facts as attributes,
      +- CommitError           the moment of publishing
      |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
-     |   +- OutsideWarehouse  NotWritable
+     |   +- OutsideWarehouse  NotWritable  SourceUnavailable  SourceLost
      +- SqlError              the user's own text
      |   +- SqlSyntaxError  SqlAnalysisError
      +- EngineError           Spark
@@ -188,6 +188,10 @@ class UnsupportedFormat(FormatError):
     """A feature of the format that is known by name and not implemented. Facts: `feature`."""
 
 
+class BadMessage(FormatError):
+    """A message of a stream is not what its format says."""
+
+
 class ReadError(PaimonError):
     """The question has no answer in this table."""
 
@@ -250,6 +254,14 @@ class OutsideWarehouse(StoreError):
 
 class NotWritable(StoreError):
     """The place cannot be written."""
+
+
+class SourceUnavailable(StoreError):
+    """A broker or a database does not answer, or does not let us in."""
+
+
+class SourceLost(StoreError):
+    """A stream's next rows are no longer there: the broker or the database dropped them."""
 
 
 class SqlError(PaimonError):

@@ -38,6 +38,8 @@ class Context(Protocol):
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
     def sql(self, text: str) -> Any: ...
+    def add_job(self, name: str, running: Any, rows: Callable[[], int]) -> str:
+        """Let the session know something that runs on. Returns the job's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Argument:
     doc: str = ""
     also: tuple[str, ...] = ()
     """Other spellings: Flink's snake case and Spark's."""
+    many: bool = False
+    """On the command line it may be given several times: 'k=v' each, or one text each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
             f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is a {argument.kind}; {procedure.usage}",
             argument=argument.name,
         ) from None  # fmt: skip
-    if isinstance(value, dict) and argument.name.endswith("options"):
+    if isinstance(value, dict) and argument.name.endswith(("options", "_conf")):
         return value  # map('k', 'v'), Spark's form; `parse_options` takes both
     if isinstance(value, dict | list):
         raise BadOptionValue(

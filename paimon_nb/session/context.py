@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.session.state import Session
+from paimon_nb.session.stream_jobs import Running, StreamJob
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -38,6 +40,10 @@ class ProcedureContext:
             prefix = (self.catalog.name, self.current_database) if len(parts) == 1 else (self.catalog.name,)
             parts = (*prefix, *parts)
         return self.session.table(parts, options)
+
+    def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
+        """Let SHOW JOBS know something that runs on. Returns the job's id."""
+        return self.session.jobs.add(StreamJob(name, running, rows)).id
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""

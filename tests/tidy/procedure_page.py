@@ -38,6 +38,8 @@ EXAMPLES: dict[str, str] = {
     "fast_forward": "CALL sys.fast_forward('t', 'dev')",
     "mark_partition_done": "CALL sys.mark_partition_done('t', 'dt=2025-10-19;dt=2025-10-20')",
     "merge_into": "CALL sys.merge_into('t', '', '', 's', 't.id = s.id', '', 'v = s.v', '', '*')",
+    "mysql_sync_database": "CALL sys.mysql_sync_database(database => 'ods', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop')",
+    "mysql_sync_table": "CALL sys.mysql_sync_table(`table` => 'ods.orders', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop_.*,table-name=orders', table_conf => 'bucket=4')",
     "purge_files": "CALL sys.purge_files('t')",
     "remove_orphan_files": "CALL sys.remove_orphan_files(`table` => 't', dry_run => true)",
     "remove_unexisting_files": "CALL sys.remove_unexisting_files('t', true)",
@@ -55,8 +57,13 @@ EXAMPLES: dict[str, str] = {
     "rollback_to_watermark": "CALL sys.rollback_to_watermark('t', 1500)",
     "trigger_tag_automatic_creation": "CALL sys.trigger_tag_automatic_creation('t')",
 }  # fmt: skip
-NEEDS_SPARK = {"merge_into": "| result |\n|---|\n| true |"}
-"""Answers of the examples that cannot be had without a JVM; the tests of those procedures show them."""
+_JOB = "| job | tables |\n|---|---|\n| ... | {} |"
+GIVEN = {
+    "merge_into": "| result |\n|---|\n| true |",
+    "mysql_sync_database": _JOB.format("ods.customers, ods.orders"),
+    "mysql_sync_table": _JOB.format("ods.orders"),
+}
+"""Answers of the examples that cannot be had without a JVM or a server; the tests of those procedures show them."""
 VOLATILE = re.compile(r"(?<=\| )\d{13}(?= \|)")
 """A moment in milliseconds."""
 
@@ -80,7 +87,7 @@ def page(folder: Path) -> str:
     template = folder / "template"
     _template(template)
     sections = [
-        _section(PROCEDURES[name], EXAMPLES[name], NEEDS_SPARK.get(name) or _answer(name, template))
+        _section(PROCEDURES[name], EXAMPLES[name], GIVEN.get(name) or _answer(name, template))
         for name in sorted(PROCEDURES)
     ]
     return "\n".join([HEAD, _contents(), *sections, _refused()])

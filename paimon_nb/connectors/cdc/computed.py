@@ -1,0 +1,146 @@
+"""Computed columns of a sync: `dt=date_format(at,yyyy-MM-dd)`. Pure.
+
+Source: Paimon's Expression (CDC ingestion, computed functions).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.types import DataType, parse_type
+
+_CALL = re.compile(r"^\s*(?P<name>[^=]+?)\s*=\s*(?P<function>\w+)\s*\((?P<arguments>.*)\)\s*$", re.S)
+_JAVA = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"), ("SSS", "%f"))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column that a row's other columns give."""
+
+    name: str
+    type: DataType
+    column: str | None
+    """The column it is made from; None for a constant."""
+    value: Callable[[Any], Any]
+
+    def of(self, row: Mapping[str, Any]) -> Any:
+        """Its value in a row of plain Python values."""
+        if self.column is None:
+            return self.value(None)
+        found = row.get(self.column)
+        return None if found is None else self.value(found)
+
+
+def parse_computed(texts: Sequence[str], columns: Mapping[str, DataType]) -> tuple[Computed, ...]:
+    """Raises BadOptionValue: no such function. ColumnNotFound: it is made from a column that is not there."""
+    return tuple(_parse(text, columns) for text in texts)
+
+
+def _parse(text: str, columns: Mapping[str, DataType]) -> Computed:
+    found = _CALL.match(text)
+    if found is None:
+        raise BadOptionValue(f"computed_column {text!r} is not understood", hint="write 'name=function(column, ...)'")
+    arguments = [a.strip().strip("'\"") for a in found["arguments"].split(",")] if found["arguments"].strip() else []
+    function = found["function"].lower()
+    make = _FUNCTIONS.get(function)
+    if make is None:
+        raise BadOptionValue(
+            f"computed_column knows no {function!r}", hint=did_you_mean(function, _FUNCTIONS) or f"known: {', '.join(_FUNCTIONS)}"
+        )  # fmt: skip
+    name = found["name"]
+    if function == "cast":
+        t = parse_type(arguments[1] if len(arguments) > 1 else "STRING")
+        return Computed(name, t, None, lambda _: _constant(arguments[0], t))
+    if function == "now":
+        return Computed(name, parse_type("TIMESTAMP(3) WITH LOCAL TIME ZONE"), None, lambda _: dt.datetime.now(dt.UTC))
+    if not arguments or arguments[0] not in columns:
+        raise ColumnNotFound(
+            f"computed_column {name!r} is made from {arguments[0] if arguments else 'nothing'!r}, which is no column",
+            hint=f"columns: {', '.join(columns)}",
+        )
+    try:
+        t, value = make(columns[arguments[0]], arguments[1:])
+    except (IndexError, ValueError):
+        raise BadOptionValue(
+            f"computed_column {text!r} lacks an argument", hint="for example date_format(at,yyyy-MM-dd)"
+        ) from None
+    return Computed(name, t, arguments[0], value)
+
+
+Made = tuple[DataType, Callable[[Any], Any]]
+_INT, _STRING = parse_type("INT"), parse_type("STRING")
+
+
+def _part(word: str) -> Callable[[DataType, list[str]], Made]:
+    def make(source: DataType, more: list[str]) -> Made:
+        scale = int(more[0]) if more else 0
+        return _INT, lambda v: getattr(_moment(v, scale), word)
+
+    return make
+
+
+def _date_format(source: DataType, more: list[str]) -> Made:
+    pattern, scale = more[0], int(more[1]) if len(more) > 1 else 0
+    for java, python in _JAVA:
+        pattern = pattern.replace(java, python)
+    return _STRING, lambda v: _moment(v, scale).strftime(pattern)
+
+
+def _substring(source: DataType, more: list[str]) -> Made:
+    begin, end = int(more[0]), int(more[1]) if len(more) > 1 else None
+    return _STRING, lambda v: str(v)[begin:end]
+
+
+def _truncate(source: DataType, more: list[str]) -> Made:
+    width = int(more[0])
+    if source.root in ("CHAR", "VARCHAR"):
+        return source, lambda v: str(v)[:width]
+    if source.root == "DECIMAL":
+
+        def cut(v: Decimal) -> Decimal:
+            v = Decimal(str(v))
+            unit = Decimal(width).scaleb(v.as_tuple().exponent)  # type: ignore[arg-type]
+            return v - v % unit if v >= 0 else v - (v % unit + unit) % unit
+
+        return source, cut
+    return source, lambda v: int(v) - int(v) % width
+
+
+def _moment(value: Any, scale: int) -> dt.datetime:
+    """A date, a timestamp, or an epoch number of 10^-scale seconds."""
+    if isinstance(value, dt.datetime):
+        return value
+    if isinstance(value, dt.date):
+        return dt.datetime(value.year, value.month, value.day)
+    if isinstance(value, int):
+        return dt.datetime.fromtimestamp(value / 10**scale, dt.UTC)
+    return dt.datetime.fromisoformat(str(value))
+
+
+def _constant(text: str, t: DataType) -> Any:
+    if t.root in ("CHAR", "VARCHAR"):
+        return text
+    if t.root == "BOOLEAN":
+        return text.lower() == "true"
+    if t.root == "DECIMAL":
+        return Decimal(text)
+    if t.root == "DATE":
+        return dt.date.fromisoformat(text)
+    if t.root.startswith("TIMESTAMP"):
+        return dt.datetime.fromisoformat(text)
+    return float(text) if t.root in ("FLOAT", "DOUBLE") else int(text)
+
+
+_FUNCTIONS: dict[str, Callable[[DataType, list[str]], Made]] = {
+    "year": _part("year"), "month": _part("month"), "day": _part("day"), "hour": _part("hour"), "minute": _part("minute"),
+    "second": _part("second"), "date_format": _date_format, "substring": _substring, "truncate": _truncate,
+    "upper": lambda t, _: (_STRING, lambda v: str(v).upper()), "lower": lambda t, _: (_STRING, lambda v: str(v).lower()),
+    "trim": lambda t, _: (_STRING, lambda v: str(v).strip()), "cast": lambda t, _: (t, lambda v: v), "now": lambda t, _: (t, lambda v: v),
+}  # fmt: skip

@@ -1,0 +1,214 @@
+"""MySQL's column types as Paimon's, and MySQL's values as Arrow columns. Pure.
+
+Source: Paimon's MySqlTypeUtils and TypeMapping; what a value looks like: PyMySQL and python-mysql-replication.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal as Number
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.format.types import (
+    Array,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Time,
+    Timestamp,
+    arrow_type,
+    parse_type,
+)
+
+MODES = (
+    "tinyint1-not-bool", "to-nullable", "to-string", "char-to-string", "longtext-to-bytes", "bigint-unsigned-to-bigint",
+)  # fmt: skip
+"""What the option type_mapping takes, several with commas between."""
+_TYPE = re.compile(r"^\s*(?P<name>[a-z]+(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S)
+_QUOTED = re.compile(r"'((?:[^']|'')*)'")
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+def parse_modes(text: str | None) -> frozenset[str]:
+    """Raises BadOptionValue."""
+    modes = frozenset(m.strip().lower() for m in (text or "").split(",") if m.strip())
+    for mode in modes - set(MODES):
+        raise BadOptionValue(f"type_mapping has no {mode!r}", hint=f"one of {', '.join(MODES)}", option="type_mapping")
+    return modes
+
+
+@dataclass(frozen=True, slots=True)
+class MySqlType:
+    """A column type as information_schema writes it: `int(11) unsigned`."""
+
+    name: str
+    arguments: tuple[int, ...]
+    words: tuple[str, ...]
+    """Of ENUM and SET, in order."""
+    unsigned: bool
+
+    @staticmethod
+    def parse(text: str) -> MySqlType:
+        found = _TYPE.match(text)
+        assert found is not None, text
+        inside, name = found["inside"] or "", found["name"].lower()
+        words = tuple(w.replace("''", "'") for w in _QUOTED.findall(inside)) if name in ("enum", "set") else ()
+        numbers = () if words else tuple(int(n) for n in re.findall(r"\d+", inside))
+        return MySqlType(
+            name, numbers, words, "unsigned" in found["rest"].lower() or "zerofill" in found["rest"].lower()
+        )
+
+    def first(self, default: int) -> int:
+        return self.arguments[0] if self.arguments else default
+
+
+def paimon_type(t: MySqlType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
+    """The Paimon type. Raises UnsupportedOperation: a type that has none."""
+    text = _type_text(t, modes)
+    if "to-string" in modes:
+        text = "STRING"
+    return parse_type(text).with_nullable(nullable or "to-nullable" in modes)
+
+
+def _type_text(t: MySqlType, modes: Collection[str]) -> str:
+    match t.name:
+        case "tinyint":
+            if t.first(4) == 1 and not t.unsigned and "tinyint1-not-bool" not in modes:
+                return "BOOLEAN"
+            return "SMALLINT" if t.unsigned else "TINYINT"
+        case "bool" | "boolean":
+            return "TINYINT" if "tinyint1-not-bool" in modes else "BOOLEAN"
+        case "bit":
+            return "BOOLEAN" if t.first(1) == 1 else f"BINARY({(t.first(1) + 7) // 8})"
+        case "smallint":
+            return "INT" if t.unsigned else "SMALLINT"
+        case "mediumint" | "year":
+            return "INT"
+        case "int" | "integer":
+            return "BIGINT" if t.unsigned else "INT"
+        case "bigint" | "serial":
+            wide = t.unsigned or t.name == "serial"
+            return "DECIMAL(20, 0)" if wide and "bigint-unsigned-to-bigint" not in modes else "BIGINT"
+        case "float":
+            return "FLOAT"
+        case "double" | "real" | "double precision":
+            return "DOUBLE"
+        case "decimal" | "numeric" | "fixed" | "dec":
+            precision, scale = t.first(10), t.arguments[1] if len(t.arguments) > 1 else 0
+            return f"DECIMAL({precision}, {scale})" if precision <= 38 else "STRING"
+        case "date":
+            return "DATE"
+        case "time":
+            return f"TIME({t.first(0)})"
+        case "datetime":
+            return f"TIMESTAMP({t.first(0)})"
+        case "timestamp":
+            return f"TIMESTAMP({t.first(0)}) WITH LOCAL TIME ZONE"
+        case "char":
+            return "STRING" if "char-to-string" in modes or not t.first(1) else f"CHAR({t.first(1)})"
+        case "varchar":
+            return "STRING" if "char-to-string" in modes or not t.first(1) else f"VARCHAR({t.first(1)})"
+        case "binary":
+            return f"BINARY({t.first(1)})"
+        case "varbinary":
+            return f"VARBINARY({max(t.first(1), 1)})"
+        case "longtext":
+            return "BYTES" if "longtext-to-bytes" in modes else "STRING"
+        case "tinyblob" | "blob" | "mediumblob" | "longblob":
+            return "BYTES"
+        case "set":
+            return "ARRAY<STRING>"
+        case "tinytext" | "text" | "mediumtext" | "json" | "enum" | "uuid" | "inet4" | "inet6":
+            return "STRING"
+    raise UnsupportedOperation(
+        f"MySQL type {t.name} has no Paimon type", hint="leave the table out, or change the column"
+    )
+
+
+def to_column(values: Sequence[Any], t: DataType, source: MySqlType | None) -> pa.Array:
+    """Values of a MySQL column in the Arrow type of a Paimon column, which may be wider than `source` says."""
+    convert = _converter(t, source)
+    return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
+
+
+def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
+    bits = source is not None and source.name == "bit"
+    match t:
+        case Decimal():
+            scale = Number(1).scaleb(-t.scale)
+            return lambda v: Number(str(v)).quantize(scale)
+        case Timestamp() | LocalZonedTimestamp():
+            per = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[arrow_type(t).unit]
+            return lambda v: _moment(v, per)
+        case Time():
+            return lambda v: int(_span(v).total_seconds() * 1000)
+        case Array():
+            order = {w: i for i, w in enumerate(source.words)} if source is not None else {}
+            return lambda v: [w for w in v.split(",") if w] if isinstance(v, str) else sorted(v, key=lambda w: order.get(w, 0))  # fmt: skip
+    match t.root:
+        case "BOOLEAN":
+            return (lambda v: any(_bit_bytes(v, 1))) if bits else (lambda v: bool(int(v)))
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
+            return int
+        case "FLOAT" | "DOUBLE":
+            return float
+        case "DATE":
+            return lambda v: v if isinstance(v, dt.date) else None  # '0000-00-00' comes as text
+        case "BINARY" | "VARBINARY":
+            size = (source.first(1) + 7) // 8 if bits and source is not None else 0
+            return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
+    return _text
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, set | frozenset):
+        return ",".join(sorted(value))
+    if isinstance(value, dict | list):
+        return json.dumps(_plain(value), ensure_ascii=False)
+    if isinstance(value, dt.datetime):
+        return value.isoformat(" ")
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """JSON of the binlog has bytes where JSON has text."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, dict):
+        return {_plain(k): _plain(v) for k, v in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, list) else value
+
+
+def _moment(value: Any, per_second: int) -> int | None:
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime(value.year, value.month, value.day)
+    if not isinstance(value, dt.datetime):
+        return None  # '0000-00-00 00:00:00' comes as text
+    span = value.replace(tzinfo=None) - _EPOCH
+    micros = (span.days * 86_400 + span.seconds) * 10**6 + span.microseconds
+    return micros * per_second // 10**6
+
+
+def _span(value: Any) -> dt.timedelta:
+    if isinstance(value, dt.timedelta):
+        return value
+    return dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
+
+
+def _bit_bytes(value: Any, size: int) -> bytes:
+    """A BIT as bytes: queries give bytes, the binlog gives a text of 0 and 1."""
+    if isinstance(value, bytes):
+        return value[-size:].rjust(size, b"\0")
+    number = int(value, 2) if isinstance(value, str) else int(value)
+    return number.to_bytes(size, "big")

@@ -1,0 +1,239 @@
+"""One Paimon table that a sync feeds: grows with its sources, takes each change once.
+
+The position in the source's log is a property of the snapshot that holds what came before it: data and progress become
+visible in one step, and a sync that starts again goes on from what the table itself says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.name import Name
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.connectors.cdc.computed import Computed, parse_computed
+from paimon_nb.connectors.cdc.widen import wider
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import DataType
+from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.table import Table
+from paimon_nb.table.write import TableWrite
+
+POSITION = "cdc.position"
+"""Property of a snapshot: everything before this place in the source's log is in the table."""
+_KINDS = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
+_FEED = 50_000
+"""Changes that are held as Python rows before they go to the writer."""
+
+ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
+"""A column's name, its values as the source gives them, the table's type, to Arrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the source's tables ask of the target."""
+
+    columns: Mapping[str, tuple[DataType, str | None]]
+    """Type and comment by name, in order."""
+    primary_keys: tuple[str, ...]
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOptions:
+    """What the user says about targets."""
+
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+    options: Mapping[str, str] | None = None
+
+
+class Target:
+    """Made with `open_target`. Not for several threads."""
+
+    def __init__(self, catalog: Catalog, name: Name, user: str, options: TargetOptions) -> None:
+        self.catalog, self.name, self.user, self.given = catalog, name, user, options
+        self.table: Table = catalog.table(name)
+        self.computed: tuple[Computed, ...] = ()
+        self.rows = 0
+        """Changes committed since the start."""
+        self._writing: TableWrite | None = None
+        self._waiting: list[tuple[int, Mapping[str, Any]]] = []
+        self._columns: ToColumn | None = None
+        last = self._last_commit()
+        self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
+        """Where the source's log goes on; None: the table has nothing of this sync yet."""
+        self._identifier = 0 if last is None else last.commit_identifier
+
+    def put(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
+        """Take one change. `columns` makes Arrow columns of such rows."""
+        if self._columns is not columns or len(self._waiting) >= _FEED:
+            self._feed()
+            self._columns = columns
+        self._waiting.append((_KINDS[kind], row))
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._waiting) or self._writing is not None
+
+    def commit(self, position: str) -> None:
+        """Make visible what was put, with the place behind it. Nothing put: nothing happens."""
+        self._feed()
+        if self._writing is None:
+            self.position = position if self.position is not None else None
+            return
+        writing, self._writing = self._writing, None
+        with writing:
+            messages = writing.prepare()
+            self._identifier += 1
+            TableCommit(self.table.store, self.user).commit(
+                messages, self._identifier, properties={POSITION: position}, ignore_empty=False
+            )
+        self.position = position
+
+    def begin(self, position: str) -> None:
+        """Note that the table is at `position`, though nothing had to be stored."""
+        if self._writing is None and not self._waiting:
+            self._identifier += 1
+            TableCommit(self.table.store, self.user).commit(
+                [], self._identifier, properties={POSITION: position}, ignore_empty=False
+            )
+            self.position = position
+        else:
+            self.commit(position)
+
+    def grow(self, wanted: Wanted) -> None:
+        """Add columns that are new and widen those that hold more now; what came before is committed by the caller.
+
+        Raises SchemaChangeError: a type that cannot grow so.
+        """
+        assert not self.pending, "rows of the old shape are committed first"
+        schema, changes = self.table.schema, list[Change]()
+        have = {f.name: f for f in schema.fields}
+        types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in wanted.columns.items()}
+        made = {c.name: (c.type, None) for c in parse_computed(self.given.computed, types)}
+        for name, (t, comment) in {**wanted.columns, **made}.items():
+            if name not in have:
+                changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
+                continue
+            grown = wider(have[name].type, t, f"{self.name.table}.{name}")
+            if grown != have[name].type:
+                if name in schema.partition_keys:
+                    raise SchemaChangeError(
+                        f"partition key {name!r} cannot become {grown}", hint="sync into a new table"
+                    )
+                changes.append(AlterColumn((name,), str(grown.with_nullable(True))))
+        if changes:
+            self.catalog.alter_table(self.name, changes)
+            self.table = self.table.refresh()
+        self._bind()
+
+    def abort(self) -> None:
+        """Forget what was not committed."""
+        self._waiting = []
+        if self._writing is not None:
+            self._writing.abort()
+            self._writing = None
+
+    # -- rows to files
+
+    def _feed(self) -> None:
+        if not self._waiting:
+            return
+        assert self._columns is not None
+        waiting, self._waiting = self._waiting, []
+        rows = [self._with_computed(row) for _, row in waiting] if self.computed else [row for _, row in waiting]
+        made = {c.name: c for c in self.computed}
+        arrays = [
+            _plain_column([r.get(f.name) for r in rows], f.type)
+            if f.name in made
+            else self._columns(f.name, [r.get(f.name) for r in rows], f.type)
+            for f in self.table.schema.fields
+        ]
+        batch = pa.table(arrays, schema=self.table.schema.arrow.remove_metadata())
+        if self._writing is None:
+            self._writing = TableWrite(self.table.store)
+        self._writing.write(batch, pa.array([k for k, _ in waiting], pa.int8()))
+        self.rows += len(rows)
+
+    def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {**row, **{c.name: c.of(row) for c in self.computed}}
+
+    def _bind(self) -> None:
+        self.computed = parse_computed(self.given.computed, {f.name: f.type for f in self.table.schema.fields})
+
+    def _last_commit(self) -> Snapshot | None:
+        """The newest snapshot of this sync. A table that others wrote to alone has none."""
+        snapshots = self.table.store.snapshots
+        for snapshot_id in range(snapshots.latest_id() or 0, (snapshots.earliest_id() or 1) - 1, -1):
+            try:
+                found = snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                return None
+            if found.commit_user == self.user and found.properties and POSITION in found.properties:
+                return found
+        return None
+
+
+def open_target(catalog: Catalog, name: Name, user: str, wanted: Wanted, given: TargetOptions) -> Target:
+    """The target, made if it is absent, grown if it is older than its sources.
+
+    Raises UnsupportedOperation: no primary key. SchemaChangeError, SchemaMismatch: what does not fit.
+    """
+    if name.table not in _tables(catalog, name):
+        catalog.create_database(name.database, if_not_exists=True)
+        catalog.create_table(name, _schema(name, wanted, given), if_not_exists=True)
+    elif given.options:
+        table = catalog.table(name)
+        changed = {k: v for k, v in given.options.items() if table.schema.options.get(k) != v and k != "bucket"}
+        if changed:
+            catalog.alter_table(name, [SetOptions(changed)])
+    target = Target(catalog, name, user, given)
+    if not target.table.primary_keys:
+        raise UnsupportedOperation(f"{name} has no primary key", hint="a sync follows updates and deletes by it")
+    target.grow(wanted)
+    return target
+
+
+def _tables(catalog: Catalog, name: Name) -> Iterable[str]:
+    return catalog.tables(name.database) if name.database in catalog.databases() else ()
+
+
+def _schema(name: Name, wanted: Wanted, given: TargetOptions) -> TableSchema:
+    keys = given.primary_keys or wanted.primary_keys
+    if not keys:
+        raise UnsupportedOperation(
+            f"the source of {name} has no primary key", hint="say which columns tell rows apart: primary_keys => 'id'"
+        )
+    columns: dict[str, tuple[DataType, str | None]] = dict(wanted.columns)
+    types = {n: t for n, (t, _) in columns.items()}
+    columns |= {c.name: (c.type, None) for c in parse_computed(given.computed, types)}
+    return create_schema(
+        [(n, t, comment, None) for n, (t, comment) in columns.items()],
+        given.partition_keys, keys, dict(given.options or {}), wanted.comment,
+    )  # fmt: skip
+
+
+def _plain_column(values: Sequence[Any], t: DataType) -> pa.Array:
+    from paimon_nb.connectors.cdc.mysql_types import to_column
+
+    return to_column(values, t, None)
+
+
+def merged(of: Sequence[Wanted]) -> Wanted:
+    """What several sources of one target ask together. Raises SchemaChangeError: their columns do not fit."""
+    columns: dict[str, tuple[DataType, str | None]] = {}
+    for one in of:
+        for name, (t, comment) in one.columns.items():
+            if name in columns:
+                columns[name] = (wider(columns[name][0], t, name), columns[name][1] or comment)
+            else:
+                columns[name] = (t, comment)
+    return Wanted(columns, of[0].primary_keys, next((o.comment for o in of if o.comment), None))

@@ -1,0 +1,173 @@
+"""A real Kafka broker on loopback: one node, KRaft, its jars from the package registry, kept in the user's cache folder.
+
+`python tests/kafka_kit.py` resolves the jars ahead (`make brokers`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.engine.java import find_java
+
+POM = Path(__file__).with_name("kafka.xml")
+VERSION = "4.1.0"
+
+
+class NotHere(Exception):
+    """Why there is no broker on this machine."""
+
+
+def jars() -> Path:
+    """The folder with the broker's jars; resolved with Maven when they are not there. Raises NotHere."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb" / f"kafka-{VERSION}"
+    if cache.is_dir():
+        return cache
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise NotHere("no Maven on the path: make system-deps")
+    made = cache.with_name(f"{cache.name}-{uuid.uuid4().hex[:8]}")
+    done = subprocess.run(
+        [maven, "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={made}"],
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        shutil.rmtree(made, ignore_errors=True)
+        raise NotHere(f"Maven could not resolve Kafka: {(done.stdout + done.stderr).strip()[-500:]}")
+    try:
+        made.rename(cache)
+    except OSError:  # another process was first
+        shutil.rmtree(made, ignore_errors=True)
+    return cache
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class KafkaServer:
+    """The broker's process. It may be stopped and started again on the same port and data."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.port, controller = free_port(), free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        try:
+            self._java = [str(find_java().binary), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                          "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{jars()}/*"]  # fmt: skip
+        except EnvironmentError_ as error:
+            raise NotHere(str(error)) from None
+        root.mkdir(parents=True, exist_ok=True)
+        self.config = root / "server.properties"
+        settings = {
+            "process.roles": "broker,controller", "node.id": 1,
+            "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller}",
+            "listeners": f"PLAINTEXT://{self.address},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://{self.address},CONTROLLER://127.0.0.1:{controller}",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "log.dirs": root / "data", "num.partitions": 1, "group.initial.rebalance.delay.ms": 0,
+            "offsets.topic.num.partitions": 1, "offsets.topic.replication.factor": 1,
+            "transaction.state.log.num.partitions": 1, "transaction.state.log.replication.factor": 1,
+            "transaction.state.log.min.isr": 1, "share.coordinator.state.topic.replication.factor": 1,
+            "share.coordinator.state.topic.min.isr": 1, "auto.create.topics.enable": "false",
+            "log.segment.delete.delay.ms": 0, "log.cleaner.enable": "false",
+        }  # fmt: skip
+        self.config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
+        cluster = uuid.uuid4().hex[:22]
+        done = subprocess.run(
+            [*self._java, "kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(self.config)],
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> KafkaServer:
+        with (self.root / "kafka.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self._java, "kafka.Kafka", str(self.config)], stdout=log, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + 150
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                self.admin().list_topics(timeout=2)
+                return self
+            except Exception:
+                time.sleep(0.1)
+        log_text = (self.root / "kafka.log").read_text()[-2000:]
+        self.stop()
+        raise AssertionError(f"Kafka did not start:\n{log_text}")
+
+    def stop(self) -> None:
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    # -- what tests do with it
+
+    def admin(self) -> Any:
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient({"bootstrap.servers": self.address, "log_level": 0})
+
+    def topic(self, name: str = "", partitions: int = 1, *, exact: bool = False) -> str:
+        """A new topic, of a name like this one or of just this name. Returns its name."""
+        from confluent_kafka.admin import NewTopic
+
+        name = name if exact else f"{name or 't'}-{uuid.uuid4().hex[:6]}"
+        admin = self.admin()  # held until it has answered
+        for future in admin.create_topics([NewTopic(name, partitions, 1)]).values():
+            future.result(20)
+        return name
+
+    def send(self, topic: str, values: Iterable[Any], **more: Any) -> None:
+        """Records; a value is text, bytes or None, or a dict of what `Producer.produce` takes."""
+        from confluent_kafka import Producer
+
+        producer = Producer({"bootstrap.servers": self.address, "log_level": 0, "linger.ms": 1})
+        for value in values:
+            given = value if isinstance(value, dict) else {"value": value}
+            while True:
+                try:
+                    producer.produce(topic, **{"partition": 0, **more, **given})
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+        assert producer.flush(60) == 0
+
+    def take(self, topic: str, count: int, partitions: Sequence[int] = (0,)) -> list[tuple[bytes | None, bytes | None]]:
+        """The first records of a topic as (key, value), when there are `count` of them."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "take", "enable.auto.commit": False})
+        consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
+        taken: list[tuple[bytes | None, bytes | None]] = []
+        deadline = time.monotonic() + 30
+        while len(taken) < count and time.monotonic() < deadline:
+            taken += [(m.key(), m.value()) for m in consumer.consume(count, 0.5) if m.error() is None]
+        consumer.close()
+        return taken
+
+
+if __name__ == "__main__":
+    try:
+        print(jars())
+    except NotHere as error:
+        sys.exit(str(error))

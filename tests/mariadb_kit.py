@@ -1,0 +1,89 @@
+"""A real MariaDB on loopback with a ROW binlog, from the system's package."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+
+class NotHere(Exception):
+    """Why there is no MariaDB on this machine."""
+
+
+class MariaDb:
+    """The server's process."""
+
+    def __init__(self, root: Path) -> None:
+        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+        server, install = (shutil.which(n, path=path) for n in ("mariadbd", "mariadb-install-db"))
+        if server is None or install is None:
+            raise NotHere("no MariaDB on the path: make system-deps")
+        self.root = root
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._socket = f"/tmp/paimon-nb-{self.port}.sock"  # a socket's path may not be long
+        self.process: subprocess.Popen[bytes] | None = None
+        self._command = [
+            server, "--no-defaults", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
+            "--bind-address=127.0.0.1", f"--user={getpass.getuser()}", "--server-id=1", "--log-bin=mysql-bin",
+            "--binlog-format=ROW", "--binlog-row-image=FULL", "--binlog-row-metadata=FULL", f"--pid-file={root / 'pid'}",
+            "--innodb-buffer-pool-size=32M", "--performance-schema=OFF", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=2",
+            "--innodb-use-native-aio=0",  # io_uring hangs on some kernels
+        ]  # fmt: skip
+        done = subprocess.run(
+            [install, "--no-defaults", f"--datadir={root / 'data'}", f"--user={getpass.getuser()}", "--skip-test-db", "--innodb-use-native-aio=0",
+             "--auth-root-authentication-method=normal"],
+            capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> MariaDb:
+        with (self.root / "mariadb.log").open("ab") as log:
+            self.process = subprocess.Popen(self._command, stdout=log, stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                self.run("CREATE USER IF NOT EXISTS cdc@'%' IDENTIFIED BY 'cdc-secret'", "GRANT ALL ON *.* TO cdc@'%'")
+                return self
+            except Exception:
+                time.sleep(0.1)
+        text = (self.root / "mariadb.log").read_text()[-2000:]
+        self.stop()
+        raise AssertionError(f"MariaDB did not start:\n{text}")
+
+    def stop(self) -> None:
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    # -- what tests do with it
+
+    def connect(self) -> Any:
+        import pymysql
+
+        return pymysql.connect(host="127.0.0.1", port=self.port, user="root", autocommit=True, init_command="SET time_zone='+00:00'")  # fmt: skip
+
+    def run(self, *statements: str) -> list[tuple[Any, ...]]:
+        """The rows of the last statement."""
+        with self.connect() as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            return list(cursor.fetchall())
+
+    @property
+    def conf(self) -> dict[str, str]:
+        """How a sync reaches it."""
+        return {"hostname": "127.0.0.1", "port": str(self.port), "username": "cdc", "password": "cdc-secret"}
