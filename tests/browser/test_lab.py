@@ -78,15 +78,17 @@ def write_hostile(warehouse: Path) -> None:
 
 
 def write_ill(warehouse: Path) -> None:
-    """A table of three files, of which one is gone."""
+    """A table of three files, of which the newest is gone: the snapshot before it is whole."""
     import paimon_nb
 
     with paimon_nb.connect(str(warehouse)) as wb:
         wb.run("CREATE TABLE ill (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")
         table = wb.table("ill")
         for i in range(3):
+            before = set(Path(table.path).rglob("data-*.parquet"))
             table.upsert(pa.table({"id": pa.array([i], pa.int32())}))
-        next(Path(table.path).rglob("data-*.parquet")).unlink()
+        (newest,) = set(Path(table.path).rglob("data-*.parquet")) - before
+        newest.unlink()
 
 
 @pytest.fixture(scope="module")
@@ -268,6 +270,7 @@ def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
     expect(ill.locator(".grade").first).to_have_text("✗")
     assert "broken" in ill.text_content()
     cure = ill.locator("code").first.text_content()
+    assert cure == "CALL sys.rollback_to('default.ill', 2)"
     run = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
     assert shown.page.evaluate(run, f"%paimon {cure}") == "ok"
     shown.page.evaluate("i => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = i; }", ILL)
@@ -276,6 +279,50 @@ def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
     assert "broken" not in ill.text_content()
     for cell in (DOCTOR, ILL):
         assert serious_issues(shown, cell) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "offers"),
+    [
+        ("%%paimon\nSELECT * FROM ord", ["orders"]),
+        ("%%paimon\nSELECT  FROM orders WHERE sta", ["status"]),
+        ("%%paimon\nSELECT * FROM orders$f", ["files", "file_key_ranges"]),
+        ("%%paimon\nCALL sys.create_t", ["sys.create_tag", "sys.create_tag_from_timestamp"]),
+        ("%%paimon\nALTER TABLE orders SET ('num-sorted-run.c", ["num-sorted-run.compaction-trigger"]),
+        ("%paimon timeline ord", ["orders"]),
+    ],
+    ids=["table", "column", "system table", "procedure", "option", "table of a command"],
+)
+def test_tab_offers_names(shown: Notebook, typed: str, offers: list[str]) -> None:
+    """They stand in a list; Enter puts the chosen one in place of what was typed."""
+    shown.page.evaluate(
+        """async (source) => {
+          const { content } = window.jupyterapp.shell.currentWidget;
+          content.activeCellIndex = content.widgets.length - 1;
+          await window.jupyterapp.commands.execute("notebook:insert-cell-below");
+          content.activeCell.model.sharedModel.setSource(source);
+          content.mode = "edit";
+          content.activeCell.editor.focus();
+          content.activeCell.editor.setCursorPosition(content.activeCell.editor.getPositionAt(source.length));
+        }""",
+        typed,
+    )
+    shown.page.keyboard.press("Tab")
+    offered = shown.page.locator(".jp-Completer:visible .jp-Completer-match")
+    for name in offers:
+        expect(offered.filter(has_text=re.compile(f"^{re.escape(name)}$"))).to_have_count(1)
+    chosen = offered.first.text_content()
+    shown.page.keyboard.press("Enter")
+    shown.page.wait_for_function(
+        """([typed, name]) => {
+          const source = window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource();
+          return source !== typed && source.endsWith(name);
+        }""",
+        arg=[typed, chosen],
+    )
+    shown.page.keyboard.press("Escape")
+    shown.command("notebook:delete-cell")
+    expect(shown.page.locator(".jp-CodeCell")).to_have_count(len(CELLS))
 
 
 def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
