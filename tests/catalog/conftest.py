@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,35 +46,11 @@ def s3(tmp_path_factory) -> Iterator[dict[str, str]]:
         yield options
 
 
-def catalog_options(kind: str, folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The options of CREATE CATALOG for an empty catalog of a kind."""
-    from sql_servers import PASSWORD, USER
-
-    warehouse = str(folder / "w")
-    match kind:
-        case "filesystem":
-            return {"type": "paimon", "warehouse": warehouse}
-        case "memory":
-            return {"type": "paimon", "metastore": "memory", "warehouse": f"memory:/{folder.name}"}
-        case "sqlite":
-            return {"type": "paimon", "metastore": "jdbc", "uri": f"jdbc:sqlite:{folder}/c.db", "warehouse": warehouse}
-        case "s3":
-            return {"type": "paimon", "warehouse": f"s3://lake/{uuid.uuid4().hex}", **request.getfixturevalue("s3")}
-        case "sqlite on s3":
-            return {**catalog_options("s3", folder, request), "metastore": "jdbc", "uri": f"jdbc:sqlite:{folder}/c.db"}
-        case "postgresql" | "mariadb":
-            server = request.getfixturevalue(kind)
-            key = uuid.uuid4().hex  # many catalogs share one database, each under its own key
-            return {
-                "type": "paimon", "metastore": "jdbc", "uri": server, "jdbc.user": USER, "jdbc.password": PASSWORD,
-                "catalog-key": key, "warehouse": warehouse,
-            }  # fmt: skip
-    raise ValueError(kind)
-
-
 @pytest.fixture(params=KINDS)
 def options(request, tmp_path) -> dict[str, str]:
     """One kind after the other; each test has an empty catalog."""
+    from catalog_kit import catalog_options
+
     return catalog_options(request.param, tmp_path, request)
 
 

@@ -7,8 +7,7 @@ import threading
 import time
 
 import pytest
-from catalog_kit import schema
-from conftest import catalog_options
+from catalog_kit import catalog_options, schema
 from sql_servers import PASSWORD, rows_of
 
 import paimon_nb
