@@ -8,7 +8,7 @@ export default {
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
     const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
-    const zoomed = zoomable(model, closer, drawing);
+    const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div");
     const go = (i) => { model.set("position", i); model.save_changes(); };

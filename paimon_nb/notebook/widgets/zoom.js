@@ -1,5 +1,6 @@
 // Looking closer at a stretch of the keys: drag over it, click a bin, or the buttons and keys + - ← → 0.
-function zoomable(model, bar, drawing) {
+// The buttons stand there from so many files on; the keys and the mouse always do.
+function zoomable(model, bar, drawing, least = 0) {
   const shares = () => model.get("window");
   const go = (a, b) => {
     const wide = Math.min(1, Math.max(b - a, 1e-7)), low = Math.min(Math.max(0, a), 1 - wide);
@@ -66,7 +67,7 @@ function zoomable(model, bar, drawing) {
 
   return (by) => {
     const [a, b] = shares(), near = b - a < 1, picture = model.get("picture");
-    group.style.display = by === "key" && picture.lanes.length ? "" : "none";
+    group.style.display = by === "key" && picture.lanes.length && (near || picture.files >= least) ? "" : "none";
     out.disabled = all.disabled = !near;
     left.disabled = !near || a <= 0;
     right.disabled = !near || b >= 1;
