@@ -45,11 +45,11 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m benchmarks
 
 brokers: $(SETUP) ## Fetch the Kafka broker of the tests with Maven (else the first test that needs it does)
-	@$(BIN)/python tests/kafka_kit.py
+	@$(BIN)/python tests/servers/kafka_server.py
 
 system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
-	apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core maven
+	-apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core maven  # tests of those that cannot be had are skipped
 
 format: $(SETUP) ## Format the code
 	@$(BIN)/ruff format paimon_nb tests benchmarks

@@ -11,10 +11,11 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from lab_kit import REPO, Lab, Notebook
+from server_kit import absent
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -24,13 +25,6 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --font-render-hinting=none"
 )
-
-
-def absent(what: str) -> Any:
-    """Skip, or fail where continuous integration says that everything must be there."""
-    if os.environ.get("PAIMON_NB_CI") == "1":
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 
 from paimon_nb.catalog import Catalog, open_catalog
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "servers")]
+sys.path.insert(0, str(Path(__file__).parent))
 
 KINDS = (
     "filesystem",

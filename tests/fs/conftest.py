@@ -1,10 +1,6 @@
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,10 @@ import pytest
 _START_S = 90
 
 
+class NotHere(Exception):
+    """Why a server cannot be started on this machine."""
+
+
 def absent(what: str) -> NoReturn:
     """Skip, or fail where continuous integration says that everything must be there."""
     if os.environ.get("PAIMON_NB_CI") == "1":

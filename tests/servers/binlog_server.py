@@ -5,15 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-
-class NotHere(Exception):
-    """Why there is no MariaDB on this machine."""
+from server_kit import NotHere, free_port
 
 
 class MariaDb:
@@ -25,9 +22,7 @@ class MariaDb:
         if server is None or install is None:
             raise NotHere("no MariaDB on the path: make system-deps")
         self.root = root
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self._socket = f"/tmp/paimon-nb-{self.port}.sock"  # a socket's path may not be long
         self.process: subprocess.Popen[bytes] | None = None
         self._command = [

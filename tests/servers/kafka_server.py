@@ -1,13 +1,12 @@
 """A real Kafka broker on loopback: one node, KRaft, its jars from the package registry, kept in the user's cache folder.
 
-`python tests/kafka_kit.py` resolves the jars ahead (`make brokers`).
+`python tests/servers/kafka_server.py` resolves the jars ahead (`make brokers`).
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -16,15 +15,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from server_kit import NotHere, free_port
+
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.engine.java import find_java
 
 POM = Path(__file__).with_name("kafka.xml")
 VERSION = "4.1.0"
-
-
-class NotHere(Exception):
-    """Why there is no broker on this machine."""
 
 
 def jars() -> Path:
@@ -48,12 +45,6 @@ def jars() -> Path:
     except OSError:  # another process was first
         shutil.rmtree(made, ignore_errors=True)
     return cache
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class KafkaServer:
