@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import sys
 import time
@@ -59,7 +60,7 @@ def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: 
     output, keyboard, told = shown.output(1), shown.page.keyboard, []
 
     def files() -> int:
-        return int(output.locator("svg text").last.inner_text().split(" ")[0].replace(",", ""))
+        return int(output.locator("svg text").last.text_content().split(" ")[0].replace(",", ""))
 
     assert files() > 20_000
     bins = output.locator(".file[data-files]:not([data-files='1'])")
@@ -77,8 +78,8 @@ def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: 
             shown.page.mouse.down()
             shown.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] - 45, steps=4)
             shown.page.mouse.up()
-        expect(output.locator("svg text").last).not_to_have_text(f"{before:,} files", use_inner_text=False)
         while files() >= before:
+            assert time.perf_counter() - began < 30, told
             shown.page.wait_for_timeout(20)
         told.append((files(), time.perf_counter() - began))
         if bins.count() == 0:
@@ -86,7 +87,6 @@ def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: 
     assert bins.count() == 0, told
     assert {"1"} == set(output.locator(".file").evaluate_all("all => all.map(f => f.dataset.files)"))
     output.get_by_role("button", name="all keys").click()
-    expect(output.get_by_role("button", name="all keys")).to_be_disabled()
-    assert files() > 20_000
+    expect(output.locator("svg text").last).to_have_text(re.compile(r"^20,\d+ files"))
     with capsys.disabled():
         print("\nzoom: " + ", ".join(f"{n:,} files after {s:.2f} s" for n, s in told), end="")
