@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "servers"))
 
 from binlog_server import MariaDb
 from kafka_server import KafkaServer
-from server_kit import NotHere, absent
+from server_kit import started
 
 # A change is judged by the same examples every time; the long runs look for new ones.
 settings.register_profile("same", derandomize=True)
@@ -40,30 +40,10 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     """A real Kafka broker; ends with the tests."""
-    try:
-        import confluent_kafka  # noqa: F401
-
-        server = KafkaServer(tmp_path_factory.mktemp("kafka"))
-    except ImportError:
-        absent("confluent-kafka is not installed: pip install paimon-nb[test]")
-    except NotHere as why:
-        pytest.skip(str(why))
-    server.start()
-    yield server
-    server.stop()
+    yield from started("confluent_kafka", lambda: KafkaServer(tmp_path_factory.mktemp("kafka")))
 
 
 @pytest.fixture(scope="session")
 def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDb]:
     """A real MariaDB with a binlog; ends with the tests."""
-    try:
-        import pymysqlreplication  # noqa: F401
-
-        server = MariaDb(tmp_path_factory.mktemp("mariadb"))
-    except ImportError:
-        absent("mysql-replication is not installed: pip install paimon-nb[test]")
-    except NotHere as why:
-        pytest.skip(str(why))
-    server.start()
-    yield server
-    server.stop()
+    yield from started("pymysqlreplication", lambda: MariaDb(tmp_path_factory.mktemp("mariadb")))

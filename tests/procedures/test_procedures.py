@@ -30,6 +30,8 @@ from paimon_nb.procedures import NOT_HERE, PROCEDURES
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
+OF_SERVERS = {"mysql_sync_table", "mysql_sync_database"}
+"""They make their tables, and need a server: `tests/connectors/test_mysql_sync.py` calls them."""
 
 
 @pytest.fixture(autouse=True)
@@ -596,7 +598,7 @@ def test_the_table_must_be_there_and_names_must_be_known(three, name):
     needed = ", ".join(
         f"`{a.name}` => {samples[a.kind]}" for a in procedure.arguments if a.required and a.name != "table"
     )
-    if procedure.arguments[0].name == "table":
+    if procedure.arguments[0].name == "table" and name not in OF_SERVERS:
         with pytest.raises(TableNotFound):
             three.call(f"{name}(`table` => 'nope'{', ' + needed if needed else ''})")
         with pytest.raises(SqlAnalysisError, match="table"):
@@ -728,4 +730,4 @@ def test_sorting_as_spark_tasks(scene, spark, strategy):
 def test_every_procedure_was_called():
     """Runs last: a procedure without a test of its outcome fails here."""
     if len(CALLED) > 5:  # the whole file ran, not a single test
-        assert set(PROCEDURES) - CALLED == set()
+        assert set(PROCEDURES) - CALLED == OF_SERVERS

@@ -6,14 +6,13 @@ import getpass
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-from server_kit import NotHere, free_port
+from server_kit import NotHere, Restartable, free_port
 
 
-class MariaDb:
+class MariaDb(Restartable):
     """The server's process."""
 
     def __init__(self, root: Path) -> None:
@@ -24,8 +23,8 @@ class MariaDb:
         self.root = root
         self.port = free_port()
         self._socket = f"/tmp/paimon-nb-{self.port}.sock"  # a socket's path may not be long
-        self.process: subprocess.Popen[bytes] | None = None
-        self._command = [
+        self.log = root / "mariadb.log"
+        self.command = [
             server, "--no-defaults", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
             "--bind-address=127.0.0.1", f"--user={getpass.getuser()}", "--server-id=1", "--log-bin=mysql-bin",
             "--binlog-format=ROW", "--binlog-row-image=FULL", "--binlog-row-metadata=FULL", f"--pid-file={root / 'pid'}",
@@ -39,30 +38,8 @@ class MariaDb:
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def start(self) -> MariaDb:
-        with (self.root / "mariadb.log").open("ab") as log:
-            self.process = subprocess.Popen(self._command, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                self.run("CREATE USER IF NOT EXISTS cdc@'%' IDENTIFIED BY 'cdc-secret'", "GRANT ALL ON *.* TO cdc@'%'")
-                return self
-            except Exception:
-                time.sleep(0.1)
-        text = (self.root / "mariadb.log").read_text()[-2000:]
-        self.stop()
-        raise AssertionError(f"MariaDB did not start:\n{text}")
-
-    def stop(self) -> None:
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
+    def ready(self) -> None:
+        self.run("CREATE USER IF NOT EXISTS cdc@'%' IDENTIFIED BY 'cdc-secret'", "GRANT ALL ON *.* TO cdc@'%'")
 
     # -- what tests do with it
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from server_kit import NotHere, free_port
+from server_kit import NotHere, Restartable, free_port
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.engine.java import find_java
@@ -47,14 +47,14 @@ def jars() -> Path:
     return cache
 
 
-class KafkaServer:
+class KafkaServer(Restartable):
     """The broker's process. It may be stopped and started again on the same port and data."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.port, controller = free_port(), free_port()
         self.address = f"127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.log = root / "kafka.log"
         try:
             self._java = [str(find_java().binary), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                           "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{jars()}/*"]  # fmt: skip
@@ -83,33 +83,10 @@ class KafkaServer:
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
+        self.command = [*self._java, "kafka.Kafka", str(self.config)]
 
-    def start(self) -> KafkaServer:
-        with (self.root / "kafka.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self._java, "kafka.Kafka", str(self.config)], stdout=log, stderr=subprocess.STDOUT
-            )
-        deadline = time.monotonic() + 150
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                self.admin().list_topics(timeout=2)
-                return self
-            except Exception:
-                time.sleep(0.1)
-        log_text = (self.root / "kafka.log").read_text()[-2000:]
-        self.stop()
-        raise AssertionError(f"Kafka did not start:\n{log_text}")
-
-    def stop(self) -> None:
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
+    def ready(self) -> None:
+        self.admin().list_topics(timeout=2)
 
     # -- what tests do with it
 

@@ -8,13 +8,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import pytest
 
-_START_S = 90
+_START_S = 150
 
 
 class NotHere(Exception):
@@ -59,3 +60,38 @@ def running(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+class Restartable:
+    """A server that tests stop and start again, on the same port and data. Subclasses say how."""
+
+    command: Sequence[str]
+    log: Path
+    _run: AbstractContextManager[None] | None = None
+
+    def ready(self) -> None:
+        """Raises until the server answers."""
+        raise NotImplementedError
+
+    def start(self) -> Self:
+        self._run = running(self.command, self.log, self.ready)
+        self._run.__enter__()
+        return self
+
+    def stop(self) -> None:
+        if self._run is not None:
+            self._run.__exit__(None, None, None)
+            self._run = None
+
+
+def started(module: str, make: Callable[[], Restartable]) -> Iterator[Any]:
+    """A server for a fixture, stopped at the end; skips where it cannot be had. `module`: the client's, which must be there."""
+    if find_spec(module) is None:
+        absent(f"{module} is not installed: pip install paimon-nb[test]")
+    try:
+        server = make()
+    except NotHere as why:
+        pytest.skip(str(why))
+    server.start()
+    yield server
+    server.stop()

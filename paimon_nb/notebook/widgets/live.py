@@ -82,7 +82,8 @@ class LiveTable(Following):
 
     def pause(self, paused: bool = True) -> None:
         """Let the table stand still. The stream goes on until its buffer is full, then it waits."""
-        self._paused = paused
+        with self._taking:  # what is being taken right now still counts as before
+            self._paused = paused
         self.view = self.look()
 
     def seek(self, snapshot: int | None) -> None:
@@ -131,14 +132,18 @@ class LiveTable(Following):
 
     def wait(self) -> None:
         began = time.monotonic()
-        if not self._paused:
-            self._take(TICK_S / 2)
+        with self._taking:
+            if not self._paused:
+                self._add(self.feed.take(TICK_S / 2))
         threading.Event().wait(max(0.05, TICK_S - (time.monotonic() - began)))
 
     def _take(self, timeout_s: float) -> None:
         with self._taking:
-            for changes in self.feed.take(timeout_s):
-                self.rows.add(changes)
+            self._add(self.feed.take(timeout_s))
+
+    def _add(self, taken: list[pa.Table]) -> None:
+        for changes in taken:
+            self.rows.add(changes)
 
     def _follow(self) -> None:
         super()._follow()
