@@ -289,6 +289,21 @@ def test_what_is_wrong_is_said_before_anything_runs(wb, mariadb, shop):
         job.wait_for(lambda: False, 60)
 
 
+def test_a_column_that_comes_while_a_sync_starts_is_not_missed(wb, mariadb, shop, monkeypatch):
+    from paimon_nb.connectors.cdc.mysql_client import MySqlClient
+
+    mariadb.run(f"CREATE TABLE {shop}.t (id INT PRIMARY KEY)", f"INSERT INTO {shop}.t VALUES (1)")
+    began = MySqlClient.begin_snapshot
+
+    def late(client):
+        mariadb.run(f"ALTER TABLE {shop}.t ADD COLUMN v INT", f"INSERT INTO {shop}.t VALUES (2, 20)")
+        return began(client)
+
+    monkeypatch.setattr(MySqlClient, "begin_snapshot", late)
+    job = start(wb, f"CALL sys.mysql_sync_table(`table` => 't', mysql_conf => '{conf(mariadb, shop)}')")
+    until(job, lambda: rows(wb, "t") == [(1, None), (2, 20)])
+
+
 def test_types_as_paimon_maps_them():
     told = {
         "tinyint(1)": "BOOLEAN", "tinyint(4)": "TINYINT", "tinyint(3) unsigned": "SMALLINT", "int(10) unsigned": "BIGINT", "bigint(20)": "BIGINT",

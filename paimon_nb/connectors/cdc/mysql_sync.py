@@ -194,11 +194,12 @@ class MySqlSync:
 
     def _snapshot(self, client: MySqlClient) -> str:
         """The rows of targets that have none of this sync yet. Returns where the binlog goes on."""
-        new = [t for t in self.targets.values() if t.position is None]
-        if not new:
+        if all(t.position is not None for t in self.targets.values()):
             return self._slowest() or client.position()
         at = client.begin_snapshot()
-        for target in new:
+        # Once more: what changed its shape since `prepare` did so before this moment, and the binlog after it is silent.
+        self._adopt(client.tables(), first=True)
+        for target in [t for t in self.targets.values() if t.position is None]:
             for source in [
                 s for s in self.sources.values() if s.target is target and self.conf.start != "latest-offset"
             ]:
