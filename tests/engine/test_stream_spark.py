@@ -26,7 +26,9 @@ def rows(*pairs: tuple[int, str]) -> pa.Table:
 
 
 def make(wb, name="t", keys=True, **options):
-    given = {"bucket": "1"} | {k.replace("_", "-"): v for k, v in options.items()}
+    given = (
+        {"bucket": "1"} | ({} if keys else {"bucket-key": "k"}) | {k.replace("_", "-"): v for k, v in options.items()}
+    )
     texts = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
     key = ", PRIMARY KEY (k) NOT ENFORCED" if keys else ""
     wb.run(f"CREATE TABLE {name} (k INT, v STRING{key}) WITH ({texts})")
