@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent / "servers"))
 from binlog_server import MariaDb
 from kafka_server import KafkaServer
 from server_kit import started
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A change is judged by the same examples every time; the long runs look for new ones.
 settings.register_profile("same", derandomize=True)
@@ -35,6 +39,16 @@ def shared() -> Path:
     if not (path / "oracle").is_dir():
         pytest.skip("no folder ../shared with real Java tables beside this repository")
     return path
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The workbench's Spark on two cores, one for all tests of a process that ask for none of their own."""
+    from paimon_nb.engine.session import spark_session, stop
+
+    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
+    yield session
+    stop(session)
 
 
 @pytest.fixture(scope="session")

@@ -56,6 +56,11 @@ class PaimonError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
 
+    @property
+    def one_line(self) -> str:
+        """`message; hint`, for places that have a line."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders (Spark tasks), so they must survive pickling with their facts.
         return _rebuild, (type(self), self.message, self.hint, self.facts)

@@ -44,9 +44,8 @@ class FilesSink(Sink):
         self.given.pop("mode", None)
 
     def store(self, batch: DataFrame) -> int:
-        batch = batch.drop(
-            "rowkind"
-        ).persist()  # written and counted from the same rows, though the source may be read only once
+        # Kept, to be written and counted from the same rows: the source may be read only once.
+        batch = batch.drop("rowkind").persist()
         try:
             batch.write.format(self.format).options(**self.given).mode("append").save(self.path)
             return int(batch.count())

@@ -26,7 +26,7 @@ _WORDS = {
     "DATE": ("cast(unix_date({0}) as bigint)", "0L"),
     "BIGINT": ("{0}", "shiftright({0}, 32)"),
 }
-_MOST_FIELDS = 3  # the text grows eightfold with each: the last steps name the hash eight times
+_MOST_FIELDS = 3  # the last steps name the hash eight times, so each field adds its own steps eightfold
 
 
 def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:

@@ -42,6 +42,11 @@ class Hidden:
     """Rows that the merge engine made, with the table's columns."""
 
 
+def makes_rows(store: TableStore) -> bool:
+    """Whether merging makes rows that no file holds."""
+    return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
+
+
 def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
     """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
     rows: dict[str, np.ndarray] = {}

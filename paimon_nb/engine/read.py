@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from os import cpu_count
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import from_arrow, session_zone
-from paimon_nb.engine.hidden import hidden_of, split_key
+from paimon_nb.engine.hidden import hidden_of, makes_rows, split_key
 from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.paimon_session import plain_session
@@ -175,24 +175,25 @@ def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
 
 def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain ones for what has none in its schema, and rows that merging made beside them."""
-    store, found = chosen.store, hidden_of(chosen.store, splits)
+    store = chosen.store
+    found = cache(lambda: hidden_of(store, splits))
 
     def make() -> list[DataFrame]:
-        plain, masked = _apart(chosen, splits, found.rows)
+        plain, masked = _apart(chosen, splits, found().rows)
         frames = [*_native(spark, chosen, plain)]
         for schema_id, files in masked.items():
             fields, first = fields_of(store, schema_id), chosen.plan.predicate
             # The sizes that Spark will see, not those that the manifest tells.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
             for names in separable(sizes.items()):
-                mask = Mask.of({n: found.rows.get(n) for n in names}, sizes)
+                mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
                 uris = [_uri(store, files[n]) for n in names]
                 frames.append(scan_files(spark, "parquet", uris, fields, chosen.fields, mask, first))
         return frames
 
     frames = [*remembered(spark, _key(Way.MASKED, chosen, splits), make)]
-    if found.made:
-        rows = pa.concat_tables(found.made).select([f.name for f in chosen.fields])
+    if makes_rows(store) and (made := found().made):
+        rows = pa.concat_tables(made).select([f.name for f in chosen.fields])
         frames.append(from_arrow(spark, rows, chosen.fields))
     return frames
 

@@ -10,7 +10,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +19,8 @@ SCANS = 32
 _ASKED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
 """Settings that casts remember from the moment they are written."""
 
-_KEPT: WeakKeyDictionary[SparkSession, OrderedDict[Hashable, list[DataFrame]]] = WeakKeyDictionary()
+_KEPT = "_paimon_scans"
+"""The session's attribute: its DataFrames hold it, so a table of ours from session to scans would keep both for ever."""
 _LOCK = threading.Lock()
 
 
@@ -28,7 +28,7 @@ def remembered(spark: SparkSession, key: Hashable, make: Callable[[], list[DataF
     """What `make` gave for this key in this session under the same settings, or gives now."""
     full = (key, *(spark.conf.get(setting, None) for setting in _ASKED))
     with _LOCK:
-        kept = _KEPT.setdefault(spark, OrderedDict())
+        kept: OrderedDict[Hashable, list[DataFrame]] = vars(spark).setdefault(_KEPT, OrderedDict())
         if full in kept:
             kept.move_to_end(full)
             return kept[full]

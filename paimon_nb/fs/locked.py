@@ -22,8 +22,7 @@ class LockedFileIO(RootedFileIO):
     """
 
     def __init__(self, rooted: RootedFileIO, lock: Lock) -> None:
-        super().__init__(rooted, rooted.root)
-        self.roots, self._real_roots = rooted.roots, rooted._real_roots
+        super().__init__(rooted, rooted.root, rooted.roots[1:])
         self._lock = lock
 
     def put_if_absent(self, path: str, data: bytes) -> bool:

@@ -10,14 +10,13 @@ from typing import Any
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import without_scheme
-
-EXTERNAL_PATHS = "data-file.external-paths"
-"""Option of a catalog: a table's own metadata could name any place, so the places are the user's to allow."""
+from paimon_nb.options import TableOptions
+from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
 
 
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The places outside the warehouse that a catalog's options allow."""
-    return tuple(p.strip() for p in options.get(EXTERNAL_PATHS, "").split(",") if p.strip())
+    """The places outside the warehouse that a catalog's options allow; a table's own metadata could name any place."""
+    return TableOptions(options).names(DATA_FILE_EXTERNAL_PATHS)
 
 
 class RootedFileIO(FileIO):
@@ -52,7 +51,7 @@ class RootedFileIO(FileIO):
         if not any(clean == r or clean.startswith(r.rstrip("/") + "/") for r in self.roots):
             raise OutsideWarehouse(
                 f"{path!r} lies outside {self.root}",
-                hint=f"open its own warehouse, or allow the place by the catalog option {EXTERNAL_PATHS!r}",
+                hint=f"open its own warehouse, or allow the place by the catalog option {DATA_FILE_EXTERNAL_PATHS.key!r}",
                 path=path,
                 root=self.root,
             )

@@ -192,7 +192,7 @@ def verdict(draft: Draft) -> Verdict:
         try:
             made = scratch.run(ddl(replace(draft, name="draft")))
         except PaimonError as error:
-            return Verdict((error.message + (f"; {error.hint}" if error.hint else ""),))
+            return Verdict((error.one_line,))
         scratch.run("DROP TABLE draft PURGE")
     return Verdict(notes=tuple(made.notes))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.session.stream_jobs import Jobs, StreamJob
 from paimon_nb.session.stream_out import OP
+from paimon_nb.session.stream_plan import beginning
 from paimon_nb.session.stream_standing import Standing, newest_of
 from paimon_nb.table.stream import TableStream
 
@@ -78,11 +79,8 @@ class TableFeed:
             raise BadOptionValue(
                 f"{snapshot} is no id of a snapshot", hint="ids begin with 1", option="scan.snapshot-id"
             )
-        begin = {"scan.mode": "latest-full"}
-        if snapshot is not None:
-            begin = {"scan.mode": "from-snapshot", "scan.snapshot-id": str(snapshot)}
         self.note, self._rows = "", 0
-        self._stream = self._opened(begin)
+        self._stream = self._opened(beginning(snapshot))
         self._stopped.clear()
         self._error = None
         self.job.again(self)

@@ -8,10 +8,10 @@ from paimon_nb.options.patterns import PATTERNS
 from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
-from paimon_nb.options.values import parse_bool, parse_duration_ms, parse_memory
+from paimon_nb.options.values import parse_bool, parse_duration_ms, parse_memory, parse_names
 from paimon_nb.options.write import WRITE_OPTIONS
 
 __all__ = [
     "CATALOG_OPTIONS", "CONNECTOR_OPTIONS", "PATTERNS", "READ_OPTIONS", "TABLE_OPTIONS", "WRITE_OPTIONS", "Option",
-    "TableOptions", "find_option", "parse_bool", "parse_duration_ms", "parse_memory", "validate_table_options",
+    "TableOptions", "find_option", "parse_bool", "parse_duration_ms", "parse_memory", "parse_names", "validate_table_options",
 ]  # fmt: skip

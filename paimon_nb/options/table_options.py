@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from paimon_nb.options import table
 from paimon_nb.options.option import Option
-from paimon_nb.options.values import LONG_MAX
+from paimon_nb.options.values import LONG_MAX, parse_names
 
 T = TypeVar("T")
 _MB = 1 << 20
@@ -54,7 +54,7 @@ class TableOptions:
 
     def names(self, option: Option[str]) -> tuple[str, ...]:
         """A comma list of column names."""
-        return tuple(p.strip() for p in (self.get(option) or "").split(",") if p.strip())
+        return parse_names(self.get(option))
 
     @property
     def bucket(self) -> int:

@@ -47,6 +47,11 @@ def _amount(value: str, units: Mapping[str, int], what: str, example: str) -> in
     return int(number) * units[unit]
 
 
+def parse_names(text: str | None) -> tuple[str, ...]:
+    """'a, b' -> ('a', 'b'); blanks around a name and empty names count for nothing."""
+    return tuple(p.strip() for p in (text or "").split(",") if p.strip())
+
+
 def parse_memory(value: str) -> int:
     """'128 mb' -> bytes; a plain number is bytes. Units are powers of 1024, in any case."""
     size = _amount(value, _UNITS_BYTES, "size", "'128 mb'")

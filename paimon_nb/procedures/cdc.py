@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimon_nb.base.name import Name, check_name
+from paimon_nb.base.name import Name, check_name, split_name
+from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def _sync_table(
 
     name = _name(context, table)
     given = TargetOptions(
-        _listed(partition_keys), _listed(primary_keys), _texts(computed_column), parse_options(table_conf)
+        parse_names(partition_keys), parse_names(primary_keys), _texts(computed_column), parse_options(table_conf)
     )
     conf = parse_options(mysql_conf)
     if not conf.get("table-name"):
@@ -66,7 +67,7 @@ def _sync_database(
         check_name(database, "database"), None, table_prefix or "", table_suffix or "", including_tables or ".*",
         excluding_tables, merge_shards is not False,
     )  # fmt: skip
-    given = TargetOptions(_listed(partition_keys), _listed(primary_keys), (), parse_options(table_conf))
+    given = TargetOptions(parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf))
     options = SyncOptions(naming, given, parse_modes(type_mapping), bool(ignore_incompatible), _seconds(interval))
     sync = MySqlSync(context.catalog, parse_options(mysql_conf), options)
     return _started(context, sync, f"mysql_sync_database {database}")
@@ -81,13 +82,9 @@ def _started(context: Context, sync: MySqlSync, name: str) -> pa.Table:
 
 
 def _name(context: Context, text: str) -> Name:
-    parts = [p.strip("`") for p in text.split(".")]
+    parts = split_name(text)
     database = parts[-2] if len(parts) > 1 else context.current_database
     return Name(check_name(database, "database"), check_name(parts[-1], "table"))
-
-
-def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(p.strip() for p in (text or "").split(",") if p.strip())
 
 
 def _texts(text: str | None) -> tuple[str, ...]:

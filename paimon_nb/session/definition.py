@@ -18,7 +18,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.options import validate_table_options
+from paimon_nb.options import parse_names, validate_table_options
 from paimon_nb.plan import (
     AddPartition,
     AlterDatabase,
@@ -186,7 +186,7 @@ def _columns(definition: TableDef) -> tuple[object, ...]:
 
 
 def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
-    in_option = _names(options.pop(option, ""))
+    in_option = parse_names(options.pop(option, ""))
     if in_clause and in_option:
         raise BadOptionValue(
             f"option {option!r} is told in a clause too",
@@ -195,10 +195,6 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
             value=",".join(in_option),
         )
     return in_clause or in_option
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _like(job: Job, statement: CreateTable) -> TableSchema:

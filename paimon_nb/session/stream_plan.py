@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
-from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_SNAPSHOT_ID
+from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
 from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
 
@@ -121,11 +121,16 @@ def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
     return StreamPlan(shape, inputs, traits.grouped)
 
 
+def beginning(snapshot: int | None) -> dict[str, str]:
+    """The options of a stream that begins with a snapshot's changes; None: with the newest state."""
+    if snapshot is None:
+        return {SCAN_MODE.key: "latest-full"}
+    return {SCAN_MODE.key: "from-snapshot", SCAN_SNAPSHOT_ID.key: str(snapshot)}
+
+
 def moved(plan: StreamPlan, snapshot: int | None) -> StreamPlan:
     """The same query, its tables read from a snapshot's changes on; None: from their newest state on."""
-    begin = {"scan.mode": "latest-full", CONSUMER_IGNORE_PROGRESS.key: "true"}
-    if snapshot is not None:
-        begin |= {"scan.mode": "from-snapshot", SCAN_SNAPSHOT_ID.key: str(snapshot)}
+    begin = {**beginning(snapshot), CONSUMER_IGNORE_PROGRESS.key: "true"}
 
     def begun(one: StreamInput) -> StreamInput:
         kept = {k: v for k, v in one.ref.options.items() if not k.startswith("scan.")}

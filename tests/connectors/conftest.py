@@ -1,4 +1,4 @@
-"""One Spark for all tests of connectors; the broker is every test's (`tests/conftest.py`)."""
+"""A workbench for tests of connectors; Spark and the servers are every test's (`tests/conftest.py`)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,14 +6,6 @@ from pathlib import Path
 import pytest
 
 import paimon_nb
-from paimon_nb.engine.session import spark_session, stop
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[object]:
-    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
-    yield session
-    stop(session)
 
 
 @pytest.fixture

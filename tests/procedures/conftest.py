@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.engine.session import spark_session, stop
 from paimon_nb.table.table import Table
 
 
@@ -84,10 +83,3 @@ def three(scene: Scene) -> Scene:
     for i in (1, 2, 3):
         scene.put((i, f"v{i}"))
     return scene
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[object]:
-    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
-    yield session
-    stop(session)

@@ -28,7 +28,7 @@ WORDS = {
 }
 PLACEHOLDERS = {
     "users": "(user_id BIGINT, name STRING, tier STRING, PRIMARY KEY (user_id) NOT ENFORCED)",
-    "events": "(event_id STRING, user_id BIGINT, country STRING)",
+    "events": "(event_id STRING, user_id BIGINT, country STRING, PRIMARY KEY (event_id, user_id, country) NOT ENFORCED)",
     "orders_stream": "(order_id BIGINT, user_id BIGINT, amount DECIMAL(10, 2), event_time TIMESTAMP(3))",
     "payments_stream": "(payment_id BIGINT, order_id BIGINT, amount DECIMAL(10, 2), event_time TIMESTAMP(3))",
 }

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, StoreError, UnsupportedOperation
 from paimon_nb.base.redact import redact_text
+from paimon_nb.fs import without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
@@ -87,9 +88,23 @@ class Database:
                 database=self.place,
             ) from None
 
+    def ask(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query, `:name` in it standing for a value. Raises as `transaction`."""
+        from sqlalchemy import text
+
+        with self.transaction() as connection:
+            return [tuple(row) for row in connection.execute(text(statement), values)]
+
+    def change(self, statement: str, **values: Any) -> int:
+        """How many rows a statement changed, in a transaction of its own. Raises as `transaction`."""
+        from sqlalchemy import text
+
+        with self.transaction() as connection:
+            return int(connection.execute(text(statement), values).rowcount)
+
 
 def _sqlite_file(path: str, query: str) -> str:
-    path = path.removeprefix("file://").removeprefix("file:")
+    path = without_scheme(path)
     if not path or path == ":memory:" or "mode=memory" in query:
         raise BadOptionValue(
             "a SQLite database in memory is seen by one connection only",

@@ -51,7 +51,7 @@ class JdbcLock:
         try:
             yield
         finally:
-            self._execute(f"DELETE FROM {LOCKS} WHERE lock_id = :id")
+            self.database.change(f"DELETE FROM {LOCKS} WHERE lock_id = :id", id=self.lock_id)
 
     def _acquire(self) -> None:
         start, sleep = time.monotonic(), float(_FIRST_SLEEP_MS)
@@ -71,25 +71,14 @@ class JdbcLock:
 
         # Looked at first: most often there is no such row, and a DELETE would make every waiter a writer.
         age = f"{_AGE[self.database.dialect]} > expire_time_seconds"
-        if self._found(f"SELECT COUNT(*) FROM {LOCKS} WHERE {age} AND lock_id = :id"):
-            self._execute(f"DELETE FROM {LOCKS} WHERE {age} AND lock_id = :id")
+        if self.database.ask(f"SELECT 1 FROM {LOCKS} WHERE {age} AND lock_id = :id", id=self.lock_id):
+            self.database.change(f"DELETE FROM {LOCKS} WHERE {age} AND lock_id = :id", id=self.lock_id)
         try:
-            self._execute(
+            self.database.change(
                 f"INSERT INTO {LOCKS} (lock_id, expire_time_seconds) VALUES (:id, :expires)",
+                id=self.lock_id,
                 expires=self.timeout_ms // 1000,
             )
         except IntegrityError:
             return False
         return True
-
-    def _found(self, statement: str) -> bool:
-        from sqlalchemy import text
-
-        with self.database.transaction() as connection:
-            return bool(connection.execute(text(statement), {"id": self.lock_id}).scalar())
-
-    def _execute(self, statement: str, **values: int) -> None:
-        from sqlalchemy import text
-
-        with self.database.transaction() as connection:
-            connection.execute(text(statement), {"id": self.lock_id, **values})

@@ -5,6 +5,8 @@ Source: Paimon 1.3 `JdbcUtils.java`, `JdbcCatalog.java`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.jdbc.database import Database
@@ -50,6 +52,7 @@ class JdbcRegister(Register):
         return sorted(found)
 
     def add_database(self, name: str) -> bool:
+        from sqlalchemy import text
         from sqlalchemy.exc import IntegrityError
 
         if name in self.databases():
@@ -58,7 +61,7 @@ class JdbcRegister(Register):
             with self._database.transaction() as connection:
                 for key, value in ((_EXISTS, "true"), ("location", self.database_path(name))):
                     connection.execute(
-                        _text(f"INSERT INTO {PROPERTIES} VALUES (:key, :database, :name, :value)"),
+                        text(f"INSERT INTO {PROPERTIES} VALUES (:key, :database, :name, :value)"),
                         {"key": self._key, "database": name, "name": key, "value": value},
                     )
         except IntegrityError:
@@ -122,13 +125,11 @@ class JdbcRegister(Register):
             )
         return True
 
-    def _ask(self, statement: str, **values: str) -> list[tuple[str, ...]]:
-        with self._database.transaction() as connection:
-            return [tuple(row) for row in connection.execute(_text(statement), {"key": self._key, **values})]
+    def _ask(self, statement: str, **values: str) -> list[tuple[Any, ...]]:
+        return self._database.ask(statement, key=self._key, **values)
 
     def _change(self, statement: str, **values: str) -> int:
-        with self._database.transaction() as connection:
-            return connection.execute(_text(statement), {"key": self._key, **values}).rowcount
+        return self._database.change(statement, key=self._key, **values)
 
 
 def make_table(database: Database, name: str, statement: str) -> None:
@@ -136,8 +137,7 @@ def make_table(database: Database, name: str, statement: str) -> None:
     if _has(database, name):
         return
     try:
-        with database.transaction() as connection:
-            connection.execute(_text(statement))
+        database.change(statement)
     except StoreError:
         if not _has(database, name):
             raise
@@ -148,12 +148,6 @@ def _has(database: Database, name: str) -> bool:
 
     with database.transaction() as connection:
         return inspect(connection).has_table(name)
-
-
-def _text(statement: str) -> object:
-    from sqlalchemy import text
-
-    return text(statement)
 
 
 def _taken(what: str, name: str) -> AlreadyExists:

@@ -67,9 +67,9 @@ def _file(position: str) -> tuple[int, int]:
 
 
 class Binlog:
-    """The transactions behind a position, for ever or up to what is there now. Close it."""
+    """The transactions behind a position, up to what is there now. Close it."""
 
-    def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool, waits: bool) -> None:
+    def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool) -> None:
         pymysql, replication = libraries()
         from pymysqlreplication import event, row_event
 
@@ -93,7 +93,7 @@ class Binlog:
         self.is_mariadb = is_mariadb
         self.stream = replication.BinLogStreamReader(
             connection_settings=settings, server_id=conf.server_id, resume_stream=True,
-            blocking=waits, is_mariadb=is_mariadb, slave_heartbeat=1,
+            blocking=False, is_mariadb=is_mariadb, slave_heartbeat=1,
             only_events=[*self._rows, self._gtid_kind, self._query, self._xid], **start,
         )  # fmt: skip
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
+from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.mysql_types import MySqlType
 
@@ -66,7 +69,7 @@ class MySqlConf:
                 raise BadOptionValue(f"{key!r} is no regular expression: {error}", option=key) from None
         try:
             port = int(given.get("port", "3306"))
-            server = int(given["server-id"].split("-")[0]) if "server-id" in given else _server_id(given)
+            server = int(given["server-id"].split("-")[0]) if "server-id" in given else _server_id()
         except ValueError:
             raise BadOptionValue("port and server-id are numbers", option="port") from None
         return MySqlConf(
@@ -82,11 +85,8 @@ class MySqlConf:
         return not self.table or any(re.fullmatch(self.table, t) for t in (table, f"{schema}.{table}"))
 
 
-def _server_id(given: Mapping[str, str]) -> int:
+def _server_id() -> int:
     """A replica's number of our own: two streams of one number throw each other out."""
-    import os
-    import secrets
-
     return 5_000_000 + (os.getpid() * 1009 + secrets.randbelow(1009)) % 1_000_000_000
 
 
@@ -217,10 +217,10 @@ class MySqlClient:
         """All rows of a table, some at a time."""
         from pymysql.cursors import SSCursor
 
-        columns = ", ".join(f"`{c.name.replace('`', '``')}`" for c in table.columns)
+        columns = ", ".join(quote(c.name) for c in table.columns)
         try:
             with self.connection.cursor(SSCursor) as cursor:
-                cursor.execute(f"SELECT {columns} FROM `{table.schema}`.`{table.name}`")
+                cursor.execute(f"SELECT {columns} FROM {quote(table.schema)}.{quote(table.name)}")
                 while rows := cursor.fetchmany(size):
                     yield list(rows)
         except self._errors as error:

@@ -71,14 +71,13 @@ class Source:
 
     def __init__(self, table: SourceTable, target: Target) -> None:
         self.target = target
+        self._types: dict[str, MySqlType] = {}
         self.reshape(table)
 
     def reshape(self, table: SourceTable) -> None:
         """Take the columns that the source has now; those it had stay known, for rows of that time."""
         self.table = table
-        types: dict[str, MySqlType] = dict(getattr(self, "_types", {}))
-        types.update({c.name: c.type for c in table.columns})
-        self._types = types
+        types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
 
         def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
             return to_column(values, t, types.get(name))
@@ -167,7 +166,7 @@ class MySqlSync:
         away_since: float | None = None
         while not self._stop.is_set():
             try:
-                with Binlog(self.conf, self.position, is_mariadb=is_mariadb, waits=False) as reader:
+                with Binlog(self.conf, self.position, is_mariadb=is_mariadb) as reader:
                     away_since = None
                     if self._follow(reader, until):
                         return
@@ -217,27 +216,25 @@ class MySqlSync:
     def _follow(self, reader: Binlog, until: str | None) -> bool:
         """Take transactions. True when the sync is over."""
         committed = time.monotonic()
-        while True:
-            if until is not None and is_behind(self.position, until):
-                self._commit()
-                return True
-            for transaction in reader.transactions():
-                self._take(transaction)
-                if time.monotonic() - committed > self.options.interval_s:
+        with MySqlClient(self.conf) as client:
+            while True:
+                if until is not None and is_behind(self.position, until):
                     self._commit()
-                    committed = time.monotonic()
-                if self._stop.is_set():
-                    break
-            self._commit()
-            committed = time.monotonic()
-            if self._stop.wait(0.05):
-                return True
-            if until is None:
-                with MySqlClient(self.conf) as client:
-                    if is_behind(self.position, client.position()):
-                        self._stop.wait(min(self.options.interval_s, 0.2))
-                        continue
-            return False  # the stream ended at what there was; a new one goes on from here
+                    return True
+                for transaction in reader.transactions():
+                    self._take(transaction)
+                    if time.monotonic() - committed > self.options.interval_s:
+                        self._commit()
+                        committed = time.monotonic()
+                    if self._stop.is_set():
+                        break
+                self._commit()
+                committed = time.monotonic()
+                if self._stop.wait(0.05):
+                    return True
+                if until is not None or not is_behind(self.position, client.position()):
+                    return False  # the stream ended at what there was; a new one goes on from here
+                self._stop.wait(min(self.options.interval_s, 0.2))
 
     def _take(self, transaction: Transaction) -> None:
         if transaction.reshaped:
@@ -273,7 +270,7 @@ class MySqlSync:
         for name, sources in groups.items():
             try:
                 self._adopt_group(name, sources, first=first)
-            except (UnsupportedOperation, PaimonError) as error:
+            except PaimonError as error:
                 keyless = self.options.naming.table is None and isinstance(error, UnsupportedOperation)
                 if not (self.options.ignore_incompatible or keyless):
                     raise

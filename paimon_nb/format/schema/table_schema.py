@@ -20,6 +20,7 @@ from paimon_nb.format.json_file import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset
+from paimon_nb.options import parse_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,8 +138,7 @@ class TableSchema:
     @property
     def bucket_keys(self) -> tuple[str, ...]:
         """`bucket-key`, else the trimmed primary key; () for append tables without one."""
-        given = tuple(p.strip() for p in self.options.get("bucket-key", "").split(",") if p.strip())
-        return given or self.trimmed_primary_keys
+        return parse_names(self.options.get("bucket-key")) or self.trimmed_primary_keys
 
     @property
     def is_cross_partition(self) -> bool:

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import traitlets
+from IPython.display import display
 
 from paimon_nb.notebook.widgets.base import Picture
 
@@ -19,6 +20,8 @@ class Following(Picture):
 
     def __init__(self, **traits: Any) -> None:
         self._thread: threading.Thread | None = None
+        self._shown: Any = None
+        """IPython's handle of what stands on the page; None before it stands there."""
         super().__init__(**traits)
         self.view = self.look()
         self.on_msg(lambda _widget, content, _buffers: self.hear(content))
@@ -43,6 +46,11 @@ class Following(Picture):
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
             self._thread.start()
+
+    def _ipython_display_(self) -> None:
+        data, metadata = self._repr_mimebundle_()
+        self._shown = display(data, metadata=metadata, raw=True, display_id=True)
+        self.follow()
 
     def _follow(self) -> None:
         lives = True

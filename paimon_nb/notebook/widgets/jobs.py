@@ -39,7 +39,7 @@ class _Told:
             "rate": rate_text(rate) if job.isActive else "",
             "lag": " · ".join(f"{s.table}: {s}" if len(standing) > 1 else str(s) for s in standing),
             "share": [[s.at, s.newest] for s in standing if s.behind][:1],
-            "error": "" if error is None else error.message + (f"; {error.hint}" if error.hint else ""),
+            "error": "" if error is None else error.one_line,
         }
 
 
@@ -71,13 +71,6 @@ class JobCard(Following):
         match content:
             case {"stop": str(name)} if name == self.job.id:
                 self.stop()
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        data, metadata = self._repr_mimebundle_()
-        display(data, metadata=metadata, raw=True)
-        self.follow()
 
     @property
     def sql(self) -> str:
@@ -130,13 +123,6 @@ class JobsView(Following):
                     if job.isActive:
                         job.stop()
         self.view = self.look()
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        data, metadata = self._repr_mimebundle_()
-        display(data, metadata=metadata, raw=True)
-        self.follow()
 
     @property
     def sql(self) -> str:

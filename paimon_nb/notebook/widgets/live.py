@@ -7,8 +7,6 @@ import time
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-from IPython.display import display
-
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
 from paimon_nb.notebook.svg import text_svg
@@ -58,7 +56,6 @@ class LiveTable(Following):
         self._paused, self._error = False, ""
         self._taking = threading.Lock()
         """Held while rows are taken, and while the stream is moved: none of the old place come after it."""
-        self._handle: Any = None
         feed.start()
         assert feed.job is not None
         self.job = feed.job
@@ -119,7 +116,7 @@ class LiveTable(Following):
                         raise _NoSnapshot(text)
                     self.seek(int(text))
         except PaimonError as error:
-            self._error = f"{error.message}; {error.hint}" if error.hint else error.message
+            self._error = error.one_line
             self.view = self.look()
         except _NoSnapshot as error:
             self._error = str(error)
@@ -149,16 +146,13 @@ class LiveTable(Following):
         super()._follow()
         self._take(0)
         self.view = self.look()
-        if self._handle is not None:  # the notebook keeps the last rows, not the first
+        if self._shown is not None:  # the notebook keeps the last rows, not the first
             data, metadata = self._repr_mimebundle_()
-            self._handle.update(data, metadata=metadata, raw=True)
+            self._shown.update(data, metadata=metadata, raw=True)
 
     def look(self) -> dict[str, Any]:
         status, failed = self.status, self.job.error
         rate = self._rate.seen(time.monotonic(), self.rows.total)
-        error = self._error
-        if failed is not None:
-            error = f"{failed.message}; {failed.hint}" if failed.hint else failed.message
         return {
             "status": status,
             "rate": rate_text(rate) if status == "RUNNING" else "",
@@ -172,7 +166,7 @@ class LiveTable(Following):
             "more": f"{self.rows.left_out:,} more columns" if self.rows.left_out else getattr(self.feed, "note", ""),
             "fixed": self.feed.fixed or "",
             "sql": self._sql,
-            "error": error,
+            "error": self._error if failed is None else failed.one_line,
             "beat": int(time.monotonic() / BEAT_S) if self.job.isActive else 0,
         }
 
@@ -184,11 +178,6 @@ class LiveTable(Following):
         return [{"table": s.table, "text": str(s), "behind": s.behind, "newest": s.newest} for s in found]
 
     # -- on the page
-
-    def _ipython_display_(self) -> None:
-        data, metadata = self._repr_mimebundle_()
-        self._handle = display(data, metadata=metadata, raw=True, display_id=True)
-        self.follow()
 
     def still_text(self) -> str:
         head = f"live: {counts_text(self.rows.counts)}"

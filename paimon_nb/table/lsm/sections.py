@@ -44,7 +44,8 @@ def _runs(section: list[tuple[Any, Any, DataFile]]) -> Section:
             continue
         end, run = _poll(queue)
         if end < low:
-            _add(queue, (high, [*run, file]))
+            run.append(file)
+            _add(queue, (high, run))
         else:
             _add(queue, (high, [file]))
             _add(queue, (end, run))

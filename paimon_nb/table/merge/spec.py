@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField
-from paimon_nb.options import TableOptions
+from paimon_nb.options import TableOptions, parse_names
 from paimon_nb.options import table as opt
 
 DEFAULT_AGGREGATE = "last_non_null_value"
@@ -135,7 +135,7 @@ def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, 
 
 
 def _columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
-    names = tuple(p.strip() for p in text.split(",") if p.strip())
+    names = parse_names(text)
     for name in names:
         if name not in schema.names:
             raise BadOptionValue(

@@ -317,8 +317,8 @@ def _ended_before(store: TableStore, snapshot_id: int) -> bool:
 
 def _check_range(store: TableStore, wanted: int) -> None:
     """Raise when waiting for a snapshot is in vain."""
-    store.check_identity()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    store.check_identity()  # after the ids: those of a table that is dropped meanwhile say nothing
     if earliest is not None and wanted < earliest and change_of(store, wanted) is None:
         raise SnapshotExpired(
             f"{store.name}: the stream needs snapshot {wanted}, which has expired; snapshots {earliest} to {latest} are there",

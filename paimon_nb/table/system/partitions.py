@@ -21,14 +21,13 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
-    snapshot = resolve(store, parse_travel(store.options))
+    travel = parse_travel(store.options)
+    snapshot = resolve(store, travel)
     entries = stated_entries(store, snapshot)
     text = partition_texts(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
         mine = set(totals(entries, lambda e: e.partition))
-        other, state = fallback_state(
-            store, name, None if isinstance(parse_travel(store.options), Latest) else snapshot
-        )
+        other, state = fallback_state(store, name, None if isinstance(travel, Latest) else snapshot)
         entries += [e for e in stated_entries(other, state) if e.partition not in mine]
     # Files that wait for a real bucket belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries

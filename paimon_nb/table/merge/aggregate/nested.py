@@ -6,6 +6,7 @@ from typing import Any
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.types import Array, DataField, Row
+from paimon_nb.options import parse_names
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.aggregate.java_order import identity, listed, row_hash
 from paimon_nb.table.merge.spec import Aggregator
@@ -33,7 +34,7 @@ class _Nested(Aggregate):
         self.hash = row_hash([self.types_of[n] for n in self.nested_key]) if self.nested_key else None
 
     def _names(self, option: str) -> tuple[str, ...]:
-        names = tuple(p.strip() for p in self.spec.options.get(option, "").split(",") if p.strip())
+        names = parse_names(self.spec.options.get(option))
         for name in names:
             if name not in self.types_of:
                 raise BadOptionValue(
