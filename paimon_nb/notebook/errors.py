@@ -18,6 +18,13 @@ def short(error: PaimonError) -> str:
     return "\n".join(lines)
 
 
+def sentence(error: BaseException) -> str:
+    """One line for a page: what happened and, where it is known, the next step."""
+    if not isinstance(error, PaimonError):
+        return redact_text(f"{type(error).__name__}: {error}")
+    return redact_text(f"{error.message}; {error.hint}" if error.hint else error.message)
+
+
 def caret(sql: Any, start: Any, stop: Any) -> list[str]:
     """The line of `sql` that holds `start`, with the place underlined."""
     if not isinstance(sql, str) or not isinstance(start, int) or not 0 <= start <= len(sql):

@@ -11,8 +11,23 @@ from shell_kit import Shell
 from traitlets.config import Config
 
 import paimon_nb
+from paimon_nb.engine.session import spark_session, stop
 from paimon_nb.notebook.magics.current import current
 from paimon_nb.workbench import Workbench
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """One JVM for all: a workbench that closes lets go of it, and it stays."""
+    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
+    yield session
+    stop(session)
+
+
+@pytest.fixture(autouse=True)
+def _one_jvm(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("spark"):
+        request.getfixturevalue("spark")
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from IPython.core.error import UsageError
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.registry import nearest
 from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.options import TABLE_OPTIONS, find_option
 
 if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
@@ -40,6 +42,23 @@ def typed(field: DataField, text: str) -> Any:
         raise UsageError(f"%paimon why: {text!r} is no {field.type} for {field.name}") from None
 
 
+def words(line: str) -> list[str]:
+    """The words of a line; quotes keep blanks in one. Raises: UsageError."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%paimon {line[:60]}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+
+
+def what_if(command: str, options: dict[str, str]) -> dict[str, str]:
+    """Options of a question. One that is not known would be no question at all. Raises: UsageError."""
+    for key in options:
+        if find_option(key) is None:
+            near = nearest(key, TABLE_OPTIONS)
+            raise UsageError(f"%paimon {command}: no option {key!r}" + (f"; did you mean {near}?" if near else ""))
+    return options
+
+
 def need_table(command: str, rest: str) -> None:
     if not rest:
         raise UsageError(f"%paimon {command} TABLE: which table? %paimon tables lists them")
@@ -47,8 +66,8 @@ def need_table(command: str, rest: str) -> None:
 
 def pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
     """`TABLE a=1 b='x y'` as the table and the pairs."""
-    words = shlex.split(rest)
-    wrong = [w for w in words[1:] if "=" not in w]
-    if not words or wrong:
+    given = words(rest)
+    wrong = [w for w in given[1:] if "=" not in w]
+    if not given or wrong:
         raise UsageError(f"%paimon {usage}" + (f"; {wrong[0]!r} is no pair" if wrong else ""))
-    return workbench().table(words[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in words[1:]}
+    return workbench().table(given[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in given[1:]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed
+from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed, what_if, words
 from paimon_nb.notebook.magics.current import current, workbench
 
 
@@ -23,7 +23,7 @@ class Looks:
         parser.add_argument("--bucket", type=int)
         parser.add_argument("--by", choices=("key", "size"), default="key")
         need_table("lsm", rest)
-        a = parser.parse_args(shlex.split(rest))
+        a = parser.parse_args(words(rest))
         from paimon_nb.notebook.views import lsm_view
 
         return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
@@ -51,7 +51,7 @@ class Looks:
         from paimon_nb.notebook.reports import due_report
 
         table, options = pairs(rest, "due TABLE [OPTION=VALUE]")
-        return due_report(table.due_compactions(options))
+        return due_report(table.due_compactions(what_if("due", options)))
 
     def _do_skip(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.funnel import FunnelView
@@ -63,10 +63,10 @@ class Looks:
     def _do_compare(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.compare import CompareView
 
-        words = shlex.split(rest)
-        if len(words) not in (1, 3):
+        given = words(rest)
+        if len(given) not in (1, 3):
             raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
-        return CompareView(workbench().table(words[0]), *words[1:])
+        return CompareView(workbench().table(given[0]), *given[1:])
 
     def _do_doctor(self, rest: str) -> Any:
         if not rest:
@@ -76,22 +76,22 @@ class Looks:
             return None
         from paimon_nb.notebook.reports import health_report
 
-        words = shlex.split(rest)
-        read_files = "--read-files" in words
-        table, _ = pairs(shlex.join(w for w in words if w != "--read-files"), "doctor TABLE [--read-files]")
+        given = words(rest)
+        read_files = "--read-files" in given
+        table, _ = pairs(shlex.join(w for w in given if w != "--read-files"), "doctor TABLE [--read-files]")
         return health_report(str(table.name), table.health(read_files=read_files))
 
     def _do_compact(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.compaction import Compaction
 
         table, options = pairs(rest, "compact TABLE [OPTION=VALUE]")
-        return Compaction(table, options)
+        return Compaction(table, what_if("compact", options))
 
     def _do_watch(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.compaction import Compaction
 
         table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
-        return Compaction(table, options, watch=True)
+        return Compaction(table, what_if("watch", options), watch=True)
 
     def _do_live(self, rest: str) -> Any:
         from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell
@@ -117,7 +117,7 @@ class Looks:
     def _do_create(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm
 
-        words = shlex.split(rest)
-        if len(words) > 1:
+        given = words(rest)
+        if len(given) > 1:
             raise UsageError("%paimon create [TABLE] opens a form; %%paimon runs a CREATE statement")
-        return CreateForm(words[0] if words else "my_table")
+        return CreateForm(given[0] if given else "my_table")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import shlex
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from traitlets import Bool, Int, TraitError, validate
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
-from paimon_nb.notebook.magics.arguments import Arguments, need_table
+from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
 from paimon_nb.notebook.magics.current import current, workbench
 from paimon_nb.notebook.magics.looks import Looks
 from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell, stop_begun_since
@@ -122,7 +121,7 @@ class PaimonMagics(Looks, Magics):
     # -- the cell
 
     def _cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
-        arguments = _cell_arguments().parse_args(shlex.split(line))
+        arguments = _cell_arguments().parse_args(words(line))
         assign = _ASSIGN.match(cell)
         if assign:
             # Blanks instead of the name keep every offset true for error messages.
@@ -244,7 +243,7 @@ class PaimonMagics(Looks, Magics):
     def _do_connect(self, rest: str) -> None:
         from paimon_nb.workbench import connect
 
-        path = (shlex.split(rest) or ["warehouse"])[0]
+        path = (words(rest) or ["warehouse"])[0]
         spark = current.workbench.session._spark if current.workbench is not None else None
         given = current.workbench.session._given_spark if current.workbench is not None else None
         jobs = current.workbench.session.jobs if current.workbench is not None else None

@@ -1,12 +1,18 @@
-"""What our widgets share: data in, drawings made by our own script, and a still picture for pages without a kernel."""
+"""What our widgets share: data in, drawings made by our own script, troubles told, and a still picture for pages without a kernel."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import traitlets
 
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.errors import sentence
+from paimon_nb.notebook.magics.current import current
 from paimon_nb.notebook.svg import framed, standalone
 
 _HERE = Path(__file__).parent
@@ -20,10 +26,42 @@ def script(*names: str) -> str:
 STYLE = (_HERE / "style.css").read_text()
 
 
+def told(answer: Callable[..., None]) -> Callable[..., None]:
+    """A method that answers the page. What goes wrong in it is told there: no cell is running that could show it.
+
+    The picture stays as it was; `%paimon traceback` has the stack.
+    """
+
+    @functools.wraps(answer)
+    def answered(self: Picture, *given: Any) -> None:
+        try:
+            answer(self, *given)
+        except Exception as error:  # a table may be dropped, expired or broken while it is looked at
+            current.error = why = _the_reason(self, error)
+            self.trouble = sentence(why)
+        else:
+            self.trouble = ""
+
+    return answered
+
+
+def _the_reason(picture: Picture, error: Exception) -> Exception:
+    """That the table is gone says more than which of its files is."""
+    table = getattr(picture, "_table", None)
+    try:
+        if table is not None:
+            table.store.check_identity()
+    except PaimonError as gone:
+        return gone
+    return error
+
+
 class Picture(anywidget.AnyWidget):  # type: ignore[misc]
     """A widget that is also text and a still picture."""
 
     _css = STYLE
+    trouble = traitlets.Unicode("").tag(sync=True)
+    """Why the last thing that was asked for is not on the page; '' when it is."""
 
     def still_text(self) -> str:
         """Plain text, the same for the same table."""

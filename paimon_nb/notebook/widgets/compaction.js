@@ -1,6 +1,7 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" });
     const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const verdict = html(host, "div", { class: "verdict", "aria-live": "polite" });

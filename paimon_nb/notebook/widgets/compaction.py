@@ -13,7 +13,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import count, lsm_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect import Due, amplification
 from paimon_nb.table.inspect.words import bytes_text
@@ -68,7 +68,7 @@ class Compaction(Picture):
     watching = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, table: Table, options: dict[str, str] | None = None, watch: bool = False) -> None:
-        self._plain, self._options = table, dict(options or {})
+        self._table, self._options = table, dict(options or {})
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._place = 0
@@ -81,10 +81,11 @@ class Compaction(Picture):
     @property
     def table(self) -> Table:
         """The handle, with the options of the question."""
-        return self._plain.copy(self._options) if self._options else self._plain
+        return self._table.copy(self._options) if self._options else self._table
 
     def _read(self) -> None:
-        """Everything from the files, as they are now."""
+        """Everything from the files, as they are now. Raises TableReplaced: it was dropped."""
+        self._table = self._table.refresh()
         self.due: list[Due] = self.table.due_compactions()
         self._place = min(self._place, max(0, len(self.due) - 1))
         self.snapshot = self.table.store.latest()
@@ -141,7 +142,7 @@ class Compaction(Picture):
         """SQL that does the same."""
         options = ",".join(f"{k}={v}" for k, v in self._options.items())
         more = f", options => '{options}'" if options else ""
-        name = f"{self._plain.name.database}.{self._plain.name.table}".replace("'", "''")
+        name = f"{self._table.name.database}.{self._table.name.table}".replace("'", "''")
         return f"CALL sys.compact(`table` => '{name}', compact_strategy => '{strategy}'{more})"
 
     sql = property(lambda self: self.call("minor"), doc="SQL that runs what is due.")
@@ -150,7 +151,7 @@ class Compaction(Picture):
     def code(self) -> str:
         """Python that shows this state again."""
         options = f"options={self._options!r}" if self._options else ""
-        return f'wb.table("{self._plain.name}").compaction({options})'
+        return f'wb.table("{self._table.name}").compaction({options})'
 
     # -- what the reader does
 
@@ -169,7 +170,8 @@ class Compaction(Picture):
 
     def refresh(self) -> bool:
         """Look again if somebody committed; whether there was something new."""
-        latest = self._plain.store.snapshots.latest_id()
+        self._table.store.check_identity()
+        latest = self._table.store.snapshots.latest_id()
         if latest == (self.snapshot.id if self.snapshot else None):
             return False
         self._read()
@@ -230,6 +232,7 @@ class Compaction(Picture):
     def _tell(self, done: int, total: int, text: str) -> None:
         self.work = {"running": True, "done": done, "total": total, "text": text}
 
+    @told
     def _hear(self, _: Any, content: Any, buffers: Any) -> None:
         try:
             match content:
@@ -257,12 +260,7 @@ class Compaction(Picture):
             self.view = self._view(error.message)
 
     def _run_and_tell(self, full: bool) -> None:
-        try:
-            self.run(full)
-        except PaimonError as error:
-            self.view = self._view(error.message)
-        except OSError as error:
-            self.view = self._view(str(error))
+        told(type(self).run)(self, full)
 
     # -- without a kernel
 

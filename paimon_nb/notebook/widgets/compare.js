@@ -1,6 +1,7 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" }), wrong = html(host, "div");
     const said = html(host, "div", { class: "verdict", "aria-live": "polite" });
     const first = html(host, "div"), second = html(host, "div");
@@ -17,6 +18,7 @@ export default {
           select.dataset.keep = name;
           return select;
         };
+        lookAgain(bar, model).dataset.keep = "again";
         const before = pick("before", "before"), after = pick("after", "after");
         if (view.buckets.length > 1) {
           choice(bar, "bucket", view.buckets.map((b, i) => [String(i), b]), String(view.bucket), (v) => model.send({ bucket: Number(v) })).dataset.keep = "bucket";

@@ -13,7 +13,7 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.inspect.row_changes import with_old_rows
 from paimon_nb.table.inspect.words import bytes_text
@@ -67,16 +67,17 @@ class CompareView(Picture):
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
         self._place = 0
         self._rows = self._changed_rows(force=False)
+        self.pictures = self._drawn()
 
     def ask(self, before: int | str, after: int | str) -> None:
-        """Two other moments."""
+        """Two other moments. Reads the table as it is now. Raises TableReplaced, TimeTravelError, SnapshotExpired."""
+        self._table = self._table.refresh()
         self._compare(str(before), str(after))
         self.view = self._view()
 
     # -- what there is to see
 
-    @property
-    def pictures(self) -> tuple[str, str]:
+    def _drawn(self) -> tuple[str, str]:
         """The tree of one bucket at both moments, changed files signed."""
         store, (old, new) = self._table.store, self._moments
         where = self._buckets[self._place] if self._buckets else None
@@ -152,6 +153,7 @@ class CompareView(Picture):
             "files": self._files(), "rows": self._rows, "sql": self.sql, "error": error,
         }  # fmt: skip
 
+    @told
     def _hear(self, _: Any, content: Any, buffers: Any) -> None:
         try:
             match content:
@@ -159,7 +161,10 @@ class CompareView(Picture):
                     self.ask(before, after)
                 case {"bucket": int(place)} if 0 <= place < len(self._buckets):
                     self._place = place
+                    self.pictures = self._drawn()
                     self.view = self._view()
+                case {"look": True}:
+                    self.ask(*self._names)
                 case {"rows": True}:
                     self._rows = self._changed_rows(force=True)
                     self.view = self._view()

@@ -2,6 +2,7 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "form");
+    troubles(host, model);
     const first = model.get("view"), id = "pnb" + Math.random().toString(36).slice(2);
     const draft = { name: first.name, comment: first.comment, rows: first.rows, partitions: first.partitions,
       columns: first.columns.map((c) => ({ ...c })), options: { ...first.options } };

@@ -8,7 +8,7 @@ import traitlets
 
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, verdict, warnings
 from paimon_nb.notebook.create_svg import layout_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.check import find_option
 
@@ -54,6 +54,7 @@ class CreateForm(Picture):
             "help": {k: _help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
 
+    @told
     def _hear(self, _: Any, content: Any, buffers: Any) -> None:
         if "draft" in content:
             self.take(_draft(content["draft"]))

@@ -57,6 +57,9 @@ function drawFacts(host, facts, go) {
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "explorer");
+    const above = html(host, "div", { class: "above" });
+    lookAgain(above, model);
+    troubles(above, model);
     const left = html(host, "ul", { role: "tree", class: "tree", "aria-label": `inside ${model.get("title")}` });
     const right = html(host, "div", { class: "about", "aria-live": "polite" });
     const tree = { nodes: new Map(),
@@ -70,9 +73,14 @@ export default {
     root.line.setAttribute("aria-expanded", "true");
     root.line.querySelector(".mark").textContent = "▾";
     root.group = html(root.box, "ul", { role: "group" });
-    root.fill(model.get("top"));
-    (tree.nodes.get(model.get("chosen")) || root).line.tabIndex = 0;
-    root.line.setAttribute("aria-selected", "true");
+    const top = () => { tree.nodes.clear(); tree.nodes.set("", root); root.fill(model.get("top")); mark(); };
+    // The place that is chosen stands out and is where Tab goes; where the tree does not show it, the table is.
+    const mark = () => {
+      const now = tree.nodes.get(model.get("chosen")) || root;
+      for (const node of tree.nodes.values()) { node.line.setAttribute("aria-selected", String(node === now)); node.line.tabIndex = node === now ? 0 : -1; }
+    };
+    top();
+    model.on("change:top", top);
 
     const visible = () => [...left.querySelectorAll('[role="treeitem"]')].filter((l) => l.offsetParent !== null);
     const of = (line) => tree.nodes.get(line.dataset.place);

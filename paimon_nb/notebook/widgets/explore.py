@@ -9,7 +9,7 @@ import traitlets
 
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
 from paimon_nb.notebook.svg import text_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -40,14 +40,26 @@ class Explorer(Picture):
         self.observe(self._choose, "chosen")
         self.on_msg(self._open)
 
+    @told
     def _choose(self, change: Any) -> None:
         self.facts = asdict(self._inspector.facts(change["new"]))
 
+    @told
     def _open(self, _: Any, content: Any, buffers: Any) -> None:
         """The front end opened a branch: send what is inside, and why when nothing is."""
+        if content.get("look"):
+            self.look()
+            return
         place = str(content.get("open", ""))
         children = [asdict(p) for p in self._inspector.children(place)]
         self.send({"open": place, "children": children})
+
+    def look(self) -> None:
+        """The table as it is now; the chosen place stays. Raises: TableReplaced: the table was dropped."""
+        self._table = self._table.refresh()
+        self._inspector = Inspector(self._table)
+        self.top = [asdict(p) for p in self._inspector.children("")]
+        self.facts = asdict(self._inspector.facts(self.chosen))
 
     @property
     def code(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 from IPython.display import display
 
-from paimon_nb.notebook.widgets.base import Picture
+from paimon_nb.notebook.widgets.base import Picture, told
 
 TICK_S = 0.5
 
@@ -24,7 +24,7 @@ class Following(Picture):
         """IPython's handle of what stands on the page; None before it stands there."""
         super().__init__(**traits)
         self.view = self.look()
-        self.on_msg(lambda _widget, content, _buffers: self.hear(content))
+        self.on_msg(lambda _widget, content, _buffers: self._hear(content))
 
     def look(self) -> dict[str, Any]:
         """What there is to draw now."""
@@ -37,6 +37,10 @@ class Following(Picture):
     def wait(self) -> None:
         """Pass the time until the next look; may do something useful meanwhile."""
         threading.Event().wait(TICK_S)
+
+    @told
+    def _hear(self, content: Any) -> None:
+        self.hear(content)
 
     def hear(self, content: Any) -> None:
         """A message from the page. It comes from whoever wrote the page: anything else than what is expected is ignored."""
@@ -57,6 +61,10 @@ class Following(Picture):
         while lives:
             self.wait()
             lives = self.lives()  # asked before the look: what happens between the two is seen by the next one
-            now = self.look()
-            if now != self.view:
-                self.view = now
+            self._show()
+
+    @told
+    def _show(self) -> None:
+        now = self.look()
+        if now != self.view:
+            self.view = now

@@ -1,6 +1,7 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" });
     const where = field(bar, "WHERE", "", (v) => model.send({ where: v }), { class: "wide", placeholder: "a condition, then Enter" });
     const columns = html(host, "div", { class: "dim facts" });

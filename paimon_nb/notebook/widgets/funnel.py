@@ -8,7 +8,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -36,7 +36,8 @@ class FunnelView(Picture):
         return funnel(self._table.scan(where or None).plan, where)
 
     def ask(self, where: str) -> None:
-        """Another condition; '' is none. Raises SqlSyntaxError, ColumnNotFound."""
+        """Another condition; '' is none. Reads the table as it is now. Raises SqlSyntaxError, ColumnNotFound, TableReplaced."""
+        self._table = self._table.refresh()
         self.model = self._plan(where)
         self.view = self._view()
 
@@ -47,6 +48,7 @@ class FunnelView(Picture):
             "columns": columns, "sql": self.sql,
         }  # fmt: skip
 
+    @told
     def _hear(self, _: Any, content: Any, buffers: Any) -> None:
         where = str(content.get("where", ""))
         try:

@@ -20,6 +20,7 @@ function jobLine(host, job, send) {
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "jobs");
+    troubles(host, model);
     const list = html(host, "div");
     const send = (message) => model.send(message);
     const draw = () => keepingFocus(list, () => {

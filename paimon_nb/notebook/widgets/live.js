@@ -13,6 +13,7 @@ function heartbeat(model, onSilence) {
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "live");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" });
     const state = html(bar, "output", { class: "state", role: "status" });
     const pause = button(bar, "pause", () => model.send({ pause: model.get("view").status === "RUNNING" }));

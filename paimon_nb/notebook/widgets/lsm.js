@@ -1,7 +1,9 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" }), choices = html(bar, "span", { class: "bar" });
+    lookAgain(bar, model);
     const drawing = html(host, "div");
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const zoomed = zoomable(model, bar, drawing);

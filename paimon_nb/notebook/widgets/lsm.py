@@ -10,7 +10,7 @@ import traitlets
 from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook.lsm_model import WHOLE, Keys, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.notebook.widgets.zoom import window_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class LsmView(Picture):
         super().__init__(picture=as_data(self.model), by=by)
         self._keys: Keys = {}
         self.observe(self._choose, "chosen")
-        self.observe(lambda _change: self._draw(), "window")
+        self.observe(lambda _change: self._zoom(), "window")
+        self.on_msg(self._hear)
 
     def _check(self, partition: str | None, bucket: int | None) -> None:
         """A picture of another bucket than the one that was asked for would mislead."""
@@ -58,6 +59,22 @@ class LsmView(Picture):
                 hint="there are " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
             )
 
+    @told
+    def _zoom(self) -> None:
+        self._draw()
+
+    @told
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        if content.get("look"):
+            self.look()
+
+    def look(self) -> None:
+        """The newest snapshot, as it is now. Raises: TableReplaced: the table was dropped."""
+        self._table = self._table.refresh()
+        self._snapshot = self._table.store.latest()
+        self._draw()
+
+    @told
     def _choose(self, change: Any) -> None:
         where = self.model.others[change["new"]]
         self.model = lsm_picture(self._table.store, self._snapshot, *where, keys=self._keys)

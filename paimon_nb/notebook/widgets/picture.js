@@ -24,6 +24,26 @@ function html(parent, name, attributes, text) {
   return node;
 }
 
+// What the kernel could not do, in words; the picture below stays as it was, dimmed.
+function troubles(host, model) {
+  const box = html(host, "div", { class: "trouble" });
+  const draw = () => {
+    const text = model.get("trouble");
+    host.classList.toggle("troubled", Boolean(text));
+    box.replaceChildren();
+    if (text) html(box, "div", { class: "error", role: "alert" }, "✗ " + text);
+  };
+  model.on("change:trouble", draw);
+  draw();
+}
+
+// Others may have committed since.
+function lookAgain(bar, model) {
+  const made = html(bar, "button", { type: "button", class: "again", "aria-label": "look again", title: "look again: the table as it is now" }, "↻");
+  made.addEventListener("click", () => model.send({ look: true }));
+  return made;
+}
+
 const clip = (text, n) => (text.length <= n ? text : text.slice(0, n - 1) + "…");
 const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 

@@ -1,12 +1,14 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const history = html(host, "div");
     const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
     const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
+    lookAgain(bar, model);
     const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });

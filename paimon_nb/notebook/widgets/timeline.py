@@ -12,7 +12,7 @@ from paimon_nb.notebook.display import cells, is_number
 from paimon_nb.notebook.lsm_model import WHOLE, Keys, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.notebook.widgets.lsm import as_data
 from paimon_nb.notebook.widgets.zoom import window_of
 
@@ -42,8 +42,38 @@ class Timeline(Picture):
         last = max(0, len(self.model.commits) - 1)
         super().__init__(history=history_data(self.model), position=last)
         self._follow()
-        self.observe(lambda change: self._follow(), "position")
-        self.observe(lambda change: self._draw(), "window")
+        self.observe(lambda change: self._go(), "position")
+        self.observe(lambda change: self._zoom(), "window")
+        self.on_msg(self._hear)
+
+    @told
+    def _go(self) -> None:
+        self._follow()
+
+    @told
+    def _zoom(self) -> None:
+        self._draw()
+
+    @told
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        if content.get("look"):
+            self.look()
+
+    def look(self) -> None:
+        """The history as it is now; the chosen snapshot stays, and so does standing at the newest.
+
+        Raises: TableReplaced: the table was dropped.
+        """
+        newest, chosen = self.position >= len(self.model.commits) - 1, self.snapshot
+        self._table = self._table.refresh()
+        self.model = timeline(self._table.store)
+        ids = [c.id for c in self.model.commits]
+        with self.hold_sync():
+            self.history = history_data(self.model)
+            place = max(0, len(ids) - 1) if newest or chosen not in ids else ids.index(chosen)
+            if place == self.position:
+                self._follow()
+            self.position = place
 
     @property
     def snapshot(self) -> int | None:
@@ -66,11 +96,8 @@ class Timeline(Picture):
         snapshot = None
         if self.snapshot is not None:
             commit = self.model.commits[min(self.position, len(self.model.commits) - 1)]
-            try:
-                snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
-            except PaimonError as error:  # expired while it was looked at
-                self.preview = {"columns": [], "rows": [], "note": error.message}
-                return
+            store.snapshots.forget()  # it may have expired since it was read
+            snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
         self._snapshot = snapshot
         self._draw()
         self.preview = self._rows()

@@ -1,6 +1,7 @@
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
+    troubles(host, model);
     const bar = html(host, "div", { class: "bar" }), inputs = {};
     for (const [name, value] of Object.entries(model.get("view").key)) {
       inputs[name] = field(bar, name, value, () => {

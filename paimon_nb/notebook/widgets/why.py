@@ -11,7 +11,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
-from paimon_nb.notebook.widgets.base import Picture, script
+from paimon_nb.notebook.widgets.base import Picture, script, told
 
 if TYPE_CHECKING:
     from paimon_nb.table.inspect import Why
@@ -42,11 +42,13 @@ class WhyView(Picture):
         self.on_msg(self._hear)
 
     def ask(self, **key: Any) -> None:
-        """Another key."""
+        """Another key, or the same as it is now. Raises TableReplaced."""
+        self._table = self._table.refresh()
         self.answer = self._table.why(**key)
         self.step = len(self.answer.versions)
         self.view = self._view()
 
+    @told
     def _follow(self, change: Any) -> None:
         self.view = self._view()
 
@@ -75,6 +77,7 @@ class WhyView(Picture):
         ]
         return f"{head} " + (f"sets {', '.join(changed)}" if changed else "changes nothing")
 
+    @told
     def _hear(self, _: Any, content: Any, buffers: Any) -> None:
         from IPython.core.error import UsageError
 
