@@ -1,9 +1,10 @@
-"""The file API: what a backend must do. `put_if_absent` is the only way to publish."""
+"""The file API: what a backend must do. `put_if_absent` is the only way to publish, after `settle` of what it names."""
 
 from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -39,7 +40,7 @@ class OutputFile(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Make the file durable. Safe to call twice."""
+        """Finish the file: readers see all of it. Durable after `FileIO.settle`. Safe to call twice."""
 
     @abstractmethod
     def abort(self) -> None:
@@ -51,7 +52,7 @@ class OutputFile(ABC):
         return False
 
     def flush(self) -> None:  # noqa: B027  nothing to do is right for most
-        """Arrow's writers call this; durability comes with `close`."""
+        """Arrow's writers call this; the file is whole with `close`."""
 
     def writable(self) -> bool:
         return True
@@ -100,8 +101,8 @@ class FileIO(ABC):
         """
 
     @abstractmethod
-    def overwrite(self, path: str, data: bytes) -> None:
-        """Replace a small rewritable file (a hint) as a whole."""
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Replace a small rewritable file as a whole; `durable=False` for hints, which a power cut may take back."""
 
     @abstractmethod
     def create(self, path: str) -> OutputFile:
@@ -138,6 +139,9 @@ class FileIO(ABC):
     @abstractmethod
     def move(self, source: str, target: str) -> None:
         """Rename a file or directory. Raises `FileExistsError` if the target is there."""
+
+    def settle(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
+        """Make finished files durable, several at a time. What is not there is passed over."""
 
     def local_path(self, path: str) -> str | None:
         """The operating system's path, where there is one: Arrow and Spark open it directly."""

@@ -6,13 +6,19 @@ import errno
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 from paimon_nb.base.errors import MissingFile, NotWritable
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
+_AT_ONCE = 16
+"""Files synced side by side: a journal takes them in one step."""
+_SOON_BYTES = 1 << 20
+"""From this size on a file goes to the disk when it is finished, while others are still made."""
 _REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG}
 
 
@@ -21,16 +27,19 @@ def _plain_errors(path: str) -> Iterator[None]:
     """OS errors as ours; `FileExistsError` stays, callers decide by it."""
     try:
         yield
-    except FileExistsError:
-        raise
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        raise MissingFile(path) from None
     except OSError as error:
-        if error.errno in _REFUSALS:
-            raise NotWritable(
-                f"{path}: {os.strerror(error.errno or 0)}", hint="check permissions and free space", path=path
-            ) from None
-        raise
+        raise _plain(error, path) from None
+
+
+def _plain(error: OSError, path: str) -> Exception:
+    if isinstance(error, FileExistsError):
+        return error
+    if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
+        return MissingFile(path)
+    if error.errno in _REFUSALS:
+        reason = os.strerror(error.errno or 0)
+        return NotWritable(f"{path}: {reason}", hint="check permissions and free space", path=path)
+    return error
 
 
 def without_scheme(path: str) -> str:
@@ -57,7 +66,7 @@ class LocalFileIO(FileIO):
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
         with _plain_errors(path):
             try:
-                _write_durably(temporary, data)
+                _write(temporary, data, durable=True)
                 try:
                     os.link(temporary, path)
                 except FileExistsError:
@@ -65,22 +74,23 @@ class LocalFileIO(FileIO):
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary)
-            _sync_directory(directory)
+            _sync(directory)
         return True
 
-    def overwrite(self, path: str, data: bytes) -> None:
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         directory, name = os.path.split(path)
         self.make_dirs(directory)
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
         with _plain_errors(path):
             try:
-                _write_durably(temporary, data)
+                _write(temporary, data, durable=durable)
                 os.replace(temporary, path)
             except BaseException:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary)
                 raise
-            _sync_directory(directory)
+            if durable:
+                _sync(directory)
 
     def create(self, path: str) -> OutputFile:
         self.make_dirs(os.path.dirname(path))
@@ -148,6 +158,13 @@ class LocalFileIO(FileIO):
                     raise FileExistsError(target) from None
                 raise
 
+    def settle(self, paths: Iterable[str]) -> None:
+        def settled(path: str) -> None:
+            with suppress(MissingFile), _plain_errors(path):
+                _sync(path)
+
+        list(_pool(os.getpid()).map(settled, paths))
+
     def local_path(self, path: str) -> str | None:
         return path
 
@@ -158,8 +175,10 @@ class _LocalOutput(OutputFile):
         self._file = open(path, "xb", buffering=1 << 18)  # noqa: SIM115  closed by close() or abort()
 
     def write(self, data: Any) -> int:
-        with _plain_errors(self._path):
+        try:
             return self._file.write(data)
+        except OSError as error:
+            raise _plain(error, self._path) from None
 
     def tell(self) -> int:
         return self._file.tell()
@@ -169,7 +188,8 @@ class _LocalOutput(OutputFile):
             return
         with _plain_errors(self._path):
             self._file.flush()
-            os.fsync(self._file.fileno())
+            if self._file.tell() >= _SOON_BYTES:
+                os.fsync(self._file.fileno())
             self._file.close()
 
     def abort(self) -> None:
@@ -183,15 +203,22 @@ class _LocalOutput(OutputFile):
         return self._file.closed
 
 
-def _write_durably(path: str, data: bytes) -> None:
+@cache
+def _pool(pid: int) -> ThreadPoolExecutor:
+    """Threads of one process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-settle")
+
+
+def _write(path: str, data: bytes, *, durable: bool) -> None:
     with open(path, "xb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def _sync_directory(path: str) -> None:
-    """A new name is only durable once its directory is."""
+def _sync(path: str) -> None:
+    """Make a file durable; or a directory: a new name is only durable once its directory is."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -37,7 +37,7 @@ class MemoryFileIO(FileIO):
             self._files[path] = (bytes(data), clock.now_ms())
             return True
 
-    def overwrite(self, path: str, data: bytes) -> None:
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with self._lock:
             self._files[path] = (bytes(data), clock.now_ms())
 

@@ -70,7 +70,7 @@ class S3FileIO(FileIO):
                     raise
         return False
 
-    def overwrite(self, path: str, data: bytes) -> None:
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with _plain_errors(path):
             self._client.put_object(**_where(path), Body=bytes(data))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import OutsideWarehouse
@@ -55,13 +56,26 @@ class RootedFileIO(FileIO):
                 path=path,
                 root=self.root,
             )
-        if self._local:
-            real = os.path.realpath(clean)
-            if not any(real == r or real.startswith(r.rstrip("/") + "/") for r in self._real_roots):
-                raise OutsideWarehouse(
-                    f"{path!r} leads outside {self.root} by a link", hint="remove the link", path=path, root=self.root
-                )
+        if self._local and not self._inside(clean):
+            raise OutsideWarehouse(
+                f"{path!r} leads outside {self.root} by a link", hint="remove the link", path=path, root=self.root
+            )
         return clean
+
+    def _inside(self, path: str) -> bool:
+        """Whether a path below a root stays below one when its links are followed."""
+        root = next(r for r in self.roots if path == r or path.startswith(r.rstrip("/") + "/"))
+        at = root.rstrip("/")
+        for segment in path[len(at) :].split("/")[1:]:
+            at = f"{at}/{segment}"
+            try:
+                mode = os.lstat(at).st_mode
+            except OSError:  # nothing there, so no link
+                return True
+            if stat.S_ISLNK(mode):
+                real = os.path.realpath(path)
+                return any(real == r or real.startswith(r.rstrip("/") + "/") for r in self._real_roots)
+        return True
 
     def read(self, path: str) -> bytes:
         return self.inner.read(self._checked(path))
@@ -72,8 +86,8 @@ class RootedFileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self.inner.put_if_absent(self._checked(path), data)
 
-    def overwrite(self, path: str, data: bytes) -> None:
-        self.inner.overwrite(self._checked(path), data)
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        self.inner.overwrite(self._checked(path), data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
         return self.inner.create(self._checked(path))
@@ -101,6 +115,9 @@ class RootedFileIO(FileIO):
 
     def move(self, source: str, target: str) -> None:
         self.inner.move(self._checked(source), self._checked(target))
+
+    def settle(self, paths: Iterable[str]) -> None:
+        self.inner.settle([self._checked(path) for path in paths])
 
     def local_path(self, path: str) -> str | None:
         return self.inner.local_path(self._checked(path))

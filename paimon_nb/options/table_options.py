@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from paimon_nb.options import table
 from paimon_nb.options.option import Option
@@ -20,14 +20,17 @@ class TableOptions:
         raw: option texts by key, as in the schema file.
     """
 
-    __slots__ = ("raw",)
+    __slots__ = ("_read", "raw")
 
     def __init__(self, raw: Mapping[str, str]) -> None:
         self.raw: dict[str, str] = dict(raw)
+        self._read: dict[str, object] = {}
 
     def get(self, option: Option[T]) -> T:
         """The option's value, else its default (which may be None). Raises `BadOptionValue`."""
-        return option.read(self.raw)  # type: ignore[return-value]
+        if option.key not in self._read:
+            self._read[option.key] = option.read(self.raw)
+        return cast("T", self._read[option.key])
 
     def has(self, option: Option[T]) -> bool:
         """Whether it is set, by whichever of its keys."""

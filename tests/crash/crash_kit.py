@@ -1,13 +1,14 @@
-"""A file system that dies at its n-th call: before the call, after it, or with a torn file. Calls are counted, not random."""
+"""A file system that dies at its n-th call: before the call, after it, with a torn file, or by a power cut. Calls are counted, not random."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from paimon_nb.fs import FileIO, FileStatus, MemoryFileIO, OutputFile
 from paimon_nb.table.commit import memory
+from paimon_nb.table.commit.live import LIVE_FILES
 
 
 class SimulatedCrash(BaseException):
@@ -20,6 +21,8 @@ class Crashing(FileIO):
     def __init__(self, inner: MemoryFileIO, crash_at: int | None = None, way: str = "before") -> None:
         self.inner, self.crash_at, self.way = inner, crash_at, way
         self.calls = 0
+        self.unsettled: set[str] = set()
+        """Files that a power cut leaves empty."""
         self.kinds: Counter[str] = Counter()
         self.dead = False
 
@@ -31,6 +34,10 @@ class Crashing(FileIO):
         if self.calls != self.crash_at:
             return work()
         self.dead = True
+        if self.way == "power cut":
+            for path in filter(self.inner.exists, self.unsettled):
+                self.inner.overwrite(path, b"")
+            raise SimulatedCrash
         if self.way == "after":
             work()
         elif self.way == "torn" and torn is not None:
@@ -46,8 +53,14 @@ class Crashing(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self.step("put_if_absent", lambda: self.inner.put_if_absent(path, data))
 
-    def overwrite(self, path: str, data: bytes) -> None:
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         self.step("overwrite", lambda: self.inner.overwrite(path, data))
+        if not durable:
+            self.unsettled.add(path)
+
+    def settle(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self.step("settle", lambda path=path: self.unsettled.discard(path))
 
     def create(self, path: str) -> OutputFile:
         return self.step("create", lambda: _Output(self, path))
@@ -98,6 +111,7 @@ class _Output(OutputFile):
             path, self.path = self.path, ""
             whole = bytes(self.data)
             put = self.fs.inner.put_if_absent
+            self.fs.unsettled.add(path)
             self.fs.step("close", lambda: put(path, whole), lambda: put(path, whole[: len(whole) // 2]))
 
     def abort(self) -> None:
@@ -113,3 +127,4 @@ def copy_of(files: MemoryFileIO) -> MemoryFileIO:
 def new_process() -> None:
     """Forget what this process remembers of its commits."""
     memory._last.clear()
+    LIVE_FILES.forget()

@@ -17,7 +17,7 @@ MAX_BYTES = 256 << 20
 
 
 class FileCache:
-    """Least recently used, bounded by an estimate of the bytes held in memory. Safe for threads.
+    """Of one kind of file. Least recently used, bounded by an estimate of the bytes held in memory. Safe for threads.
 
     Local files are looked at (one `stat`) before an answer is given, so a deleted or damaged file is never answered
     from memory. On other stores the path alone decides.
@@ -40,9 +40,17 @@ class FileCache:
                 self._items.move_to_end(key)
                 return cast("T", found[0])
         value = read()
-        weight = weigh(value)
+        self._keep(key, stamp, value, weigh(value))
+        return value
+
+    def put(self, fs: FileIO, path: str, value: T, weight: int) -> None:
+        """Keep what was just written to `path`."""
+        key, stamp = self._key(fs, path)
+        self._keep(key, stamp, value, weight)
+
+    def _keep(self, key: tuple[int, str], stamp: object, value: object, weight: int) -> None:
         if weight > self.max_bytes // 2:
-            return value
+            return
         with self._lock:
             _, _, freed = self._items.pop(key, (None, None, 0))
             self._items[key] = (value, stamp, weight)
@@ -50,7 +58,6 @@ class FileCache:
             while self._used > self.max_bytes:
                 _, (_, _, freed) = self._items.popitem(last=False)
                 self._used -= freed
-        return value
 
     def _key(self, fs: FileIO, path: str) -> tuple[tuple[int, str], object]:
         local = fs.local_path(path)
@@ -71,7 +78,3 @@ class FileCache:
         with self._lock:
             self._items.clear()
             self._used = 0
-
-
-CACHE = FileCache()
-"""Manifests and manifest lists of this process."""

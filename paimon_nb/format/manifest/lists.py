@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest.cache import CACHE
+from paimon_nb.format.manifest.cache import FileCache
 from paimon_nb.format.manifest.entries import ManifestFile, SimpleStats
 from paimon_nb.format.manifest.rows import ROOT, optional, read_rows, record, required, stats_record, write_rows
 from paimon_nb.fs import FileIO
 
 _VERSION = 2
+_CACHE = FileCache(64 << 20)
 _WEIGHT = 700
 """Rough bytes of an entry in memory."""
 
@@ -64,8 +65,12 @@ def checked_name(name: str) -> str:
 
 def read_manifest_list(fs: FileIO, path: str) -> list[ManifestFile]:
     """The manifests that a list names, in order. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
-    manifests = CACHE.get(fs, path, lambda: _decode(fs, path), lambda found: _WEIGHT * (1 + len(found)))
+    manifests = _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
     return list(manifests)
+
+
+def _weight(manifests: Collection[ManifestFile]) -> int:
+    return _WEIGHT * (1 + len(manifests))
 
 
 def _decode(fs: FileIO, path: str) -> tuple[ManifestFile, ...]:
@@ -98,3 +103,8 @@ def write_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]
     )  # fmt: skip
     newer = any(m.min_row_id is not None or m.max_row_id is not None for m in manifests)
     return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression)
+
+
+def keep_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]) -> None:
+    """Let this process read what it just wrote from memory."""
+    _CACHE.put(fs, path, tuple(manifests), _weight(manifests))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest.cache import CACHE
+from paimon_nb.format.manifest.cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
 from paimon_nb.format.manifest.lists import checked_name, stats_node, stats_of
 from paimon_nb.format.manifest.rows import (
@@ -23,6 +23,7 @@ from paimon_nb.format.manifest.rows import (
 from paimon_nb.fs import FileIO
 
 _VERSION = 2
+_CACHE = FileCache()
 _WEIGHT = 1024
 """Rough bytes of an entry in memory."""
 _FILE = ROOT + "__FILE"
@@ -78,10 +79,14 @@ Wanted = Callable[[int, bytes, int], bool]
 
 def read_manifest(fs: FileIO, path: str, wanted: Wanted | None = None) -> list[ManifestEntry]:
     """The entries of a manifest, in order; with `wanted`, those it accepts. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
-    entries = CACHE.get(fs, path, lambda: _decode(fs, path), lambda e: _WEIGHT * (1 + len(e)))
+    entries = _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
     if wanted is None:
         return list(entries)
     return [e for e in entries if wanted(e.kind, e.partition, e.bucket)]
+
+
+def _weight(entries: Collection[ManifestEntry]) -> int:
+    return _WEIGHT * (1 + len(entries))
 
 
 def _decode(fs: FileIO, path: str) -> tuple[ManifestEntry, ...]:
@@ -137,6 +142,11 @@ def write_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry], comp
     """Write a manifest; its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
     newer = any(e.file.write_cols_sequences is not None for e in entries)
     return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_node, entries), compression)
+
+
+def keep_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
+    """Let this process read what it just wrote from memory."""
+    _CACHE.put(fs, path, tuple(entries), _weight(entries))
 
 
 def _node(entry: ManifestEntry) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def write_hint(fs: FileIO, directory: str, name: str, value: int) -> None:
     """Replace a hint, if the store lets us: what it hints at is decided already, and readers never depend on it."""
     for attempt in range(_TRIES):
         try:
-            fs.overwrite(posixpath.join(directory, name), str(value).encode())
+            fs.overwrite(posixpath.join(directory, name), str(value).encode(), durable=False)
             return
         except (MissingFile, StoreError, OSError):
             time.sleep(_PAUSE_S * attempt)

@@ -5,7 +5,7 @@ Source: format reference, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
@@ -66,12 +66,24 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     except Exception:
         writer.discard()  # nothing was published yet: no doubt possible
         raise
+    store.fs.settle(_named(store, change, writer))
     published = _publish(store, snapshot)
     if published is Published.LOST:
         writer.discard()
     else:
         store.snapshots.write_latest_hint(snapshot.id)
     return Outcome(published, snapshot)
+
+
+def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
+    """Paths of all that the snapshot names and earlier ones did not."""
+    yield from writer.written
+    for entry in (*change.entries, *change.changelog):
+        if entry.kind == ADD:
+            yield from store.paths_of(entry.partition, entry.bucket, entry.file)
+    yield from map(store.index_path, change.new_index)
+    if change.statistics:
+        yield store.statistics_path(change.statistics)
 
 
 def _publish(store: TableStore, snapshot: Snapshot) -> Published:

@@ -5,6 +5,8 @@ Source: format reference, section 5.4.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 
 from paimon_nb.base.errors import CorruptFile
@@ -60,6 +62,44 @@ def live_entries(
     keep = None if partitions is None else lambda entry: entry.partition in partitions
     merged = merge_entries(entries_of(store, snapshot_manifests(store, snapshot), keep))
     return [entry for entry in merged.values() if entry.kind == ADD]
+
+
+class LiveFiles:
+    """Live entries of tables that are written to again and again: what the same manifests gave the last time stays added up.
+
+    For writers, who need to know the files and not that each manifest can still be read.
+    """
+
+    TABLES = 4
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[tuple[str, ...], dict[Identity, ManifestEntry]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def at(self, store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
+        """As `live_entries`, of all partitions."""
+        if snapshot is None:
+            return []
+        manifests = snapshot_manifests(store, snapshot)
+        names = tuple(m.file_name for m in manifests)
+        with self._lock:
+            known, live = self._kept.pop(store.branch_root, ((), {}))
+        if names[: len(known)] != known:
+            known, live = (), {}
+        merge_entries(entries_of(store, manifests[len(known) :]), live)
+        with self._lock:
+            self._kept[store.branch_root] = (names, live)
+            while len(self._kept) > self.TABLES:
+                self._kept.popitem(last=False)
+        return [entry for entry in live.values() if entry.kind == ADD]
+
+    def forget(self) -> None:
+        """Begin anew, as a new process does."""
+        with self._lock:
+            self._kept.clear()
+
+
+LIVE_FILES = LiveFiles()
 
 
 def by_bucket(entries: Iterable[ManifestEntry]) -> dict[tuple[bytes, int], list[ManifestEntry]]:

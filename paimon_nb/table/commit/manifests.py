@@ -17,6 +17,8 @@ from paimon_nb.format.manifest import (
     ManifestEntry,
     ManifestFile,
     SimpleStats,
+    keep_manifest,
+    keep_manifest_list,
     read_manifest,
     write_index_manifest,
     write_manifest,
@@ -51,7 +53,9 @@ class ManifestWriter:
     def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
         """Write a manifest list. Returns (name, bytes); an empty list is a file too."""
         name, path = self._name("manifest-list")
-        return name, write_manifest_list(self.store.fs, path, list(manifests), self._compression)
+        size = write_manifest_list(self.store.fs, path, list(manifests), self._compression)
+        keep_manifest_list(self.store.fs, path, manifests)
+        return name, size
 
     def index(self, entries: Sequence[IndexEntry]) -> str | None:
         """Write the complete index manifest; None when nothing is left to list."""
@@ -84,6 +88,7 @@ class ManifestWriter:
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
         name, path = self._name("manifest")
         size = write_manifest(self.store.fs, path, list(entries), self._compression)
+        keep_manifest(self.store.fs, path, entries)
         return describe(self.store, name, size, entries)
 
 

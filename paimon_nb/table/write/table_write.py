@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -20,7 +19,7 @@ from paimon_nb.format.data import conform
 from paimon_nb.format.manifest import DataFile, ManifestEntry
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.live import LIVE_FILES, by_bucket
 from paimon_nb.table.commit.manifests import check_manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
@@ -56,10 +55,14 @@ class Restored:
         return [e.file for e in self.buckets.get(key, ())]
 
 
-def restore(store: TableStore, partitions: Collection[bytes] | None = None) -> Restored:
+_FEW_ROWS = 10_000
+"""Less is written sooner than threads start."""
+
+
+def restore(store: TableStore) -> Restored:
     """The table's live files now."""
     snapshot = store.latest()
-    entries = live_entries(store, snapshot, partitions)
+    entries = LIVE_FILES.at(store, snapshot)
     totals = {e.partition: e.total_buckets for e in entries if e.bucket != POSTPONE_BUCKET}
     return Restored(snapshot.id if snapshot else None, by_bucket(entries), totals)
 
@@ -201,8 +204,8 @@ class TableWrite:
             )
 
     def _messages(self) -> list[CommitMessage]:
-        """Buckets are independent, and encoding and syncing files wait for no Python: so several at a time."""
-        if len(self._writers) <= 1:
+        """Buckets are independent, and sorting and encoding files wait for no Python: so several at a time."""
+        if len(self._writers) <= 1 or self.row_count < _FEW_ROWS:
             return [self._message(key, writer) for key, writer in self._writers.items()]
         with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
             # Leaving the block waits for all of them, so that an abort finds every file.

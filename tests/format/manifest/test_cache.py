@@ -67,3 +67,14 @@ def test_what_is_too_big_is_not_kept():
     read.fs.write("big", bytes(100))
     read("small"), read("big"), read("big"), read("small")
     assert read.reads == 3
+
+
+def test_what_was_written_is_kept_until_the_file_changes(tmp_path):
+    read = Counted(FileCache(), LocalFileIO())
+    path = str(tmp_path / "m")
+    read.fs.write(path, b"one")
+    read.cache.put(read.fs, path, b"one", 3)
+    assert (read(path), read.reads) == (b"one", 0)
+    os.unlink(path)
+    read.fs.write(path, b"others")
+    assert (read(path), read.reads) == (b"others", 1)
