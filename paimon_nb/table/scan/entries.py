@@ -24,6 +24,8 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.store import TableStore
 
 _THREADS = 4
+_FEW_ENTRIES = 4000
+"""So many local ones, most of them in memory already, are read sooner than threads start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def refuse_doubles(entries: list[ManifestEntry]) -> None:
 
 def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
     kept = list(files) if keep is None else [m for m, wanted in zip(files, keep(files), strict=True) if wanted]
-    if len(kept) > 2:
+    near = store.fs.local_path(store.root) is not None
+    if len(kept) > 2 and not (near and sum(m.num_added + m.num_deleted for m in kept) < _FEW_ENTRIES):
         with ThreadPoolExecutor(_THREADS) as pool:
             parts = list(pool.map(lambda m: _entries(store, m), kept))
     else:
