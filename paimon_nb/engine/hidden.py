@@ -95,7 +95,8 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
     fields = [store.schema.field(n) for n in names]
     tables, owners = [], []
-    for number, file in enumerate(split.files):
+    files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first: equal keys lie in order then
+    for number, file in enumerate(files):
         table = _rows(store, split, file, fields)
         owners.append(np.full(table.num_rows, number, np.int32))
         tables.append(table)
@@ -103,7 +104,7 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     owner = np.concatenate(owners) if owners else np.zeros(0, np.int32)
     starts = np.cumsum([0, *(t.num_rows for t in tables)])
     gone = np.zeros(kv.num_rows, bool)
-    for number, file in enumerate(split.files):
+    for number, file in enumerate(files):
         if file.file_name in deleted:
             gone[starts[number] : starts[number + 1]] = deleted[file.file_name]
     alive = np.flatnonzero(~gone)
@@ -117,11 +118,11 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
         shown[alive[single]] = True
         several = alive[several]
     rows = {}
-    for number, file in enumerate(split.files):
+    for number, file in enumerate(files):
         part = ~shown[starts[number] : starts[number + 1]]
         if part.any():
             rows[file.file_name] = part
-    made = _made(store, split, spec, several, owner, starts)
+    made = _made(store, split, spec, files, several, owner, starts)
     return Hidden(rows, (made,) if made is not None else ())
 
 
@@ -147,15 +148,24 @@ def _without_ignore(spec: MergeSpec) -> MergeSpec:
 
 
 def _made(
-    store: TableStore, split: Split, spec: MergeSpec, several: np.ndarray, owner: np.ndarray, starts: np.ndarray
+    store: TableStore,
+    split: Split,
+    spec: MergeSpec,
+    files: Sequence[DataFile],
+    several: np.ndarray,
+    owner: np.ndarray,
+    starts: np.ndarray,
 ) -> pa.Table | None:
-    """Merge the rows at the positions `several`; only the files that hold some are read again, now whole."""
+    """Merge the rows at the positions `several`; only the files that hold some are read again, now whole.
+
+    `owner`: per position the number of its file. `starts`: per file its first position.
+    """
     if not len(several):
         return None
     runs = []
     for number in np.unique(owner[several]):
         positions = several[owner[several] == number] - starts[number]
-        table = _rows(store, split, split.files[number], store.schema.fields)
+        table = _rows(store, split, files[number], store.schema.fields)
         runs.append(table.take(pa.array(positions)))
     return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
 

@@ -56,6 +56,8 @@ def scan_files(
         same = [f for f in wanted if any(f == r for r in read_fields)]
         condition = native_condition(first, same)
         frame = without_hidden(frame if condition is None else frame.where(condition), mask)
+    if spark_schema(wanted) == spark_schema(read_fields):
+        return frame  # each column named again would be a dozen calls to the JVM
     columns = []
     for field in read_fields:
         stored, target = by_id.get(field.id), spark_type(field.type)

@@ -163,13 +163,15 @@ def align(
             # SELECT * that still carries the static partition column: accepted (design 6); its value is the static one.
             wanted = names
     _check_width(table, wanted, len(source))
+    targets = [spark_type(f.type) for f in table.schema.fields]
+    if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
+        return frame.toDF(*names, *([carry] if carry else []))  # each cast would be a dozen calls to the JVM
     # Positions, not names: a source may have the same name twice.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([carry] if carry else []))
     for i, name in enumerate(wanted):
         given.setdefault(name, F.col(f"__c{i}"))
     out = []
-    for field in table.schema.fields:
-        target = spark_type(field.type)
+    for field, target in zip(table.schema.fields, targets, strict=True):
         if field.name in given:
             value = given[field.name]
         elif field.default_value is not None:

@@ -30,8 +30,13 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
         order = np.argsort(key, kind="stable")
         # Runs are usually given oldest first, so a stable sort is enough; where it is not, sequence numbers decide.
         k, s = key[order], sequence[order]
-        if bool(((k[1:] == k[:-1]) & (s[1:] < s[:-1])).any()):
-            order = np.lexsort((sequence, key))
+        same = k[1:] == k[:-1]
+        if bool((same & (s[1:] < s[:-1])).any()):
+            several = np.zeros(len(order), bool)
+            several[1:] |= same
+            several[:-1] |= same
+            place = np.flatnonzero(several)
+            order[place] = order[place[np.lexsort((s[place], k[place]))]]
         return order.astype(np.int64, copy=False)
     names = [*spec.keys]
     columns: list[Any] = [_sortable(kv.column(n)) for n in names]

@@ -1,5 +1,6 @@
 """Which record is newer is told by its sequence number, never by the order in which runs are handed over."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -8,6 +9,7 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
 from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.merge.order import merge_order
 
 
 @pytest.mark.parametrize("key", ["INT", "STRING"])
@@ -30,3 +32,14 @@ def test_last_record_wins_in_any_order_of_runs(key, newest_first):
     ]
     merged = merge(runs[::-1] if newest_first else runs, MergeSpec.of(schema, TableOptions({})), drop_delete=True)
     assert merged.column("v").to_pylist() == [5, 6]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_lie_by_key_then_by_sequence(seed):
+    schema = create_schema([("k", parse_type("BIGINT"), None, None)], [], ["k"], {}, None)
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(0, 200))
+    keys, numbers = random.integers(0, 1 + rows // 3, rows), random.permutation(rows)
+    kv = pa.table({"k": keys, SEQUENCE_NUMBER: numbers, VALUE_KIND: np.zeros(rows, np.int8)})
+    order = merge_order(kv, MergeSpec.of(schema, TableOptions({})))
+    assert order.tolist() == np.lexsort((numbers, keys)).tolist()
