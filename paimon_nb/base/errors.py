@@ -289,4 +289,4 @@ class EngineError(PaimonError):
 
 
 class Cancelled(EngineError):
-    """The user interrupted the work; the table is as before."""
+    """The user interrupted the work; message and hint tell what was committed before that."""

@@ -64,7 +64,7 @@ def run(
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
         _cancel(spark, group, future)
-        raise Cancelled("interrupted; the work was cancelled", hint="the table is as before; run it again") from None
+        raise _interrupted(future) from None
     except PaimonError:
         raise
     except Exception as error:
@@ -72,6 +72,20 @@ def run(
         if ours is None:
             raise
         raise ours from error
+
+
+def _interrupted(future: Future[R]) -> Cancelled:
+    """What became of the work: an interrupt may come too late, and some work hears it late."""
+    if not future.done():
+        return Cancelled(
+            "interrupted; the work was told to stop and has not ended yet",
+            hint="look at the snapshots before running it again",
+        )
+    if future.exception() is None:
+        return Cancelled("interrupted, when the work had just ended", hint="what it wrote is committed")
+    return Cancelled(
+        "interrupted; the work was cancelled", hint="what it was about to write is not in the table; run it again"
+    )
 
 
 def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:

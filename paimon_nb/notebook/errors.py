@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.base.redact import redact_text
+
+WHOLE_OR_NOT = "a commit happens whole or not at all: %paimon snapshots TABLE lists those that did"
 
 
 def short(error: PaimonError) -> str:
@@ -16,6 +19,20 @@ def short(error: PaimonError) -> str:
     if error.hint:
         lines.append(f"  → {redact_text(error.hint)}")
     return "\n".join(lines)
+
+
+def interrupted(error: BaseException, committed: Sequence[tuple[str, int]] = ()) -> Cancelled:
+    """An interrupt in words.
+
+    Args:
+        error: a KeyboardInterrupt, or what the engine made of it. committed: (table, snapshot) of statements that had ended.
+    """
+    said = error.message if isinstance(error, Cancelled) else "interrupted"
+    hint = error.hint if isinstance(error, Cancelled) else WHOLE_OR_NOT
+    if not committed:
+        return Cancelled(said, hint=hint)
+    done = ", ".join(f"{table} in snapshot {snapshot}" for table, snapshot in committed)
+    return Cancelled(f"{said}; committed before that: {done}", hint="%paimon undo takes it back")
 
 
 def sentence(error: BaseException) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from lab_kit import REPO, Lab, Notebook
 from server_kit import absent
+from table_kit import write_carts, write_hostile, write_ill, write_orders, write_sales
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -66,6 +67,10 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         "PYTHONPATH": str(REPO),
         "NO_PROXY": "127.0.0.1,localhost",
     }
+    settings = root / "settings" / "@jupyterlab" / "completer-extension"
+    settings.mkdir(parents=True)
+    # A busy machine is no fault of the page: offers that come later than a second would not be shown.
+    (settings / "manager.jupyterlab-settings").write_text('{"providerTimeout": 20000}')
     notebooks = root / "notebooks"
     notebooks.mkdir()
     log = (root / "lab.log").open("w")
@@ -114,12 +119,27 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="module")
-def notebook(browser: Browser) -> Iterator[Notebook]:
-    """One page for all tests of a module; each leaves it as the next may find it. Its kernels end with it."""
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of all the tables that tests look at; those that change them copy it."""
+    warehouse = tmp_path_factory.mktemp("tables") / "warehouse"
+    for write in (write_orders, write_hostile, write_ill, write_sales, write_carts):
+        write(warehouse)
+    return warehouse
+
+
+@pytest.fixture(scope="session")
+def page_of_lab(browser: Browser) -> Iterator[Notebook]:
+    """One page for all tests: JupyterLab takes seconds to load."""
     context = browser.new_context(viewport={"width": 1180, "height": 1000}, device_scale_factor=1.5)
     page = context.new_page()
     page.set_default_timeout(30_000)
     yield Notebook(page)
-    page.evaluate("() => window.jupyterapp && window.jupyterapp.serviceManager.sessions.shutdownAll()")
     context.close()
+
+
+@pytest.fixture(scope="module")
+def notebook(page_of_lab: Notebook) -> Iterator[Notebook]:
+    """The page for the tests of a module; each leaves it as the next may find it. Its kernels end with them."""
+    yield page_of_lab
+    page_of_lab.close_all()

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
 
 REPO = Path(__file__).parents[2]
 IMAGES = REPO / "docs" / "images"
+
+
+CLOSE_ALL = """
+async () => {
+  const app = window.jupyterapp;
+  if (!app) return;
+  for (const widget of [...app.shell.widgets("main")]) widget.dispose();
+  await app.serviceManager.sessions.shutdownAll();
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -30,13 +40,32 @@ class Notebook:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._loaded = False
+        self.alerts: list[str] = []
+        """What scripts of others said: a text that came alive."""
+        page.on("dialog", self._heard)
 
-    def open(self, lab: Lab, name: str) -> None:
-        self.page.goto(f"{lab.url}/lab/tree/{lab.folder}/{name}?reset")
+    def _heard(self, dialog: Dialog) -> None:
+        if dialog.type == "alert":
+            self.alerts.append(dialog.message)
+        dialog.accept()  # a page with unsaved cells asks whether to leave it
+
+    def open(self, lab: Lab, name: str, reload: bool = False) -> None:
+        """Alone on the page. JupyterLab itself is loaded once; `reload`: anew, as after F5."""
+        if reload or not self._loaded:
+            self.page.goto(f"{lab.url}/lab/tree/{lab.folder}/{name}?reset")
+            self._loaded = True
+        else:
+            self.close_all()
+            self.command("docmanager:open", path=f"{lab.folder}/{name}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
         self._dismiss()
+
+    def close_all(self) -> None:
+        """Leave nothing open and no kernel running; nobody is asked whether to save."""
+        self.page.evaluate(CLOSE_ALL)
 
     def _dismiss(self) -> None:
         """The offer of news would stand in the pictures."""

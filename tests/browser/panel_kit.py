@@ -49,3 +49,18 @@ def serious_issues(notebook: Notebook, cell: int) -> list[tuple[str, str]]:
         for v in found["violations"]
         if v["impact"] in ("serious", "critical")
     ]
+
+
+LIVE = """
+e => [...e.querySelectorAll("*")].filter((n) => {
+  const name = n.localName.toLowerCase();
+  if (["script", "iframe", "object", "embed", "base", "link", "meta", "form", "foreignobject", "image", "video", "audio", "marquee", "noscript"].includes(name)) return true;
+  if (name === "img" && !n.classList.contains("pnb-still")) return true;
+  return [...n.attributes].some((a) => a.name.startsWith("on") || a.name === "srcdoc" || /^\\s*(javascript|data:text)/i.test(a.value) && /href|src|action|data/.test(a.name));
+}).map((n) => n.outerHTML.slice(0, 120))
+"""
+
+
+def live_nodes_of(notebook: Notebook, cell: int) -> list[str]:
+    """Nodes of a cell's output that run or fetch something, whatever made them."""
+    return list(notebook.output(cell).evaluate(LIVE))

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 from lab_kit import REPO
+from panel_kit import LIVE
+from table_kit import PAYLOADS
 from test_lab import CONTRAST
 
+import paimon_nb
 from paimon_nb.notebook.page import write_page
+from paimon_nb.notebook.widgets.base import Picture
+from paimon_nb.notebook.widgets.compaction import Compaction
+from paimon_nb.notebook.widgets.compare import CompareView
+from paimon_nb.notebook.widgets.explore import Explorer
+from paimon_nb.notebook.widgets.funnel import FunnelView
+from paimon_nb.notebook.widgets.lsm import LsmView
+from paimon_nb.notebook.widgets.timeline import Timeline
+from paimon_nb.notebook.widgets.why import WhyView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +61,27 @@ def test_a_page_follows_the_system_and_fetches_nothing(browser: Browser, pages: 
             assert page.locator("svg rect.file").count() > 0 or "maintenance" in file.name
     finally:
         context.close()
+
+
+def test_hostile_texts_stay_texts_on_a_page(browser: Browser, tables: Path, tmp_path: Path) -> None:
+    """Every still picture of a table that is made of payloads, in one page, opened."""
+    with paimon_nb.connect(str(tables)) as wb:
+        t = wb.table("hostile")
+        views: list[Picture] = [LsmView(t), Timeline(t), Explorer(t), Compaction(t), FunnelView(t), CompareView(t)]
+        views += [WhyView(t, {"k": key}) for key in PAYLOADS[::7]]
+        bundles = [view._repr_mimebundle_()[0] for view in views]
+    cells = [nbformat.v4.new_code_cell("t", outputs=[nbformat.v4.new_output("display_data", data)]) for data in bundles]
+    write_page(nbformat.v4.new_notebook(cells=cells), tmp_path / "page.html")
+    said: list[str] = []
+    page = browser.new_page()
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.accept()))
+    page.goto((tmp_path / "page.html").as_uri())
+    outputs = page.locator(".jp-OutputArea-output").all()
+    assert len(outputs) == len(views)
+    assert [node for output in outputs for node in output.evaluate(LIVE)] == []
+    assert "alert(1)" in page.locator("body").text_content()
+    assert said == []
+    page.close()
 
 
 def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -100,6 +101,25 @@ def test_a_live_table_follows_pauses_seeks_and_stops(wb: Any, table: Any) -> Non
     live.hear({"seek": None})  # a stopped one starts again
     until(lambda: sorted(ops(live)) == [["+I", "1", "a"], ["+I", "2", "b"], ["+I", "3", "c"]])
     assert live.view["status"] == "RUNNING"
+    live.stop()
+
+
+def test_a_stream_that_starts_again_while_its_end_is_told_goes_on(wb: Any, table: Any) -> None:
+    ending = threading.Event()
+
+    class Slow(LiveTable):
+        def ended(self) -> None:
+            ending.set()
+            time.sleep(0.3)
+            super().ended()
+
+    live = Slow(TableFeed(table, wb.session.jobs), "SELECT * FROM t")
+    live.follow()
+    live.hear({"stop": True})
+    assert ending.wait(30)
+    live.hear({"seek": None})
+    table.upsert(rows([3], "later"))
+    until(lambda: ["+I", "3", "later"] in ops(live))
     live.stop()
 
 

@@ -112,10 +112,11 @@ class PaimonMagics(Looks, Magics):
             if cell is not None:
                 return self._cell(line, cell, local_ns)
             return self._line(line.strip(), local_ns)
-        except PaimonError as error:
+        except (PaimonError, KeyboardInterrupt) as raised:
+            error = raised if isinstance(raised, PaimonError) else errors.interrupted(raised)
             current.error = error
             if not self.short_errors:
-                raise
+                raise error from None
             raise errors.shown(error) from None
 
     # -- the cell
@@ -156,9 +157,10 @@ class PaimonMagics(Looks, Magics):
             rows = self._with_progress(
                 lambda: self._loaded(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
             )
-        except Cancelled:  # what an interrupted cell began ends with it; streams of other cells go on
+        except (Cancelled, KeyboardInterrupt) as error:
+            # What an interrupted cell began ends with it; streams of other cells go on.
             stop_begun_since(wb.session.jobs, streams)
-            raise
+            raise errors.interrupted(error, wb.made[before:]) from None
         finally:  # a statement may have committed before another one failed
             current.history.remember(wb.made[before:], since)
         self.shell.user_ns["_paimon"] = rows

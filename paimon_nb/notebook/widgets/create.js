@@ -91,7 +91,7 @@ export default {
       help.textContent = (name && model.get("view").help[name]) || "";
     });
 
-    const troubles = html(host, "div", { "aria-live": "polite" }), layout = html(host, "div");
+    const refused = html(host, "div", { "aria-live": "polite" }), layout = html(host, "div");
     const bar = html(host, "div", { class: "bar" });
     choice(bar, "dialect", [["flink", "Flink SQL"], ["spark", "Spark SQL"]], model.get("dialect"), (v) => { model.set("dialect", v); model.save_changes(); });
     const done = html(html(host, "div"), "output", { role: "status" });
@@ -106,9 +106,9 @@ export default {
     });
     const draw = () => {
       const view = model.get("view");
-      troubles.replaceChildren();
-      view.problems.forEach((p) => html(troubles, "div", { class: "error" }, "✗ " + p));
-      view.warnings.forEach((w) => html(troubles, "div", { class: "warning" }, "! " + w));
+      refused.replaceChildren();
+      view.problems.forEach((p) => html(refused, "div", { class: "error" }, "✗ " + p));
+      view.warnings.forEach((w) => html(refused, "div", { class: "warning" }, "! " + w));
       put.disabled = view.problems.length > 0;
       svgInto(layout, view.svg);
       ddl.textContent = view.ddl;

@@ -98,15 +98,29 @@ export default {
       event.stopPropagation();
       keys[event.key]();
     });
-    // A related place may lie in a branch that is still closed: the facts show it at once, the tree where it can.
-    const go = (id) => {
-      const node = tree.nodes.get(id);
-      if (node) { tree.choose(node); node.line.focus(); node.line.scrollIntoView({ block: "nearest" }); }
-      else { model.set("chosen", id); model.save_changes(); }
+    // A related place may lie in branches that are still closed: the facts show it at once, the branches open one after the
+    // other as the kernel tells what is in them.
+    const ROOMS = { snapshot: "snapshots", schema: "schemas", tag: "tags" };
+    const above_of = (id) => { const parts = id.split("/"); return parts.length > 2 ? parts.slice(0, -1).join("/") : (parts.length > 1 && ROOMS[parts[0]]) || ""; };
+    let wanted = null;
+    const reveal = () => {
+      if (wanted === null) return;
+      let up = above_of(wanted);
+      while (!tree.nodes.has(up)) up = above_of(up);
+      const there = tree.nodes.get(wanted), inside = tree.nodes.get(up);
+      if (there) for (let id = up; id; id = above_of(id)) tree.nodes.get(id).open();
+      else if (inside.isOpen()) wanted = null;
+      else inside.open();
+      if (!there) return;
+      wanted = null;
+      mark();
+      there.line.focus();
+      there.line.scrollIntoView({ block: "nearest" });
     };
+    const go = (id) => { model.set("chosen", id); model.save_changes(); wanted = id; reveal(); };
     const about = () => drawFacts(right, model.get("facts"), go);
     model.on("change:facts", about);
-    model.on("msg:custom", (message) => { const node = tree.nodes.get(message.open); if (node) node.fill(message.children); });
+    model.on("msg:custom", (message) => { const node = tree.nodes.get(message.open); if (node) node.fill(message.children); mark(); reveal(); });
     about();
   },
 };

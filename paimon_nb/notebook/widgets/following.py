@@ -20,6 +20,7 @@ class Following(Picture):
 
     def __init__(self, **traits: Any) -> None:
         self._thread: threading.Thread | None = None
+        self._turn = threading.Lock()
         self._shown: Any = None
         """IPython's handle of what stands on the page; None before it stands there."""
         super().__init__(**traits)
@@ -47,9 +48,10 @@ class Following(Picture):
 
     def follow(self) -> None:
         """Begin to look, if nobody does yet."""
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
-            self._thread.start()
+        with self._turn:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
+                self._thread.start()
 
     def _ipython_display_(self) -> None:
         data, metadata = self._repr_mimebundle_()
@@ -57,11 +59,20 @@ class Following(Picture):
         self.follow()
 
     def _follow(self) -> None:
-        lives = True
-        while lives:
-            self.wait()
-            lives = self.lives()  # asked before the look: what happens between the two is seen by the next one
-            self._show()
+        while True:
+            lives = True
+            while lives:
+                self.wait()
+                lives = self.lives()  # asked before the look: what happens between the two is seen by the next one
+                self._show()
+            self.ended()
+            with self._turn:
+                if not self.lives():  # else it was started again while its end was being told
+                    self._thread = None
+                    return
+
+    def ended(self) -> None:
+        """What there is to do when it lives no more."""
 
     @told
     def _show(self) -> None:

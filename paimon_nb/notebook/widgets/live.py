@@ -142,8 +142,7 @@ class LiveTable(Following):
         for changes in taken:
             self.rows.add(changes)
 
-    def _follow(self) -> None:
-        super()._follow()
+    def ended(self) -> None:
         self._take(0)
         self.view = self.look()
         if self._shown is not None:  # the notebook keeps the last rows, not the first

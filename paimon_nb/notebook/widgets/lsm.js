@@ -3,10 +3,10 @@ export default {
     host.classList.add("pnb");
     troubles(host, model);
     const bar = html(host, "div", { class: "bar" }), choices = html(bar, "span", { class: "bar" });
-    lookAgain(bar, model);
     const drawing = html(host, "div");
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const zoomed = zoomable(model, bar, drawing);
+    lookAgain(bar, model);
     const draw = () => {
       const held = choices.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
       choices.replaceChildren();

@@ -1,0 +1,134 @@
+"""Interrupts at random moments of a real kernel: it lives, the message says what happened, the table is sound."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+import paimon_nb
+
+ROWS = 1000
+PATIENT_S = 90
+SETUP = """
+%load_ext paimon_nb
+%paimon connect wh
+wb = %paimon workbench
+import pyarrow as pa
+def upsert(batch):
+    ids = pa.array(range(batch * 1000, batch * 1000 + 1000), pa.int64())
+    wb.table("t").upsert(pa.table({"id": ids, "batch": pa.array([batch] * 1000, pa.int32())}))
+"""
+TABLE = "%%paimon -q\nCREATE TABLE t (id BIGINT, batch INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')"
+WORK = {
+    "load": "%%paimon -q\nINSERT INTO t SELECT id, CAST({b} AS INT) FROM range({b}000, {b}000 + 1000)",
+    "load two": "%%paimon -q\nINSERT INTO t SELECT id, CAST({b} AS INT) FROM range({b}000, {b}000 + 1000);\n"
+    "INSERT INTO t SELECT id, CAST({b} + 1 AS INT) FROM range({b}000 + 1000, {b}000 + 2000)",
+    "upsert": "upsert({b})",
+    "delete": "%%paimon -q\nDELETE FROM t WHERE batch = {old}",
+    "compact": "%%paimon -q\nCALL sys.compact('default.t')",
+    "query": "%%paimon -q\nSELECT a.batch, COUNT(*) FROM t a CROSS JOIN range(3000) b GROUP BY a.batch",
+    "look": "%paimon timeline t\n%paimon lsm t\n%paimon doctor t\n%paimon compact t",
+}
+
+
+class Kernel:
+    """A kernel of its own process, as a notebook has one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.start_kernel(cwd=str(folder))
+        self.client: Any = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=PATIENT_S)
+
+    def run(self, cell: str, interrupt_after_s: float | None = None) -> tuple[str, str]:
+        """('ok', '') or (the error's name, all that the cell shows of it)."""
+        asked = self.client.execute(cell, allow_stdin=False)
+        if interrupt_after_s is not None:
+            time.sleep(interrupt_after_s)
+            self.manager.interrupt_kernel()
+        deadline, name, shown = time.monotonic() + PATIENT_S, "ok", ""
+        while time.monotonic() < deadline:
+            try:
+                message = self.client.get_iopub_msg(timeout=1)
+            except Empty:
+                assert self.manager.is_alive()
+                continue
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            content = message["content"]
+            if message["msg_type"] == "error":
+                name, shown = content["ename"], "\n".join(content["traceback"])
+            if message["msg_type"] == "status" and content["execution_state"] == "idle":
+                return name, shown
+        raise AssertionError(f"no answer to {cell!r} within {PATIENT_S} s")
+
+    def end(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=False)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
+    monkeypatch.setenv("PAIMON_NB_QUIET", "1")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    made = Kernel(tmp_path)
+    yield made
+    made.end()
+
+
+def batches(folder: Path) -> Counter[int]:
+    """Rows of each batch, as another process reads them: a batch is there whole or not at all."""
+    table = paimon_nb.open_table(str(folder / "wh" / "default.db" / "t"))
+    found = Counter(table.to_arrow()["batch"].to_pylist())
+    assert set(found.values()) <= {ROWS}, found
+    ids = table.snapshots()["snapshot_id"].to_pylist()
+    assert ids == list(range(1, len(ids) + 1))
+    assert [f for f in table.health(read_files=True) if f.grade == "broken"] == []
+    return found
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("seed", "times"),
+    [(1, 5), *(pytest.param(seed, 20, marks=pytest.mark.nightly) for seed in range(2, 7))],
+    ids=lambda v: str(v),
+)
+def test_the_kernel_lives_and_the_table_is_sound(kernel: Kernel, tmp_path: Path, seed: int, times: int) -> None:
+    draw, there = random.Random(seed), set[int]()
+    for cell in (SETUP, TABLE, WORK["load"].format(b=1), "upsert(2)"):
+        assert kernel.run(cell) == ("ok", "")
+    there = {1, 2}
+    told: Counter[str] = Counter()
+    for turn in range(times):
+        what = draw.choice(list(WORK))
+        batch, old = 10 + 2 * turn, draw.choice(sorted(there))
+        name, shown = kernel.run(WORK[what].format(b=batch, old=old), interrupt_after_s=draw.uniform(0, 1.5))
+        told[name] += 1
+        assert name in ("ok", "Cancelled", "KeyboardInterrupt"), (what, shown)
+        if name == "Cancelled":
+            assert shown.count("\n") <= 2, shown
+            assert "interrupted" in shown
+        started = time.monotonic()
+        assert kernel.run("1 + 1") == ("ok", "")
+        assert time.monotonic() - started < 20
+        coming = {"load": {batch}, "upsert": {batch}, "load two": {batch, batch + 1}}.get(what, set())
+        going = {old} if what == "delete" else set()
+        found = set(batches(tmp_path))
+        if name == "ok":
+            assert found == (there | coming) - going, what
+        else:
+            assert there - going <= found <= there | coming, (what, shown)
+            if found == there and "in snapshot" in shown:
+                raise AssertionError(f"nothing was committed, but: {shown}")
+        there = found
+    assert kernel.run("upsert(1)\n%paimon SELECT COUNT(*) FROM t WHERE batch = 1") == ("ok", "")
+    assert told["ok"] < times, "no interrupt came in time"
