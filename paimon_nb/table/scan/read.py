@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +29,7 @@ from paimon_nb.table.scan.evaluate import keep
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import file_schema
+from paimon_nb.table.scan.side_by_side import side_by_side
 from paimon_nb.table.scan.splits import DvRef, Split
 from paimon_nb.table.store import TableStore
 
@@ -51,11 +51,8 @@ def read_plan(
     def one(split: Split) -> pa.Table:
         return read(plan.store, split, columns, plan.predicate)
 
-    if len(plan.splits) <= 1:
-        parts = [one(s) for s in plan.splits]
-    else:
-        with ThreadPoolExecutor(threads or min(len(plan.splits), os.cpu_count() or 1)) as pool:
-            parts = list(pool.map(one, plan.splits))
+    size = sum(f.file_size for s in plan.splits for f in s.files)
+    parts = side_by_side(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
     empty = arrow_schema([*fields, KIND_FIELD] if kinds else fields, nullable=True).empty_table()
     return pa.concat_tables([empty, *parts])
