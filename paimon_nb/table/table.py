@@ -402,11 +402,11 @@ class Table:
     def sort_compact(
         self, strategy: str, columns: Sequence[str], partitions: Callable[[bytes], bool] | None = None
     ) -> list[int]:
-        """Rewrite a table without keys in an order (order, zorder, hilbert), in this process, and commit.
+        """Rewrite a table in an order (order, zorder, hilbert), in this process, and commit.
 
         Args:
             partitions: a test for serialized partitions; None = all.
-        Raises: UnsupportedOperation: the table has keys or buckets. UnknownName, ColumnNotFound.
+        Raises: UnsupportedOperation: the table's buckets are fixed, or keys move between partitions. UnknownName, ColumnNotFound.
             CommitConflict: rows were added meanwhile; nothing changed.
         """
         from paimon_nb.table.cluster import Order

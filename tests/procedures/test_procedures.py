@@ -650,6 +650,15 @@ def test_through_sql(tmp_path, spark):
     assert sorted(tuple(r) for r in wb.sql("SELECT * FROM t").collect()) == [(1, "a"), (2, "b")]
 
 
+def test_a_partition_of_an_analysis_of_columns_is_dropped(tmp_path, spark):
+    """As Java's Spark does: statistics are of the whole table."""
+    wb = paimon_nb.connect(str(tmp_path / "w"), spark=spark)
+    wb.run("CREATE TABLE t (k INT, p INT) PARTITIONED BY (p); INSERT INTO t VALUES (1, 1), (2, 2), (3, 2)")
+    [said] = wb.sql("ANALYZE TABLE t PARTITION (p = 2) COMPUTE STATISTICS FOR COLUMNS k").collect()
+    [row] = wb.table("t").system("statistics").to_pylist()
+    assert (row["snapshot_id"], row["mergedRecordCount"], "PARTITION ignored" in said["result"]) == (1, 3, True)
+
+
 def test_merge_into(tmp_path, spark):
     wb = paimon_nb.connect(str(tmp_path / "w"), spark=spark)
     wb.run("""CREATE TABLE t (id INT, price INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1');

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.compact.hidden_rows import refuse_hidden
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -36,6 +38,8 @@ def rescale(
         raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
     store = store.at_newest_schema()
     plan = plan_scan(store.copy({"scan.fallback-branch": ""}))
+    live = live_entries(store, plan.snapshot)
+    refuse_hidden(store, [e for e in live if partitions is None or partitions(e.partition)])
     scope = Overwrite(
         dynamic=bool(store.schema.partition_keys), read_snapshot=plan.snapshot.id if plan.snapshot else None
     )

@@ -1,24 +1,29 @@
-"""Sort compaction: the rows of a table without keys rewritten in an order that lets reads skip files.
+"""Sort compaction: the rows of a table whose rows may lie anywhere, rewritten in an order that lets reads skip files.
 
-The result is an OVERWRITE of the partitions that were read. Source: behaviour reference, section 4.1
-(Paimon `SortCompactAction`).
+Those are tables without keys and with `bucket` = -1, and tables with keys that are given buckets as they come: there, keys
+whose rows are near to each other get the same bucket. The result is an OVERWRITE of the partitions that were read.
+Source: behaviour reference, section 4.1 (Paimon `SortCompactAction`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.append import append_rows, in_order
+from paimon_nb.table.compact.hidden_rows import refuse_hidden
 from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.scan import read_split
+from paimon_nb.table.scan.plan import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.files import AppendFiles, Place
 
 
@@ -45,20 +50,24 @@ def plan_sort(
 
     Raises: UnsupportedOperation: the table has keys, or buckets in which rows have an order already.
     """
-    if store.has_keys or store.bucket_option != -1:
-        kind = "has a primary key" if store.has_keys else f"has bucket = {store.bucket_option}"
+    if store.bucket_option != -1 or store.schema.is_cross_partition:
+        kind = "moves keys between partitions" if store.bucket_option == -1 else f"has bucket = {store.bucket_option}"
         raise UnsupportedOperation(
             f"{store.name} {kind}: its rows lie where their keys say, so they cannot be sorted otherwise",
-            hint="sort compaction is for tables without keys and with 'bucket' = '-1'",
+            hint="sort compaction is for tables with 'bucket' = '-1' whose primary key, if any, holds the partition columns",
         )
     snapshot = store.latest()
     if snapshot is None:
         return []
     index = [e for e in index_entries(store, snapshot) if e.index_type == "DELETION_VECTORS"]
+    files: dict[bytes, list[ManifestEntry]] = {}
+    for entry in live_entries(store, snapshot):
+        files.setdefault(entry.partition, []).append(entry)
     tasks = []
-    for (partition, _), entries in by_bucket(live_entries(store, snapshot)).items():
+    for partition, entries in files.items():
         if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
             continue
+        refuse_hidden(store, entries)
         mine = tuple(e for e in index if e.partition == partition)
         tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), mine, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
@@ -67,6 +76,8 @@ def plan_sort(
 def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
     """Rewrite one partition: files are written, nothing is published."""
     store = store.at_newest_schema()
+    if store.has_keys:
+        return _run_keyed(store, task, order)
     place = Place(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
     rows = OrderedRows(store, order)
@@ -83,6 +94,23 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
         task.partition, 0, store.bucket_option, new_files=tuple(files), base_snapshot=task.base_snapshot
     )
     return [message]
+
+
+def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
+    """Merged rows, given buckets anew in their new order: each bucket takes its share of it before the next begins."""
+    plan = plan_snapshot(store, store.snapshots.get(task.base_snapshot))
+    rows = OrderedRows(store, order)
+    try:
+        for split in plan.splits:
+            if split.partition == task.partition:
+                rows.add(read_split(plan.store, split))
+        with TableWrite(store, overwrite=True, compact=visible_levels(store) is not None) as writing:
+            for table in rows.sorted():
+                writing.write(table)
+            messages = writing.prepare()
+    finally:
+        rows.close()
+    return [replace(m, base_snapshot=task.base_snapshot) for m in messages]
 
 
 def sort_overwrite(store: TableStore, tasks: Iterable[SortTask]) -> Overwrite:

@@ -25,6 +25,8 @@ from paimon_nb.table.cluster.curve import STRATEGIES
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
+from paimon_nb.table.compact.rescale import rescale
+from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -136,11 +138,66 @@ def test_rows_that_came_meanwhile_are_a_conflict(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "options"),
-    [(["a"], {"bucket": "1"}), (["a"], {"bucket": "-1"}), ([], {"bucket": "2", "bucket-key": "a"})],
+    "options",
+    [
+        {},
+        {"deletion-vectors.enabled": "true"},
+        {"merge-engine": "first-row"},
+        {"write-only": "true", "file.format": "orc"},
+    ],
+    ids=str,
 )
-def test_only_tables_whose_rows_may_lie_anywhere(tmp_path: Path, keys: list[str], options: dict[str, str]) -> None:
-    store = make_table(f"{tmp_path}/t", COLUMNS, keys, **options)
+def test_keys_with_buckets_as_they_come_get_them_in_the_new_order(tmp_path: Path, options: dict[str, str]) -> None:
+    """What each bucket holds is a range of the wanted column, as Java does it; the older version of a key is gone."""
+    store = make_table(
+        f"{tmp_path}/t", COLUMNS, ["a", "d"], ["d"], bucket="-1", **{"dynamic-bucket.target-row-num": "4"}, **options
+    )
+    for b in (0, 50):
+        put(store, [{"a": a, "b": (a * 37 + b) % 100, "s": f"{b}", "d": float(a % 2)} for a in range(20)])
+    before = rows_of(store)
+    assert len(before) == 20
+    assert Table(store).sort_compact("order", ["b"])[0] == store.snapshots.latest_id()
+    assert sorted(rows_of(store), key=str) == sorted(before, key=str)
+    ranges: dict[bytes, list[list[int]]] = {}
+    plan = plan_scan(store.refreshed())
+    for split in sorted(plan.splits, key=lambda s: s.bucket):
+        ranges.setdefault(split.partition, []).append(sorted(read_split(plan.store, split)["b"].to_pylist()))
+    assert [[len(r) for r in found] for found in ranges.values()] == [[4, 4, 2], [4, 4, 2]]
+    for found in ranges.values():
+        assert [b for r in found for b in r] == sorted(b for r in found for b in r)
+    put(store, [{"a": 3, "b": 1000, "s": "new", "d": 1.0}, {"a": 99, "b": 1001, "s": "new", "d": 1.0}])
+    assert len(rows_of(store)) == 21
+
+
+@pytest.mark.parametrize("options", [{"deletion-vectors.enabled": "true"}, {"merge-engine": "first-row"}], ids=str)
+def test_rows_that_wait_for_a_compaction_are_not_thrown_away(tmp_path: Path, options: dict[str, str]) -> None:
+    for bucket in ("-1", "1"):
+        store = make_table(f"{tmp_path}/t{bucket}", COLUMNS, ["a"], bucket=bucket, **{"write-only": "true"}, **options)
+        put(store, [row(1, 2)])
+        with pytest.raises(UnsupportedOperation, match="wait for a compaction"):
+            Table(store).sort_compact("order", ["b"]) if bucket == "-1" else rescale(store.refreshed(), 2)
+        Table(store.copy({"write-only": "false"})).compact()
+        if bucket == "-1":
+            Table(store).sort_compact("order", ["b"])
+        else:
+            wider, messages, scope = rescale(store.refreshed(), 2)
+            TableCommit(wider).commit(messages, overwrite=scope)
+        assert rows_of(store) == [row(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "partitions", "options"),
+    [
+        (["a"], [], {"bucket": "1"}),
+        (["a"], ["b"], {"bucket": "-1"}),
+        ([], [], {"bucket": "2", "bucket-key": "a"}),
+        (["a"], [], {"bucket": "-2"}),
+    ],
+)
+def test_only_tables_whose_rows_may_lie_anywhere(
+    tmp_path: Path, keys: list[str], partitions: list[str], options: dict[str, str]
+) -> None:
+    store = make_table(f"{tmp_path}/t", COLUMNS, keys, partitions, **options)
     with pytest.raises(UnsupportedOperation, match="cannot be sorted otherwise"):
         Table(store).sort_compact("order", ["b"])
 
