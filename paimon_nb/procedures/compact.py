@@ -87,7 +87,10 @@ COMPACT = Procedure(
     (
         table_argument(),
         Argument("partitions", doc="'a=1,b=2;a=3'"),
-        Argument("order_strategy", doc="none, order, zorder, hilbert; for tables with bucket = -1, keyed ones get buckets anew"),
+        Argument(
+            "order_strategy",
+            doc="none, order, zorder, hilbert; for tables with bucket = -1, keyed ones get buckets anew",
+        ),
         Argument("order_by", doc="columns for the order strategy"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
         Argument("where", doc="condition on partition columns"),

@@ -19,6 +19,8 @@ KEY_ID_START = 1073741823
 SEQUENCE_FIELD = DataField(2147483646, SEQUENCE_NUMBER, Atomic("BIGINT", False))
 KIND_FIELD = DataField(2147483645, VALUE_KIND, Atomic("TINYINT", False))
 ROW_ID_FIELD = DataField(2147483642, ROW_ID, Atomic("BIGINT"))
+TRACKING_FIELDS = (ROW_ID_FIELD, replace(SEQUENCE_FIELD, type=Atomic("BIGINT")))
+"""What a rewritten file of a table that tracks its rows holds beside the table's columns."""
 
 FORMATS = ("parquet", "orc", "avro")
 _KNOWN_ELSEWHERE = ("csv", "json", "text", "lance", "blob", "vortex", "mosaic")

@@ -54,9 +54,14 @@ class DataFile:
     external_path: str | None = None
     first_row_id: int | None = None
     write_cols: tuple[str, ...] | None = None
-    """Columns that the file holds, in data evolution tables; None = all."""
+    """Columns that the file holds, in tables that track rows; None = all of the table's."""
     write_cols_sequences: tuple[int, ...] | None = None
     """Of newer writers (2.1); only carried along."""
+
+    @property
+    def stats_cols(self) -> tuple[str, ...] | None:
+        """Columns of `value_stats` in their order; None = all in schema order."""
+        return self.write_cols if self.value_stats_cols is None else self.value_stats_cols
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,12 +164,14 @@ def _with_row_ids(
         return entries, next_id
     out = []
     for entry in entries:
-        if entry.kind == ADD and entry.file.first_row_id is None and entry.file.file_source != 1:
-            file = replace(entry.file, first_row_id=next_id, min_sequence=new_id, max_sequence=new_id)
-            next_id += entry.file.row_count
-            out.append(replace(entry, file=file))
-        else:
+        if entry.kind != ADD:
             out.append(entry)
+            continue
+        file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
+        if file.first_row_id is None and file.file_source != 1:  # rows of a compacted file have their ids
+            file = replace(file, first_row_id=next_id)
+            next_id += file.row_count
+        out.append(replace(entry, file=file))
     return tuple(out), next_id
 
 

@@ -10,11 +10,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from paimon_nb.format.data import evolve, iter_data_file
+from paimon_nb.format.data import TRACKING_FIELDS, evolve, iter_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.scan.tracked import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import COMPACT_SOURCE, AppendFiles, Place
 
@@ -118,8 +119,9 @@ def compact_append_bucket(
     """Join `files` in their order. Rows that deletion vectors hide are left out, and the vectors go."""
     place = Place(where.partition, where.bucket, 0, COMPACT_SOURCE)
     start = files[0].min_sequence if files else 0
-    with AppendFiles(store, place, start) as out:
-        for table in append_rows(store, where, files, vectors):
+    tracked = tracks_rows(store)
+    with AppendFiles(store, place, start, tracked=tracked) as out:
+        for table in append_rows(store, where, files, vectors, tracked=tracked):
             out.write(table)
         after = out.finish()
     result = CompactResult(before=list(files), after=after)
@@ -130,19 +132,23 @@ def compact_append_bucket(
 
 
 def append_rows(
-    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None
+    store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None, *, tracked: bool = False
 ) -> Iterator[pa.Table]:
-    """Rows of plain files in the table's present schema."""
-    wanted = store.schema.fields
+    """Rows of plain files in the table's present schema; `tracked`: with their ids, as `with_tracking` adds them."""
+    wanted = (*store.schema.fields, *TRACKING_FIELDS) if tracked else store.schema.fields
     for file in files:
         schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
         path = store.data_path(where.partition, where.bucket, file)
         vector = vectors.of(file.file_name) if vectors else None
         position = 0
-        for batch in iter_data_file(store.fs, path, schema.fields, list(schema.names)):
+        stored = [f for f in schema.fields if file.write_cols is None or f.name in file.write_cols]
+        ids = held(file) if tracked else ()
+        for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), [f.name for f in (*stored, *ids)]):
             table = pa.Table.from_batches([batch])
+            if tracked:
+                table = with_tracking(table, file, position)
             if vector is not None:
                 table = table.filter(pa.array(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
-                yield evolve(table, schema.fields, wanted)
+                yield evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, wanted)

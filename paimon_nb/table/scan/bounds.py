@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import FormatError
+from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import DataFile, SimpleStats
 from paimon_nb.format.row import deserialize
 from paimon_nb.format.row.values import to_arrow_value
@@ -76,7 +77,7 @@ def _groups(
 ) -> dict[_Place, list[int]]:
     forms: dict[tuple[int, tuple[str, ...] | None], list[int]] = {}
     for i, file in enumerate(files):
-        forms.setdefault((file.schema_id, None if keys else file.value_stats_cols), []).append(i)
+        forms.setdefault((file.schema_id, None if keys else file.stats_cols), []).append(i)
     out: dict[_Place, list[int]] = {}
     for (schema_id, listed), members in forms.items():
         out.setdefault(_place(schema_of(schema_id), listed, field, keys), []).extend(members)
@@ -88,7 +89,7 @@ def _place(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField
     fields = schema.key_fields if keys else schema.fields
     if all(f.id != field.id for f in schema.fields):
         return _Place((), 0, False, True)
-    kept = [f for f in fields if listed is None or f.name in listed]
+    kept = list(fields) if listed is None else [f for f in (*fields, *TRACKING_FIELDS) if f.name in listed]
     if listed is not None:
         kept.sort(key=lambda f: listed.index(f.name))
     at = next((i for i, f in enumerate(kept) if f.id == field.id), None)

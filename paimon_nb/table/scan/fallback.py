@@ -13,23 +13,24 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.scan.entries import live
 from paimon_nb.table.scan.funnel import Funnel, Stage
-from paimon_nb.table.scan.plan import ScanPlan, plan_snapshot
+from paimon_nb.table.scan.plan import ScanPlan, WantedLevel, plan_snapshot
+from paimon_nb.table.scan.travel import AtSnapshot, AtTag, AtVersion, Latest, Travel, version_of
 from paimon_nb.table.store import TableStore
 
 
-def with_fallback(plan: ScanPlan, name: str, *, latest: bool) -> ScanPlan:
+def with_fallback(plan: ScanPlan, name: str, travel: Travel, levels: WantedLevel | None = None) -> ScanPlan:
     """The plan with the splits of the fallback branch added.
 
     Args:
-        name: of the branch. latest: the newest states are wanted; False: the branch is read as it was when the plan's snapshot was made.
+        name: of the branch. travel: the moment that the plan's snapshot was found by. levels: which ones to read, as in `plan_scan`.
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
-    other, snapshot = fallback_state(store, name, None if latest else plan.snapshot)
+    other, snapshot = fallback_state(store, name, travel, plan.snapshot)
     if snapshot is None:
         return plan
     mine = {e.partition for e in live(store, plan.snapshot).entries} if plan.snapshot is not None else set()
-    there = plan_snapshot(other, snapshot, plan.predicate)
+    there = plan_snapshot(other, snapshot, plan.predicate, levels=levels)
     added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in mine)
     found = {s.partition for s in there.splits}
     stage = Stage(f"partitions of branch {name}", len(found), len(found - mine))
@@ -37,14 +38,27 @@ def with_fallback(plan: ScanPlan, name: str, *, latest: bool) -> ScanPlan:
     return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
 
 
-def fallback_state(store: TableStore, name: str, as_of: Snapshot | None) -> tuple[TableStore, Snapshot | None]:
-    """The fallback branch, and its state when a snapshot of the main branch was made (the newest without one).
+def fallback_state(
+    store: TableStore, name: str, travel: Travel, found: Snapshot | None
+) -> tuple[TableStore, Snapshot | None]:
+    """The fallback branch, and its state at a moment, as Java has it.
+
+    A tag is the branch's own tag of that name, and nothing where it has none. A version that is a number is the branch's
+    own snapshot where it has one. Any other moment: the branch as it was when `found`, the main branch's snapshot, was made.
 
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     other = store.on_branch(name)
     _check_alike(store, other)
-    return other, other.latest() if as_of is None else _as_of(other, as_of.time_ms)
+    if found is None or isinstance(travel, Latest):
+        return other, other.latest()
+    if isinstance(travel, AtVersion):
+        travel = version_of(store, travel.text)
+        if isinstance(travel, AtSnapshot) and travel.id in other.snapshots.ids():
+            return other, other.snapshots.get(travel.id)
+    if isinstance(travel, AtTag):
+        return other, other.tags.get(travel.name).snapshot if travel.name in other.tags.names() else None
+    return other, _as_of(other, found.time_ms)
 
 
 def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:

@@ -19,7 +19,7 @@ from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import DvRef, Split, pack_bucket
-from paimon_nb.table.scan.travel import Latest, LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.scan.travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
 from paimon_nb.table.scan.where import parse_predicate
 from paimon_nb.table.store import TableStore
 
@@ -97,11 +97,11 @@ def plan_scan(
         ScanPlan(store, None, (), Funnel(), bound) if snapshot is None
         else plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
     )  # fmt: skip
-    if levels is not None or not fallback or fallback == store.branch:
+    if not fallback or fallback == store.branch:
         return plan
     from paimon_nb.table.scan.fallback import with_fallback
 
-    return with_fallback(plan, str(fallback), latest=isinstance(travel, Latest))
+    return with_fallback(plan, str(fallback), travel, levels)
 
 
 def plan_snapshot(

@@ -184,7 +184,7 @@ def resolve(store: TableStore, travel: Travel) -> Snapshot | None:
         case AtTag(name):
             return store.tags.get(name).snapshot
         case AtVersion(text):
-            return resolve(store, _version(store, text))
+            return resolve(store, version_of(store, text))
         case AtTime(ms):
             return _not_after(store, ms)
         case AtWatermark(watermark):
@@ -225,7 +225,7 @@ def snapshot_by_id(store: TableStore, wanted: int) -> Snapshot:
         ) from None
 
 
-def _version(store: TableStore, text: str) -> Travel:
+def version_of(store: TableStore, text: str) -> Travel:
     if text in store.tags.names():
         return AtTag(text)
     if text.startswith(_WATERMARK_PREFIX) and text[len(_WATERMARK_PREFIX) :].isdecimal():

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
-from paimon_nb.format.data import cast_column
+from paimon_nb.format.data import TRACKING_FIELDS, cast_column
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import arity_of, deserialize, from_scalar, java_to_string
 from paimon_nb.format.row.values import to_arrow_value
@@ -71,14 +71,14 @@ class StatsTexts:
         return _braces(nulls), _braces(lows), _braces(highs)
 
     def _form(self, file: DataFile) -> _Form:
-        key = (file.schema_id, file.value_stats_cols)
+        key = (file.schema_id, file.stats_cols)
         if key not in self._forms:
             self._forms[key] = self._make(*key)
         return self._forms[key]
 
     def _make(self, schema_id: int, listed: tuple[str, ...] | None) -> _Form:
         schema = file_schema(self.store, schema_id)
-        by_name = {f.name: f for f in schema.fields}
+        by_name = {f.name: f for f in (*schema.fields, *TRACKING_FIELDS)}
         kept = list(schema.fields) if listed is None else [by_name[n] for n in listed if n in by_name]
         present = sorted(self.store.schema.fields, key=lambda f: f.name.encode("utf-16-be"))
         columns = tuple(_column(f, kept, schema.fields) for f in present)

@@ -6,7 +6,7 @@ from typing import Any
 
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.fallback import fallback_state
-from paimon_nb.table.scan.travel import Latest, parse_travel, resolve
+from paimon_nb.table.scan.travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.groups import stated_entries, totals
 from paimon_nb.table.system.shape import fixed, partition_texts
@@ -27,7 +27,7 @@ def _rows(store: TableStore) -> list[tuple[Any, ...]]:
     text = partition_texts(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
         mine = set(totals(entries, lambda e: e.partition))
-        other, state = fallback_state(store, name, None if isinstance(travel, Latest) else snapshot)
+        other, state = fallback_state(store, name, travel, snapshot)
         entries += [e for e in stated_entries(other, state) if e.partition not in mine]
     # Files that wait for a real bucket belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries

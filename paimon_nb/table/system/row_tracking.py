@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
+from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow import arrow_schema
 from paimon_nb.table.scan import load_vector, plan_scan, read_split
 from paimon_nb.table.scan.splits import Split
+from paimon_nb.table.scan.tracked import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import SystemTable
 
-ROW_ID = DataField(2147483642, "_ROW_ID", Atomic("BIGINT"))
-SEQUENCE = DataField(2147483646, "_SEQUENCE_NUMBER", Atomic("BIGINT"))
-
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:
-    return (*store.schema.fields, ROW_ID, SEQUENCE)
+    return (*store.schema.fields, *TRACKING_FIELDS)
 
 
 def _read(store: TableStore) -> pa.Table:
-    if store.has_keys or store.options.raw.get("row-tracking.enabled", "false").lower() != "true":
+    if not tracks_rows(store):
         raise UnsupportedOperation(
             f"{store.name} does not track its rows", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
     plan = plan_scan(store)
-    parts = [arrow_schema((*plan.schema.fields, ROW_ID, SEQUENCE), nullable=True).empty_table()]
+    parts = [arrow_schema((*plan.schema.fields, *TRACKING_FIELDS), nullable=True).empty_table()]
     for split in plan.splits:
         parts += [_file(plan.store, split, i) for i in range(len(split.files))]
     return pa.concat_tables(parts)
@@ -38,14 +36,16 @@ def _file(store: TableStore, split: Split, index: int) -> pa.Table:
     vectors = split.deletion_vectors
     alone = Split(split.snapshot_id, split.partition, split.bucket, split.total_buckets, (file,), vectors, True)
     rows = read_split(store, alone)
-    ids = np.arange(file.row_count) + (file.first_row_id or 0)
+    path = store.data_path(split.partition, split.bucket, file)
+    kept = held(file)
+    ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})
+    ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
     ref = (vectors or {}).get(file.file_name)
     if ref is not None:
-        ids = ids[~load_vector(store, ref).mask(file.row_count)]
-    known = file.first_row_id is not None
-    row_ids = pa.array(ids, pa.int64()) if known else pa.nulls(rows.num_rows, pa.int64())
-    sequence = pa.array(np.full(rows.num_rows, file.max_sequence), pa.int64())
-    return rows.append_column(ROW_ID.name, row_ids).append_column(SEQUENCE.name, sequence)
+        ids = ids.filter(pa.array(~load_vector(store, ref).mask(file.row_count)))
+    for field in TRACKING_FIELDS:
+        rows = rows.append_column(field.name, ids.column(field.name))
+    return rows
 
 
 ROW_TRACKING = SystemTable(_fields, _read)

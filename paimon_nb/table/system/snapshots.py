@@ -27,7 +27,10 @@ COLUMNS = {
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store.snapshots.forget()
+    earliest = store.snapshots.earliest_id()  # a hint may leave older files out, as after fast_forward
     for s in store.snapshots.all():
+        if earliest is not None and s.id < earliest:
+            continue
         yield (
             s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind, local_wall_ms(s.time_ms),
             s.base_manifest_list, s.delta_manifest_list, s.changelog_manifest_list, s.total_record_count,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.format.data import file_format
 from paimon_nb.format.stats import KEY_MODE, StatsCollector, stats_modes
+from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
@@ -13,9 +15,9 @@ if TYPE_CHECKING:
     from paimon_nb.table.write.files import Place
 
 
-def value_stats(store: TableStore, place: Place) -> StatsCollector:
-    """A collector over all columns, in the modes of the options."""
-    fields, options = store.schema.fields, store.options
+def value_stats(store: TableStore, place: Place, fields: Sequence[DataField] | None = None) -> StatsCollector:
+    """A collector over all columns (of the table, unless `fields` says), in the modes of the options."""
+    fields, options = tuple(fields or store.schema.fields), store.options
     name = file_format(options, place.level, changelog=place.changelog)
     thin = bool(options.get(opt.DATA_FILE_THIN_MODE))
     keys = store.schema.trimmed_primary_keys if store.has_keys else ()

@@ -18,6 +18,7 @@ from paimon_nb.base import clock
 from paimon_nb.format.data import (
     KEY_PREFIX,
     SEQUENCE_NUMBER,
+    TRACKING_FIELDS,
     VALUE_KIND,
     DataWriter,
     file_extension,
@@ -221,21 +222,22 @@ class KeyValueFiles(_Rolling):
 class AppendFiles(_Rolling):
     """Files of a table without keys; takes plain tables in row order.
 
-    `next_sequence` is the number the first row gets; one number a row (format reference, section 8.2).
+    `next_sequence` is the number the first row gets; one number a row (format reference, section 8.2). `tracked`: the
+    tables bring `TRACKING_FIELDS` too, and the files keep them.
     """
 
-    def __init__(self, store: TableStore, place: Place, next_sequence: int = 0) -> None:
+    def __init__(self, store: TableStore, place: Place, next_sequence: int = 0, *, tracked: bool = False) -> None:
         super().__init__(store, place)
-        self.next_sequence = next_sequence
+        self.next_sequence, self.tracked = next_sequence, tracked
 
     def _fields(self) -> Sequence[DataField]:
-        return self.store.schema.fields
+        return (*self.store.schema.fields, *TRACKING_FIELDS) if self.tracked else self.store.schema.fields
 
     def _to_file(self, part: pa.Table) -> pa.Table:
-        return part.select(list(self.store.schema.names))
+        return part.select([f.name for f in self._fields()])
 
     def _begin(self) -> None:
-        self._values = value_stats(self.store, self.place)
+        self._values = value_stats(self.store, self.place, self._fields())
         self._rows = 0
 
     def _note(self, part: pa.Table) -> None:
@@ -266,5 +268,5 @@ class AppendFiles(_Rolling):
             value_stats_cols=cols,
             external_path=None,
             first_row_id=None,
-            write_cols=None,
+            write_cols=tuple(f.name for f in self._fields()) if self.tracked else None,
         )

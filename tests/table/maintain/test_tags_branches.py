@@ -24,6 +24,7 @@ from paimon_nb.table.maintain import (
     rollback_to_tag,
 )
 from paimon_nb.table.maintain.auto_tags import create_batch_tag, create_due_tags
+from paimon_nb.table.table import Table
 
 KEEP_ONE = ExpireLimits(1, 1, 2**62, 100)
 
@@ -198,6 +199,12 @@ class TestBranches:
         assert (store.snapshots.ids(), live(store), missing(store)) == ([1, 2, 3], {"f0", "f1", "on-b"}, [])
         assert on_disk(store) == {"f0", "f1", "on-b"}
         assert append(store, "next", 40, 41) == 4
+
+    def test_the_first_snapshot_is_what_the_hint_says(self):
+        """Java's fast_forward takes the branch's hint over: what is older than that is no longer told."""
+        store = filled()
+        store.snapshots.write_earliest_hint(2)
+        assert Table(store).system("snapshots")["snapshot_id"].to_pylist() == [2, 3, 4]
 
     def test_names(self):
         store = filled()

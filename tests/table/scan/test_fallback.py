@@ -10,7 +10,7 @@ from write_kit import make_table, put
 
 from paimon_nb.base.errors import BranchNotFound, UnsupportedOperation
 from paimon_nb.format.schema import SchemaDirectory
-from paimon_nb.table.maintain import create_branch
+from paimon_nb.table.maintain import create_branch, create_tag
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -52,6 +52,35 @@ def test_missing_partitions_come_from_the_branch(two: TableStore) -> None:
     assert [r["rowkind"] for r in Table(two).system("audit_log").to_pylist()] == ["+I"] * 3
     assert read(two.on_branch("old")) == [("a", 100, "o"), ("b", 200, "o"), ("b", 201, "x")]
     assert Table(two).system("files").num_rows == 1
+
+
+def test_a_tag_is_each_branchs_own(two: TableStore) -> None:
+    """Java's answers: a branch without the tag answers nothing; a number is the branch's own snapshot of that number."""
+    put(two, [row("c", 3, "m")])
+    create_tag(two, "t", 1)
+    own, filled = [("a", 1, "m")], [("b", 200, "o"), ("b", 201, "x")]
+    assert read(two, tag="t") == own
+    assert [r["partition"] for r in Table(two).system("partitions", options={"scan.tag-name": "t"}).to_pylist()] == [
+        "{a}"
+    ]
+    old = two.on_branch("old")
+    create_tag(old, "t", 1)
+    put(old, [row("d", 4, "o")])
+    assert read(two, tag="t") == own + filled
+    assert read(two, options={"scan.version": "1"}) == own + filled
+    assert read(two, options={"scan.version": "2"}) == [*own, *filled, ("c", 3, "m"), ("d", 4, "o")]
+
+
+def test_what_is_fully_compacted_comes_from_both(tmp_path: Path) -> None:
+    store = make_table(f"{tmp_path}/t", COLUMNS, ["dt", "k"], ["dt"], bucket="1")
+    put(store, [row("a", 1, "m")])
+    create_branch(store, "old")
+    put(store.on_branch("old"), [row("a", 9, "o"), row("b", 2, "o")])
+    for one in (store, store.on_branch("old")):
+        Table(one).compact()
+        put(one, [row("b" if one is not store else "a", 5, "level 0")])
+    found = Table(store.copy({"scan.fallback-branch": "old"})).system("ro").to_pylist()
+    assert sorted(tuple(r.values()) for r in found) == [("a", 1, "m"), ("b", 2, "o")]
 
 
 def test_partitions_of_the_branch_are_listed(two: TableStore) -> None:
