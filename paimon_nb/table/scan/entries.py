@@ -6,7 +6,6 @@ Source: format reference, section 5.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import CorruptFile
@@ -21,11 +20,10 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.scan.side_by_side import side_by_side
 from paimon_nb.table.store import TableStore
 
 _THREADS = 4
-_FEW_ENTRIES = 4000
-"""So many local ones, most of them in memory already, are read sooner than threads start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +100,8 @@ def refuse_doubles(entries: list[ManifestEntry]) -> None:
 
 def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
     kept = list(files) if keep is None else [m for m, wanted in zip(files, keep(files), strict=True) if wanted]
-    near = store.fs.local_path(store.root) is not None
-    if len(kept) > 2 and not (near and sum(m.num_added + m.num_deleted for m in kept) < _FEW_ENTRIES):
-        with ThreadPoolExecutor(_THREADS) as pool:
-            parts = list(pool.map(lambda m: _entries(store, m), kept))
-    else:
-        parts = [_entries(store, m) for m in kept]
+    size = sum(m.file_size for m in kept)
+    parts = side_by_side(store.fs, lambda m: _entries(store, m), kept, size, _THREADS)
     skipped = len(files) - len(kept)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in kept)
     return Read([e for part in parts for e in part], len(files), skipped, files_skipped)
