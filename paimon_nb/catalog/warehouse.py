@@ -23,6 +23,7 @@ from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.register import DB_SUFFIX, Register
 from paimon_nb.catalog.schema_rules import check_fallback, check_schema
+from paimon_nb.catalog.vectors import check_vectors
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.plan.ddl import Change
@@ -193,6 +194,7 @@ class WarehouseCatalog(Catalog):
             has_data = table.store.snapshots.latest_id() is not None
             changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
             check_fallback(changed, table.store.branches)
+            check_vectors(latest, changed, table.store)
             if changed is latest:
                 return changed
             if table.store.schemas.create(changed):
