@@ -15,6 +15,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import index_entries, live, refuse_doubles
+from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
@@ -93,10 +94,11 @@ def plan_scan(
         from paimon_nb.table.scan.incremental import plan_changes
 
         return plan_changes(store, [snapshot], "delta", predicate)
-    plan = (
-        ScanPlan(store, None, (), Funnel(), bound) if snapshot is None
-        else plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
-    )  # fmt: skip
+    if snapshot is None:
+        plan = ScanPlan(store, None, (), Funnel(), bound)
+    else:
+        with naming_expiry(store, snapshot.id):
+            plan = plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
     if not fallback or fallback == store.branch:
         return plan
     from paimon_nb.table.scan.fallback import with_fallback

@@ -26,6 +26,7 @@ from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states
 from paimon_nb.table.scan.early import early_condition, file_filter
 from paimon_nb.table.scan.evaluate import keep
+from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import file_schema
@@ -72,7 +73,7 @@ def read_split(
     Args:
         store: `ScanPlan.store`. columns: which, in which order; None = all. predicate: rows it is not true for are left out.
 
-    Raises: MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
+    Raises: SnapshotExpired: by now. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
     """
     return _read(store, split, columns, predicate, kinds=False)
 
@@ -89,6 +90,13 @@ def _read(
 ) -> pa.Table:
     if split.branch is not None:
         store = store.on_branch(split.branch)
+    with naming_expiry(store, split.snapshot_id):
+        return _read_here(store, split, columns, predicate, kinds=kinds)
+
+
+def _read_here(
+    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
+) -> pa.Table:
     names = list(store.schema.names if columns is None else columns)
     asked = set(names) | (predicate.columns() if predicate is not None else set())
     unknown = asked - set(store.schema.names)

@@ -1,0 +1,37 @@
+"""A file that is missing because its snapshot expired while it was read is told as that. Reads no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from paimon_nb.base.errors import MissingFile, SnapshotExpired
+from paimon_nb.table.store import TableStore
+
+
+@contextmanager
+def naming_expiry(store: TableStore, snapshot_id: int) -> Iterator[None]:
+    """Inside it, a file of the snapshot may be missing: raises `SnapshotExpired` if expiry explains it, else `MissingFile`.
+
+    Whoever holds files of the snapshot (a tag, a long-lived changelog) lost them for another reason.
+    """
+    try:
+        yield
+    except MissingFile as missing:
+        earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+        if earliest is None or snapshot_id >= earliest or _held(store, snapshot_id):
+            raise
+        raise SnapshotExpired(
+            f"{store.name}: snapshot {snapshot_id} expired while it was read; snapshots {earliest} to {latest} are there",
+            hint="read again; to keep a snapshot for long reads, tag it or raise 'snapshot.time-retained'",
+            wanted=snapshot_id,
+            earliest=earliest,
+            latest=latest,
+            path=missing.facts["path"],
+        ) from missing
+
+
+def _held(store: TableStore, snapshot_id: int) -> bool:
+    return snapshot_id in store.changelogs.ids() or any(
+        store.tags.get(name).snapshot.id == snapshot_id for name in store.tags.names()
+    )
