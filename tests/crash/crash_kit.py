@@ -127,4 +127,5 @@ def copy_of(files: MemoryFileIO) -> MemoryFileIO:
 def new_process() -> None:
     """Forget what this process remembers of its commits."""
     memory._last.clear()
+    memory._spent.clear()
     LIVE_FILES.forget()

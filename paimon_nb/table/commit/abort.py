@@ -1,4 +1,4 @@
-"""Deleting the files of work that was never committed; touches only files its own writer made.
+"""Deleting the files of work that was never committed; touches only files its own writer made, and none that a snapshot holds.
 
 Source: format reference, section 3 (Abort).
 """
@@ -7,16 +7,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from paimon_nb.format.manifest import DataFile
+from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound
+from paimon_nb.format.manifest import ADD, DataFile, read_manifest_list
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.change import oldest_base
+from paimon_nb.table.commit.live import entries_of, snapshot_manifests
+from paimon_nb.table.commit.memory import spend
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.store import TableStore
 
 
 def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, compaction_only: bool = False) -> None:
-    """Delete new data, changelog and index files. A file that was only upgraded belongs to the table and stays."""
-    for message in messages:
-        for path in _paths(store, message, compaction_only):
-            store.fs.delete(path)
+    """Delete new data, changelog and index files. A file that was only upgraded belongs to the table and stays.
+
+    So does all of a message of which the table has a file: somebody committed it before (a restarted job, a call made twice).
+    """
+    going = [(m, m.written_by_compaction if compaction_only else m.written) for m in messages if not m.is_empty]
+    held = _added_since(store, oldest_base(m for m, _ in going), {name for _, names in going for name in names})
+    for message, names in going:
+        if held.isdisjoint(names):
+            for path in _paths(store, message, compaction_only):
+                store.fs.delete(path)
+            spend(store, names, "discarded")
+
+
+def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[str]:
+    """Those of the names that snapshots after `base` brought into the table; all of them when that cannot be told."""
+    store.snapshots.forget()
+    latest, earliest = store.snapshots.latest_id(), store.snapshots.earliest_id()
+    if not names or latest is None or earliest is None:
+        return set()
+    found: set[str] = set()
+    for snapshot_id in range(max((base or 0) + 1, earliest), latest + 1):
+        try:
+            snapshot = store.snapshots.get(snapshot_id)
+            # The first that is left tells its whole state: what came before it is told nowhere else.
+            whole = snapshot_id == earliest
+            manifests = (
+                snapshot_manifests(store, snapshot) if whole
+                else read_manifest_list(store.fs, store.manifest_path(snapshot.delta_manifest_list))
+            )  # fmt: skip
+            found |= {e.file.file_name for e in entries_of(store, manifests) if e.kind == ADD} & names
+            found |= {i.file_name for i in index_entries(store, snapshot)} & names
+        except (SnapshotNotFound, MissingFile):
+            continue  # expired meanwhile
+        except (PaimonError, OSError):
+            return names  # in doubt a file stays: the clean-up of orphans knows better, later
+    return found
 
 
 def _paths(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterator[str]:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound
+from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
 from paimon_nb.table.commit.change import Change, append_change, compact_change
-from paimon_nb.table.commit.memory import check_last_commit, remember
+from paimon_nb.table.commit.memory import check_last_commit, remember, spend, spent
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.store import TableStore
@@ -88,9 +88,10 @@ class TableCommit:
         Raises:
             CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
             CommitGaveUp: others won every retry. CommitOverwritten, TableReplaced: see there.
-            CommitError: the rows do not add up.
+            CommitError: the rows do not add up. UnsupportedOperation: this process committed or discarded them before.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
+        self._check_first_time(messages)
         _check_rows(messages, expected_rows)
         terms = Terms(self.user, identifier, properties, watermark)
         made: list[int] = []
@@ -111,8 +112,12 @@ class TableCommit:
             # published only the compaction's files do.
             abort_messages(self.store, messages, compaction_only=bool(made))
             if made:
+                added = (name for m in messages for name in m.written - m.written_by_compaction)
+                spend(self.store, added, "committed")
                 return made  # the rows are in; the compaction was overtaken and is simply left for the next one
             raise
+        if made:
+            spend(self.store, (name for m in messages for name in m.written), "committed")
         if made and tidy:
             self._tidy(identifier)
         return made
@@ -131,8 +136,18 @@ class TableCommit:
         return [i for i in identifiers if last is None or i > last]
 
     def abort(self, messages: Iterable[CommitMessage]) -> None:
-        """Delete the files of messages that were never committed."""
+        """Delete the files of messages that were never committed; what a snapshot holds stays."""
         abort_messages(self.store, messages)
+
+    def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
+        """A file that is added twice, or was deleted by an abort, would make the table unreadable."""
+        again = spent(self.store, (name for m in messages for name in m.written))
+        if again is not None:
+            raise UnsupportedOperation(
+                f"{self.store.name}: these messages were {again[1]} already; nothing was changed",
+                hint="messages are committed once; write the rows again in a new write",
+                file=again[0],
+            )
 
     # -- the loop
 

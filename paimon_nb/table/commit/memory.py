@@ -1,4 +1,4 @@
-"""What this process committed last, per table: to notice when another engine overwrote a snapshot of ours.
+"""What this process committed: to notice when another engine overwrote a snapshot of ours, or the same work comes twice.
 
 Some engines publish by rename without asking who was first, and so may replace a snapshot that we were told is ours.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
@@ -14,8 +15,10 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.store import TableStore
 
 _MOST = 1000
+_MOST_FILES = 50_000
 _lock = threading.Lock()
 _last: OrderedDict[tuple[str, str], Remembered]
+_spent: OrderedDict[tuple[tuple[str, str], str], str] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,22 @@ def remember(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> N
         _last[key] = Remembered(snapshot, files)
         while len(_last) > _MOST:
             _last.popitem(last=False)
+
+
+def spend(store: TableStore, names: Iterable[str], what: str) -> None:
+    """Note files whose messages may not be committed any more, and why: 'committed', 'discarded'. The oldest are forgotten."""
+    key = _key(store)
+    with _lock:
+        _spent.update(((key, name), what) for name in names)
+        while len(_spent) > _MOST_FILES:
+            _spent.popitem(last=False)
+
+
+def spent(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
+    """One of the names that this process spent already, and how; None when there is none."""
+    key = _key(store)
+    with _lock:
+        return next(((name, _spent[key, name]) for name in names if (key, name) in _spent), None)
 
 
 def forget(store: TableStore) -> None:

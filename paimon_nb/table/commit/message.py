@@ -55,5 +55,18 @@ class CommitMessage:
         )
 
     @property
+    def written(self) -> set[str]:
+        """Names of the data and index files that this work wrote; files that were only upgraded are the table's."""
+        return (
+            {f.file_name for f in self.new_files} | {i.file_name for i in self.new_index} | self.written_by_compaction
+        )
+
+    @property
+    def written_by_compaction(self) -> set[str]:
+        """Those that go with the second snapshot."""
+        upgraded = {f.file_name for f in self.compact_before}
+        return {f.file_name for f in self.compact_after} - upgraded | {i.file_name for i in self.compact_new_index}
+
+    @property
     def is_empty(self) -> bool:
         return not (self.has_append or self.has_compact)

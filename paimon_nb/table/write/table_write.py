@@ -19,6 +19,7 @@ from paimon_nb.format.data import conform
 from paimon_nb.format.manifest import DataFile, ManifestEntry
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.options import table as opt
+from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live import LIVE_FILES, by_bucket
 from paimon_nb.table.commit.manifests import check_manifest_format
 from paimon_nb.table.commit.message import CommitMessage
@@ -91,6 +92,7 @@ class TableWrite:
         self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}
         self._done = False
+        self._prepared: list[CommitMessage] | None = None
 
     # -- rows in
 
@@ -147,11 +149,15 @@ class TableWrite:
         except BaseException:
             self.abort()
             raise
-        return self._with_ignored(messages)
+        self._prepared = self._with_ignored(messages)
+        return self._prepared
 
     def abort(self) -> None:
-        """Delete every file of this write."""
+        """Delete every file of this write; none that was committed meanwhile."""
         self._done = True
+        if self._prepared is not None:
+            abort_messages(self.store, self._prepared)
+            return
         for writer in self._writers.values():
             writer.abort()
 
@@ -164,13 +170,21 @@ class TableWrite:
         if self._done:
             return
         self.abort()
-        if kind is None and self.row_count:
-            warnings.warn(
-                f"{self.store.name}: {self.row_count} rows were written and not committed; they are discarded",
-                stacklevel=2,
-            )
+        if kind is None:
+            self._tell_of_lost_rows()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_done", True):  # used without `with`; its files are left to the clean-up of orphans
+            self._tell_of_lost_rows()
 
     # -- inside
+
+    def _tell_of_lost_rows(self) -> None:
+        if self.row_count:
+            warnings.warn(
+                f"{self.store.name}: {self.row_count} rows were written and not committed; they are discarded",
+                stacklevel=3,
+            )
 
     def _buckets(self, rows: pa.Table, partitions: list[bytes], groups: np.ndarray) -> np.ndarray:
         if self._dynamic is not None:
