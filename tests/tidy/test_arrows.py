@@ -1,6 +1,8 @@
 """Imports go down only: base, options < fs < format < table < catalog, plan < sql, engine < workbench < notebook."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,10 +57,23 @@ def test_the_lower_rooms_know_no_spark_and_no_notebook():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    import subprocess
-    import sys
-
     heavy = ["pyspark", "pyarrow", "pandas", "numpy", "plotly", "ipywidgets", "IPython", "fastavro", "sqlglot"]
     code = f"import sys, paimon_nb; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+ANEW = """
+import sys
+for part in {parts!r}:
+    for known in [m for m in sys.modules if m.startswith("paimon_nb.table")]:
+        del sys.modules[known]
+    __import__("paimon_nb.table." + part)
+"""
+
+
+def test_every_part_of_the_table_room_may_be_the_first_that_is_imported() -> None:
+    parts = sorted(p.parent.name for p in (PACKAGE / "table").glob("*/__init__.py"))
+    assert "write" in parts
+    done = subprocess.run([sys.executable, "-c", ANEW.format(parts=parts)], capture_output=True, text=True)
+    assert done.stderr == ""

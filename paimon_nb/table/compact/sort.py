@@ -23,7 +23,6 @@ from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.files import AppendFiles, Place
 
 
@@ -98,6 +97,8 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
 
 def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
     """Merged rows, given buckets anew in their new order: each bucket takes its share of it before the next begins."""
+    from paimon_nb.table.write import TableWrite  # which knows the vectors of this room
+
     plan = plan_snapshot(store, store.snapshots.get(task.base_snapshot))
     rows = OrderedRows(store, order)
     try:
