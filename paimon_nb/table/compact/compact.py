@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import by_bucket, live_entries
@@ -52,7 +54,10 @@ def plan_compaction(
         partitions: serialized partitions, or a test for them; None means all.
         full: everything to the top level (or joined); False: only what the strategy says is due. Where postponed rows
             wait, they are given their buckets first, which are then compacted as after a write.
+
+    Raises: UnsupportedOperation: files of the table hold some of its columns only.
     """
+    refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:
         return []
@@ -100,6 +105,15 @@ def _choices(
     if index and len(groups) > 1:
         groups = [[f for group in groups for f in group]]  # one index file for all: one task must own it
     return [(tuple(group), None) for group in groups]
+
+
+def refuse_data_evolution(store: TableStore) -> None:
+    """Java 1.3 does not compact such tables either: rows of several files belong together by their ids."""
+    if store.options.get(opt.DATA_EVOLUTION_ENABLED):
+        raise UnsupportedOperation(
+            f"{store.name} has 'data-evolution.enabled': its files are not compacted",
+            hint="Paimon 1.3 has no compaction of tables with data evolution; reads need none",
+        )
 
 
 def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
