@@ -41,7 +41,7 @@ def _help() -> None:
         "paimon-nb demo            run the quickstart on real data; ends with a table and an HTML page\n"
         "paimon-nb lab             open JupyterLab on the notebooks\n"
         "paimon-nb export N.ipynb  stored notebooks as HTML pages: offline, light and dark [--to DIR]\n"
-        "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR]\n"
+        "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR] [--config FILE.yaml]\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
         "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n\n"
         "actions: " + ", ".join(sorted(PROCEDURES))
@@ -148,12 +148,15 @@ def _sql(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="paimon-nb sql")
     parser.add_argument("text")
     parser.add_argument("--warehouse", default="warehouse")
+    parser.add_argument("--config", metavar="FILE.yaml", help="a catalog's definition, or Flink's settings")
     parser.add_argument("--limit", type=int, default=100)
     given = parser.parse_args(arguments)
     import paimon_nb
     from paimon_nb.notebook.display import Rows
 
     with paimon_nb.connect(given.warehouse) as wb:
+        if given.config:
+            wb.configure(Path(given.config))
         print(Rows(wb.run(given.text), given.limit))
     return 0
 

@@ -16,6 +16,7 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from pyspark.sql import DataFrame, SparkSession
@@ -131,6 +132,22 @@ class Workbench:
             self.made += result.snapshots
         assert result is not None
         return result
+
+    def configure(self, source: str | Path | Mapping[str, Any], *, catalog: str = "paimon") -> Result:
+        """Take over a YAML configuration: a catalog's definition, or Flink's settings.
+
+        Args:
+            source: the YAML, the path of a `.yaml` file, or a mapping. catalog: name of a catalog that is defined without one.
+
+        Returns:
+            rows (key, value, effect): what each key does here, what it is in Spark, or why it has no effect.
+
+        Raises:
+            ConfigError: no YAML. BadOptionValue: a value that cannot be. Others as CREATE CATALOG.
+        """
+        from paimon_nb.session.configuration import configure
+
+        return configure(self.session, source, catalog)
 
     @property
     def spark(self) -> SparkSession:

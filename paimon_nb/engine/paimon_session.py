@@ -22,6 +22,7 @@ from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql.catalog import Catalog
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from paimon_nb.engine.stream_session import PaimonStreamReader
@@ -51,6 +52,9 @@ class Resolver(Protocol):
         by_name: bool = False,
     ) -> None:
         """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, error, ignore."""
+
+    def names(self, session: PaimonSession) -> Catalog:
+        """What `spark.catalog` is."""
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         """The stream of a named table, or of the table at a path; None if the name is Spark's own."""
@@ -109,8 +113,6 @@ class PaimonSession(SparkSession):
 
     def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
         """Like `SparkSession.sql`, in either dialect and with Paimon tables."""
-        if isinstance(args, list):
-            return adopt(self._plain.sql(sqlQuery, args, **kwargs), self)  # `?` markers are Spark's own
         if not kwargs or "{" not in sqlQuery:
             return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)
         from pyspark.sql.sql_formatter import SQLStringFormatter
@@ -125,6 +127,11 @@ class PaimonSession(SparkSession):
         """The rows of a Paimon table, else of Spark's own."""
         frame = self._resolver.table(split_name(tableName), {})
         return adopt(self._plain.table(tableName) if frame is None else frame, self)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Catalogs, databases and tables by name: Paimon's, and Spark's own."""
+        return self._resolver.names(self)
 
     @property
     def read(self) -> PaimonReader:

@@ -48,7 +48,7 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
         option = find_option(key)
         if option is not None:
             option.value(value, key)
-        elif key not in _KEPT:
+        elif key not in _KEPT and not key.startswith("schema."):  # Flink keeps watermarks and computed columns there
             warnings.append(_unknown(key))
     _check_together(TableOptions(raw))
     return warnings

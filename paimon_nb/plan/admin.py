@@ -59,11 +59,15 @@ class Show(Statement):
     name: Parts = ()
     like: str | None = None
     partition: Mapping[str, str | None] = field(default_factory=dict)
+    negated: bool = False
+    """NOT LIKE."""
+    key: str | None = None
+    """The one option that SHOW TBLPROPERTIES t ('key') asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowCreate(Statement):
-    """SHOW CREATE TABLE|VIEW|CATALOG. `what`: 'table', 'view', 'catalog'."""
+    """SHOW CREATE TABLE|VIEW|DATABASE|CATALOG. `what`: 'table', 'view', 'database', 'catalog'."""
 
     what: str = "table"
     name: Parts = ()
@@ -94,6 +98,15 @@ class Analyze(Statement):
     name: Parts = ()
     columns: tuple[str, ...] | None = ()
     of_partition: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToDo(Statement):
+    """A statement of Spark's that a Paimon table does not need; for any other table it is Spark's."""
+
+    name: Parts = ()
+    why: str = ""
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class CreateTable(Statement):
     like_excluding_options: bool = False
     query: Query | None = None
     """AS SELECT."""
+    only_replace: bool = False
+    """REPLACE TABLE: there must be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,14 @@ class ResetOptions(Change):
 @dataclass(frozen=True, slots=True)
 class SetComment(Change):
     comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetWatermark(Change):
+    """ADD or MODIFY WATERMARK FOR ts AS expression; DROP WATERMARK. `how`: 'add', 'modify', 'drop'."""
+
+    how: str
+    watermark: Watermark | None = None
 
 
 @dataclass(frozen=True, slots=True)

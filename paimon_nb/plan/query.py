@@ -64,3 +64,5 @@ class Query(Statement):
     """Other replacements that turn Flink text into Spark text: functions, `db.t.col` qualifiers."""
     parameters: tuple[str, ...] = ()
     """Names of `:name` markers in the text, bound by Spark."""
+    flink_edits: tuple[tuple[Span, str], ...] = ()
+    """Replacements where both dialects say the same, and Flink means otherwise: `a[1]` is its first element."""

@@ -1,27 +1,19 @@
-"""USE, SET, RESET, CALL, EXPLAIN, ANALYZE and the statements that are Spark's own."""
+"""USE, CALL, EXPLAIN, ANALYZE and the statements that are Spark's own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import BadOptionValue, DatabaseNotFound, UnsupportedOperation
-from paimon_nb.base.redact import MASK, is_secret
+from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
+from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import Analyze, Call, Explain, Query, ResetOption, SetOption, SparkCommand, Use
-from paimon_nb.session.query import replaced_names
+from paimon_nb.options import table as opt
+from paimon_nb.plan import Analyze, Call, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
+from paimon_nb.session.query import replaced_names, usable
 from paimon_nb.session.result import Result, rows, summary
 
 if TYPE_CHECKING:
     from paimon_nb.session.run import Job
-
-FLINK_KEYS = {
-    "execution.runtime-mode": "batch or streaming",
-    "execution.checkpointing.interval": "time between commits of a streaming INSERT",
-    "sql-client.execution.result-mode": "how Flink's client shows results; tables here are always shown as tables",
-    "parallelism.default": "tasks of a job",
-    "table.local-time-zone": "the session's time zone",
-}
-"""Flink settings that mean something here; others are kept and noted as without effect."""
 
 
 def use(job: Job, statement: Use) -> Result:
@@ -45,52 +37,6 @@ def use(job: Job, statement: Use) -> Result:
     return summary(f"using {catalog.name}.{database}")
 
 
-def set_option(job: Job, statement: SetOption) -> Result:
-    """SET k = v. `paimon.*` and Flink's keys stay here; everything else is Spark's."""
-    session, key, value = job.session, statement.key, statement.value
-    if key is None:
-        shown = sorted(session.settings.items())
-        return rows({"key": [k for k, _ in shown], "value": [MASK if is_secret(k) else v for k, v in shown]})
-    if value is None:
-        current = session.settings.get(key)
-        if current is None and session.spark_started:
-            current = session.spark.conf.get(key, None)
-        return rows({"key": [key], "value": [MASK if is_secret(key) and current else current or "<undefined>"]})
-    notes: list[str] = []
-    if key == "execution.runtime-mode" and value.lower() not in ("batch", "streaming", "automatic"):
-        raise BadOptionValue(
-            f"execution.runtime-mode cannot be {value!r}",
-            hint="'batch' or 'streaming'",
-            option=key,
-            value=value,
-        )
-    if key == "execution.runtime-mode" and not session.speaks_flink:
-        notes.append("from here on 7 / 2 is 3, as in Flink; RESET 'execution.runtime-mode' for Spark's 3.5")
-    if key == "table.local-time-zone":
-        session.spark.conf.set("spark.sql.session.timeZone", value)
-    if key.startswith("spark."):
-        from paimon_nb.engine.errors import spark_errors
-
-        with spark_errors(job.text, statement.span):
-            session.spark.conf.set(key, value)
-    elif not key.startswith("paimon.") and key not in FLINK_KEYS:
-        notes.append(f"{key} is kept, but nothing here uses it")
-    session.settings[key] = value
-    return Result("rows", arrow=rows({"key": [key], "value": [MASK if is_secret(key) else value]}).arrow, notes=notes)
-
-
-def reset_option(job: Job, statement: ResetOption) -> Result:
-    session = job.session
-    if statement.key is None:
-        session.settings.clear()
-        return summary("all settings reset")
-    had = session.settings.pop(statement.key, None) is not None
-    if statement.key.startswith("spark.") and session.spark_started:
-        session.spark.conf.unset(statement.key)
-        had = True
-    return summary(f"{statement.key} reset" if had else f"{statement.key} was not set")
-
-
 def call(job: Job, statement: Call) -> Result:
     from paimon_nb.procedures import call_procedure
     from paimon_nb.session.context import ProcedureContext
@@ -107,6 +53,8 @@ def explain(job: Job, statement: Explain) -> Result:
     from paimon_nb.sql import render
 
     session, inner = job.session, statement.statement
+    if isinstance(inner, RowChange):
+        return rows({"plan": ["\n\n".join(_change_plan(job, inner))]})
     query = inner if isinstance(inner, Query) else getattr(inner, "query", None)
     if query is None:
         return rows({"plan": [f"{type(inner).__name__}: changes metadata only; no job runs"]})
@@ -119,11 +67,37 @@ def explain(job: Job, statement: Explain) -> Result:
         statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
     )
     with replaced_names(session, query.tables, job.text) as names, spark_errors(job.text, statement.span):
-        frame = session.spark.sql(render(query, job.text, names), args=dict(job.params) or None)
+        frame = session.spark.sql(
+            render(query, job.text, names, flink=session.speaks_flink), args=dict(job.params) or None
+        )
         jvm = frame._jdf
         mode_object = session.spark._jvm.PythonSQLUtils.explainString(jvm.queryExecution(), mode)
     lines.append("== Spark ==\n" + str(mode_object).strip())
     return rows({"plan": ["\n\n".join(lines)]})
+
+
+def _change_plan(job: Job, change: RowChange) -> list[str]:
+    """What an UPDATE, DELETE or MERGE reads, and how its rows get into the table. Nothing is written."""
+    from paimon_nb.engine.explain import explain_relation
+    from paimon_nb.session.target import open_target
+
+    session, target = job.session, open_target(job, change)
+    how = (
+        "rows with their keys are written, and merged with the stored ones"
+        if target.table.store.has_keys
+        else "rows are marked in deletion vectors, new ones written"
+        if target.table.options.get(opt.DELETION_VECTORS_ENABLED)
+        else "files with touched rows are written anew"
+    )
+    lines = [f"{type(change).__name__} of {target.table.name}: {how}"]
+    filter = usable(change.target.filter, target.table) if change.target else None
+    lines.append(explain_relation(None, target.table, filter=filter))
+    for ref in change.tables:
+        ours = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
+        if ours:
+            source = session.table(ref.parts, ref.options)
+            lines.append(explain_relation(None, source, filter=usable(ref.filter, source), columns=ref.columns))
+    return lines
 
 
 def analyze(job: Job, statement: Analyze) -> Result:
@@ -137,6 +111,19 @@ def analyze(job: Job, statement: Analyze) -> Result:
     # Spark drops PARTITION when columns are named, before Paimon sees it; only the count of rows refuses it.
     ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
     return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])
+
+
+def nothing_to_do(job: Job, statement: NothingToDo) -> Result:
+    """For a table of ours nothing; Spark's own tables and views are Spark's."""
+    session, parts = job.session, statement.name
+    ours = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
+    if not ours and session.spark_may_know and session.spark.catalog.tableExists(".".join(map(quote, parts))):
+        return spark_command(job, SparkCommand(statement.text, statement.span))
+    if not ours and statement.if_exists:
+        return summary(f"no table {'.'.join(parts)}")
+    if not ours:
+        session.table(parts)  # raises with the nearest name
+    return summary(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 
 def spark_command(job: Job, statement: SparkCommand) -> Result:

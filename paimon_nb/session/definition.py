@@ -44,6 +44,7 @@ from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.spark_catalogs import with_store_settings
+from paimon_nb.session.watermark import as_option_changes, watermark_options
 
 if TYPE_CHECKING:
     from paimon_nb.session.run import Job
@@ -135,13 +136,16 @@ def create_table(job: Job, statement: CreateTable) -> Result:
     else:
         schema = _schema(definition)
     warnings = validate_table_options(schema.options)
+    replaced = False
     if statement.or_replace:
         if frame is not None:
             from paimon_nb.engine.errors import spark_errors
 
             with spark_errors(job.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
-        found.catalog.drop_table(found.name, if_exists=True)
+        replaced = found.catalog.drop_table(found.name, if_exists=not statement.only_replace)
+        if replaced:
+            warnings = [*warnings, f"the {found.name} that was there before is in the trash"]
     made = found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists)
     if not made:
         return summary(f"table {found.name} exists already")
@@ -150,7 +154,8 @@ def create_table(job: Job, statement: CreateTable) -> Result:
         from paimon_nb.session.insert import store_rows
 
         snapshots = store_rows(session, frame, found.catalog.table(found.name)).snapshots
-    return summary(f"table {found.name} created", notes=warnings, snapshots=snapshots)
+    did = "replaced" if replaced else "created"
+    return summary(f"table {found.name} {did}", notes=warnings, snapshots=snapshots)
 
 
 def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
@@ -171,11 +176,25 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
         for key in keys:
             if key not in names:
                 raise ColumnNotFound(f"{what} key {key!r} is no column", hint=did_you_mean(key, names), column=key)
-    if definition.watermark is not None:
-        # Kept as Flink keeps it, so that streams started later know it.
-        options["watermark.0.rowtime"] = definition.watermark.column
-        options["watermark.0.strategy.expr"] = definition.watermark.expression
-    return create_schema(columns, partition, primary, options, definition.comment)
+    _check_write_mode(options.get("write-mode"), primary)
+    made = create_schema(columns, partition, primary, options, definition.comment)
+    if definition.watermark is None:
+        return made
+    types = {f.name: str(f.type) for f in made.fields}
+    computed = {c.name for c in definition.columns if c.computed is not None}
+    if definition.watermark.column in computed:  # which is left out, and the watermark with it
+        return made
+    return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
+
+
+def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
+    """An option of early releases that said with a word what the primary key says (design 6)."""
+    if (mode == "change-log" and not primary) or (mode == "append-only" and primary):
+        raise BadOptionValue(
+            f"a table {'with' if primary else 'without'} a primary key cannot be {mode!r}",
+            hint=f"leave 'write-mode' out, or {'leave PRIMARY KEY out' if primary else 'name a PRIMARY KEY'}",
+            option="write-mode", value=mode,
+        )  # fmt: skip
 
 
 def _columns(definition: TableDef) -> tuple[object, ...]:
@@ -198,10 +217,32 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
 
 
 def _like(job: Job, statement: CreateTable) -> TableSchema:
-    source = job.session.table(statement.like or ()).schema
+    """Schema 0 of CREATE TABLE ... LIKE; what the statement says itself comes behind the other table's columns."""
+    source, definition = job.session.table(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)
-    options.update(statement.definition.options)
-    return replace(source, id=0, options=options, comment=statement.definition.comment or source.comment)
+    comment = definition.comment or source.comment
+    if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):
+        return replace(source, id=0, options={**options, **definition.options}, comment=comment)
+    for what, own, theirs in (
+        ("PRIMARY KEY", definition.primary_keys, source.primary_keys),
+        ("PARTITIONED BY", definition.partition_keys, source.partition_keys),
+    ):
+        if own and theirs:
+            raise SchemaMismatch(f"{'.'.join(statement.like or ())} has a {what} already", hint=f"leave {what} out")
+    stored = _columns(definition) if definition.columns else ()
+    known = {f.name.lower() for f in source.fields}
+    twice = [str(c[0]) for c in stored if str(c[0]).lower() in known]  # type: ignore[index]
+    if twice:
+        raise SchemaMismatch(f"column {twice[0]!r} is in {'.'.join(statement.like or ())} already", hint="leave it out")
+    fields = tuple((f.name, f.type, f.description, f.default_value) for f in source.fields)
+    merged = replace(
+        definition,
+        primary_keys=definition.primary_keys or source.primary_keys,
+        partition_keys=definition.partition_keys or source.partition_keys,
+        options={**options, **definition.options},
+        comment=comment,
+    )
+    return _schema(merged, (*fields, *stored))
 
 
 def drop_table(job: Job, statement: DropTable) -> Result:
@@ -242,7 +283,8 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
         raise
     done: list[str] = []
     snapshots: list[tuple[str, int]] = []
-    schema_changes = [c for c in statement.changes if is_schema_change(c)]
+    changes = as_option_changes(statement.changes, table.schema)
+    schema_changes = [c for c in changes if is_schema_change(c)]
     if schema_changes:
         schema = found.catalog.alter_table(found.name, schema_changes)
         done.append(f"schema {schema.id}")

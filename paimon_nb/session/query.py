@@ -11,6 +11,7 @@ from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound
 from paimon_nb.base.name import Name, quote
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.division import divided_as_flink
+from paimon_nb.session.hints import check_names, scan_partitions, within
 from paimon_nb.session.state import Session
 from paimon_nb.table.scan.predicate import Predicate, all_of, conjuncts
 from paimon_nb.table.table import Table
@@ -34,7 +35,7 @@ def run_query(
 
     with replaced_names(session, query.tables, text, instead) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
-        said = render(query, text, names)
+        said = render(query, text, names, flink=session.speaks_flink)
         frame = session.spark.sql(said, args=wanted or None)
         return divided_as_flink(session.spark, said, frame, wanted) if session.speaks_flink else frame
 
@@ -112,7 +113,8 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     from paimon_nb.engine.frames import from_arrow
     from paimon_nb.engine.read import relation
 
-    options = {**ref.options, **_travel(session, ref)}
+    check_names(ref.options)
+    options = {**ref.options, **travelled(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
         rows = _global_table(session, found.name)  # an unknown name is refused before Spark is started
@@ -121,12 +123,33 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     if found.name.system is not None:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
+    chosen = scan_partitions(table, options, lookup=ref.lookup)
+    if chosen is not None:
+        return _of_partitions(session, ref, table, options, chosen)
     filter = usable(ref.filter, table)
     if ref.places and not table.primary_keys:
         from paimon_nb.engine.where import with_places
 
         return with_places(session.spark, table.copy(options), filter, ref.places)
     return relation(session.spark, table, options=options, filter=filter, columns=ref.columns)
+
+
+def _of_partitions(
+    session: Session, ref: TableRef, table: Table, options: Mapping[str, str], chosen: list[dict[str, Any]]
+) -> DataFrame:
+    """The rows of some partitions only."""
+    from functools import reduce
+
+    from pyspark.sql import functions as F
+
+    from paimon_nb.engine.read import relation
+
+    known = [p for p in (usable(ref.filter, table), usable(within(chosen), table) if chosen else None) if p]
+    filter = all_of(known) if known else None
+    columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
+    frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
+    each = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in chosen]
+    return frame.where(reduce(lambda a, b: a | b, each, F.lit(False)))
 
 
 _SPARK_DIFFERS = frozenset({"FLOAT", "DOUBLE", "TIMESTAMP_LTZ", "CHAR"})
@@ -162,9 +185,9 @@ def _global_table(session: Session, name: Name) -> Any:
     return build(session.catalog)
 
 
-def _travel(session: Session, ref: TableRef) -> dict[str, str]:
+def travelled(session: Session, travel: VersionAsOf | TimestampAsOf | None) -> dict[str, str]:
     """The options that a time travel clause stands for. `scan.version` means the snapshot's own schema (design 6)."""
-    match ref.travel:
+    match travel:
         case VersionAsOf(version):
             return {"scan.version": version}
         case TimestampAsOf(expression):
@@ -175,14 +198,21 @@ def _travel(session: Session, ref: TableRef) -> dict[str, str]:
 def _millis(session: Session, expression: str) -> int:
     """An instant as the session sees it: numbers are seconds since the epoch, the rest is SQL in the session's zone."""
     from paimon_nb.base.errors import SqlAnalysisError
+    from paimon_nb.engine.errors import spark_errors
 
     stripped = expression.strip()
     if stripped.replace(".", "", 1).isdigit():
         return int(float(stripped) * 1000)
-    row = session.spark.sql(f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
+    with spark_errors(expression, Span(0, len(expression))):
+        row = session.spark.sql(f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
     if row is None or row[0] is None:
         raise SqlAnalysisError(f"{expression} is no time", hint="write TIMESTAMP '2024-01-31 12:00:00'")
     return int(row[0])
+
+
+def view_rows(session: Session, name: str) -> DataFrame:
+    """The rows of a temporary view. Raises TableNotFound."""
+    return _view(session, *session.view(name), None)
 
 
 def _view(session: Session, view: CreateView, text: str, instead: Instead | None) -> DataFrame:

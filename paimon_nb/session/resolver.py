@@ -6,17 +6,46 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, TableNotFound
-from paimon_nb.plan import Span, TableRef
-from paimon_nb.session.query import resolve
+from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.hints import check_names
+from paimon_nb.session.query import resolve, travelled
 from paimon_nb.session.state import Session
+from paimon_nb.sql.tokens import tokens
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.catalog import Catalog
+
+    from paimon_nb.engine.paimon_session import PaimonSession
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Reader options that users know from elsewhere (design 6)."""
 _NOT_THE_TABLES = ("path", "catalog", "database", "table")
 """Writer options that say where the table is."""
+
+
+_MOMENTS = ("versionasof", "timestampasof")
+"""Options that Spark itself knows for every table, in any case of letters."""
+
+
+def _moment(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsOf | TimestampAsOf | None]:
+    """A reader's options without the moment, and the moment that Spark's own options say."""
+    given = {_ALIASES.get(k, k): str(v) for k, v in options.items() if k.lower() not in _MOMENTS}
+    said = {k.lower(): str(v) for k, v in options.items()}
+    if "versionasof" in said:
+        return given, VersionAsOf(said["versionasof"])
+    if "timestampasof" in said:
+        text = said["timestampasof"]
+        return given, TimestampAsOf(text if text.isdecimal() else "'" + text.replace("'", "\\'") + "'")
+    return given, None
+
+
+def _named(text: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
+    """Spark's `?` markers as named ones."""
+    marks = [t for t in tokens(text) if t.text == "?" and t.kind == "op"]
+    for i, token in reversed([*enumerate(marks)]):
+        text = f"{text[: token.start]}:_{i}{text[token.stop :]}"
+    return text, {f"_{i}": value for i, value in enumerate(values)}
 
 
 class Resolver:
@@ -27,22 +56,31 @@ class Resolver:
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
         """The rows of a named table, or None if the name is Spark's own."""
-        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
-        return resolve(self.session, TableRef(parts, Span(0, 0), options=given), ".".join(parts))
+        given, travel = _moment(options)
+        return resolve(self.session, TableRef(parts, Span(0, 0), options=given, travel=travel), ".".join(parts))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         """The rows of the table at a path."""
         from paimon_nb.engine.read import relation
         from paimon_nb.workbench import open_table
 
-        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
-        return relation(self.session.spark, open_table(path), options=given)
+        given, travel = _moment(options)
+        check_names(given)
+        return relation(self.session.spark, open_table(path), options={**given, **travelled(self.session, travel)})
 
     def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
         """`spark.sql(text)` answers as `%%paimon` does."""
         from paimon_nb.workbench import Workbench
 
+        if isinstance(args, list):
+            text, args = _named(text, args)
         return Workbench(self.session).sql(text, **{**(args if isinstance(args, Mapping) else {}), **kwargs})
+
+    def names(self, session: PaimonSession) -> Catalog:
+        """`spark.catalog`."""
+        from paimon_nb.session.spark_names import SparkNames
+
+        return SparkNames(session, self.session)
 
     def write(
         self,

@@ -25,6 +25,7 @@ from paimon_nb.plan import (
     Explain,
     Insert,
     Merge,
+    NothingToDo,
     Query,
     ResetOption,
     SetOption,
@@ -39,7 +40,7 @@ from paimon_nb.plan import (
     Update,
     Use,
 )
-from paimon_nb.session import admin, change, definition, insert, merge, show
+from paimon_nb.session import admin, change, definition, insert, merge, settings, show
 from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
 from paimon_nb.session.result import Result
@@ -88,11 +89,12 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Call: admin.call,
     StopJob: stop_job,
     Use: admin.use,
-    SetOption: admin.set_option,
-    ResetOption: admin.reset_option,
+    SetOption: settings.set_option,
+    ResetOption: settings.reset_option,
     Explain: admin.explain,
     Analyze: admin.analyze,
     SparkCommand: admin.spark_command,
+    NothingToDo: admin.nothing_to_do,
     Show: show.show,
     ShowCreate: show.show_create,
     Describe: show.describe,

@@ -11,6 +11,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Describe, Show, ShowCreate
+from paimon_nb.session import watermark
 from paimon_nb.session.partition import constants
 from paimon_nb.session.result import Result, rows
 
@@ -29,22 +30,22 @@ def show(job: Job, statement: Show) -> Result:
     return handler(job, statement)
 
 
-def _like(names: Iterable[str], pattern: str | None) -> list[str]:
-    """Names that match a LIKE pattern: SQL's %% and _, or Spark's * and |."""
+def _like(names: Iterable[str], statement: Show) -> list[str]:
+    """Names that match the statement's [NOT] LIKE pattern: SQL's %% and _, or Spark's * and |."""
     listed = list(names)
-    if not pattern:
+    if statement.like is None:
         return listed
-    globs = [p.strip().replace("%", "*").replace("_", "?") for p in pattern.split("|")]
-    return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs)]
+    globs = [p.strip().replace("%", "*").replace("_", "?") for p in statement.like.split("|")]
+    return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs) != statement.negated]
 
 
 def _catalogs(job: Job, statement: Show) -> Result:
-    return rows({"catalog": _like(sorted(job.session.catalogs), statement.like)})
+    return rows({"catalog": _like(sorted(job.session.catalogs), statement)})
 
 
 def _databases(job: Job, statement: Show) -> Result:
     catalog = job.session.catalog_named(statement.name[0]) if statement.name else job.session.catalog
-    return rows({"namespace": _like(catalog.databases(), statement.like)})
+    return rows({"namespace": _like(catalog.databases(), statement)})
 
 
 def _tables(job: Job, statement: Show) -> Result:
@@ -52,8 +53,8 @@ def _tables(job: Job, statement: Show) -> Result:
 
     session = job.session
     catalog, database = session.find_database(statement.name)
-    stored = _like(catalog.tables(database), statement.like)
-    loose = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement.like)
+    stored = _like(catalog.tables(database), statement)
+    loose = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
     return rows(
         {
             "namespace": [database] * len(stored) + [""] * len(loose),
@@ -67,7 +68,7 @@ def _tables(job: Job, statement: Show) -> Result:
 def _views(job: Job, statement: Show) -> Result:
     import pyarrow as pa
 
-    names = _like(sorted(job.session.views), statement.like)
+    names = _like(sorted(job.session.views), statement)
     return rows(
         {"namespace": [""] * len(names), "viewName": names, "isTemporary": [True] * len(names)},
         {"isTemporary": pa.bool_()},
@@ -75,7 +76,7 @@ def _views(job: Job, statement: Show) -> Result:
 
 
 def _columns(job: Job, statement: Show) -> Result:
-    return rows({"col_name": list(job.session.table(statement.name).schema.names)})
+    return rows({"col_name": _like(job.session.table(statement.name).schema.names, statement)})
 
 
 def _partitions(job: Job, statement: Show) -> Result:
@@ -101,7 +102,7 @@ def _branches(job: Job, statement: Show) -> Result:
 def _procedures(job: Job, statement: Show) -> Result:
     from paimon_nb.procedures import PROCEDURES
 
-    return rows({"procedure": _like(sorted(PROCEDURES), statement.like)})
+    return rows({"procedure": _like(sorted(PROCEDURES), statement)})
 
 
 def _current_catalog(job: Job, statement: Show) -> Result:
@@ -113,12 +114,19 @@ def _current_database(job: Job, statement: Show) -> Result:
 
 
 def _properties(job: Job, statement: Show) -> Result:
-    options = redact_options(job.session.table(statement.name).schema.options)
+    table = job.session.table(statement.name)
+    options = redact_options(table.schema.options)
+    if statement.key is not None:  # Spark answers for an option that is not set too
+        missing = f"Table {table.name} does not have property: {statement.key}"
+        options = {statement.key: options.get(statement.key, missing)}
     return rows({"key": list(options), "value": list(options.values())})
 
 
 def _functions(job: Job, statement: Show) -> Result:
-    return Result("rows", frame=job.session.spark.sql("SHOW FUNCTIONS"))
+    from paimon_nb.engine.errors import spark_errors
+
+    with spark_errors(job.text, statement.span):
+        return Result("rows", frame=job.session.spark.sql(statement.text))
 
 
 def _table_extended(job: Job, statement: Show) -> Result:
@@ -126,7 +134,7 @@ def _table_extended(job: Job, statement: Show) -> Result:
 
     session = job.session
     catalog, database = session.find_database(statement.name)
-    names = _like(catalog.tables(database), statement.like)
+    names = _like(catalog.tables(database), statement)
     text = []
     for name in names:
         table = session.table((catalog.name, database, name))
@@ -186,6 +194,15 @@ def describe(job: Job, statement: Describe) -> Result:
                 "info_value": [catalog.name, database, str(count)],
             }
         )
+    if len(statement.name) == 1 and statement.name[0] in session.views:
+        from paimon_nb.engine.types import fields_of_spark
+        from paimon_nb.session.query import view_rows
+
+        fields = fields_of_spark(view_rows(session, statement.name[0]).schema)
+        return rows(
+            {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
+             "comment": [f.description for f in fields]}
+        )  # fmt: skip
     table = session.table(statement.name)
     found = session.find(statement.name)
     if found.name.system is not None:
@@ -237,6 +254,10 @@ def show_create(job: Job, statement: ShowCreate) -> Result:
         catalog = session.catalog_named(statement.name[0])
         options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
         return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with(options)}\n)"]})
+    if statement.what == "database":
+        catalog, database = session.find_database(statement.name)
+        catalog.tables(database)  # raises for an unknown one
+        return rows({"createdb_stmt": [f"CREATE DATABASE {quote(catalog.name)}.{quote(database)}"]})
     if statement.what == "view":
         view, _ = session.view(statement.name[-1])
         return rows({"createtab_stmt": [view.text]})
@@ -251,6 +272,10 @@ def ddl(schema: TableSchema, name: str) -> str:
         default = f" DEFAULT {_text(f.default_value)}" if f.default_value is not None else ""
         comment = f" COMMENT {_text(f.description)}" if f.description else ""
         lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
+    options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX)}
+    if watermark.COLUMN in schema.options:
+        expression = schema.options.get(watermark.EXPRESSION, quote(schema.options[watermark.COLUMN]))
+        lines.append(f"  WATERMARK FOR {quote(schema.options[watermark.COLUMN])} AS {expression}")
     if schema.primary_keys:
         lines.append(f"  PRIMARY KEY ({', '.join(map(quote, schema.primary_keys))}) NOT ENFORCED")
     out = f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n)"
@@ -258,8 +283,8 @@ def ddl(schema: TableSchema, name: str) -> str:
         out += f" COMMENT {_text(schema.comment)}"
     if schema.partition_keys:
         out += f" PARTITIONED BY ({', '.join(map(quote, schema.partition_keys))})"
-    if schema.options:
-        out += f" WITH (\n{_with(redact_options(schema.options))}\n)"
+    if options:
+        out += f" WITH (\n{_with(redact_options(options))}\n)"
     return out
 
 

@@ -11,13 +11,19 @@ from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
 from paimon_nb.base.name import Name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
+from paimon_nb.options import find_option
 from paimon_nb.plan import CreateTable, CreateView
+from paimon_nb.session.hints import check_names
 from paimon_nb.session.spark_catalogs import NOTHING, Seen, opened, seen
 from paimon_nb.session.stream_jobs import Jobs
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")
+"""Settings that cannot keep Spark from starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,9 @@ class Session:
         self.jobs = Jobs()
         """Streams that this session started."""
         self._given_spark, self._spark_conf = spark, dict(spark_conf)
+        self._configured = bool(spark_conf)
+        self._spark_before: dict[str, str | None] = {}
+        """Spark's settings that SET changed, as they were."""
         self._spark: SparkSession | None = None
         self._seen_settings: dict[str, Seen] = {catalog.name: seen(self.spark_setting, catalog.name)}
         """What Spark's settings said about a catalog when it was opened."""
@@ -68,7 +77,29 @@ class Session:
     @property
     def spark_may_know(self) -> bool:
         """Whether Spark can hold tables and views that are not ours; a session of our own that never ran holds none."""
-        return self.spark_started or self._given_spark is not None or bool(self._spark_conf)
+        return self.spark_started or self._given_spark is not None or self._configured
+
+    def set_spark(self, key: str, value: str) -> None:
+        """Tell Spark a setting; one that is not started yet begins with it."""
+        if self._spark is None and self._given_spark is None and key.startswith(_SAFE_BEFORE_START):
+            self._spark_before.setdefault(key, self._spark_conf.get(key))
+            self._spark_conf[key] = value
+            return
+        before = self.spark.conf.get(key, None)
+        self.spark.conf.set(key, value)
+        self._spark_before.setdefault(key, before)
+
+    def reset_spark(self, key: str) -> None:
+        """Back to what it was before `set_spark`; Spark's own default for one that was never set so."""
+        before = self._spark_before.pop(key, None)
+        if self._spark is None and self._given_spark is None:
+            self._spark_conf.pop(key, None)
+            if before is not None:
+                self._spark_conf[key] = before
+        elif before is not None:
+            self.spark.conf.set(key, before)
+        else:
+            self.spark.conf.unset(key)
 
     def close(self) -> None:
         """Stop this session's streams, and Spark if it started it."""
@@ -156,6 +187,7 @@ class Session:
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
         """The Paimon table of a written name, with the session's options for it and `options` on top."""
+        check_names(options or {})
         found = self.find(parts)
         return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
 
@@ -172,17 +204,36 @@ class Session:
         return True
 
     def options_of(self, found: Found) -> dict[str, str]:
-        """Dynamic options that SET gave this table: 'paimon.<catalog>.<db>.<table>.<option>', each name may be '*'."""
+        """Dynamic options that SET gave this table: 'paimon.<catalog>.<db>.<table>.<option>', each name may be '*'.
+
+        With `spark.` in front it may be a setting of Spark, too, and 'spark.paimon.<option>' means every table.
+        """
         wanted = (found.catalog.name, found.name.database, found.name.table)
         matching: list[tuple[int, str, str]] = []
-        for key, value in self.settings.items():
-            if not key.startswith("paimon."):
+        for key, value in {**self._spark_options(), **self.settings}.items():
+            of_spark = key.startswith("spark.paimon.")
+            if not of_spark and not key.startswith("paimon."):
                 continue
-            pattern, option = _split_setting(key.removeprefix("paimon."))
+            text = key.removeprefix("spark.").removeprefix("paimon.")
+            pattern, option = _split_setting(text)
             if pattern and all(fnmatch.fnmatchcase(w, p) for w, p in zip(wanted, pattern, strict=True)):
                 matching.append((sum(p == "*" for p in pattern), option, value))
+            elif of_spark and find_option(text) is not None:
+                matching.append((4, text, value))
         # The most specific pattern wins, so apply the widest first.
         return {option: value for _, option, value in sorted(matching, key=lambda m: -m[0])}
+
+    def _spark_options(self) -> dict[str, str]:
+        """The settings `spark.paimon.*` that Spark itself was told."""
+        if not self.spark_started:
+            return {k: v for k, v in self._spark_conf.items() if k.startswith("spark.paimon.")}
+        try:
+            every = self.spark.conf._jconf.getAll()
+            if "spark.paimon." not in every.toString():  # one call instead of one for each setting
+                return {}
+        except AttributeError:  # Spark Connect
+            pass
+        return {k: v for k, v in self.spark.conf.getAll.items() if k.startswith("spark.paimon.")}
 
     @property
     def speaks_flink(self) -> bool:

@@ -158,7 +158,7 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
     from paimon_nb.sql import render
 
     names = {ref.span: "t" if ref.alias else "t AS " + quote(ref.parts[-1]) for ref in query.tables}
-    rendered = render(query, text, names)
+    rendered = render(query, text, names, flink=True)
     try:
         tree = sqlglot.parse_one(rendered, read="spark")
     except SqlglotError:

@@ -179,6 +179,11 @@ class Cursor:
         if not self.done:
             self.fail(f"{self.peek().text!r} is not understood here")
 
+    def refuse(self, why: str, hint: str) -> NoReturn:
+        """Raise `SqlSyntaxError` at the next token, or the last: it is understood, and not done here."""
+        token = self.peek() if not self.done else self.peek(-1)
+        raise SqlSyntaxError(why, hint=hint, sql=self.text, start=token.start, stop=token.stop)
+
     def fail(self, why: str, *, expected: Iterable[str] = (), hint: str | None = None) -> NoReturn:
         """Raise `SqlSyntaxError` at the next token."""
         token = self.peek()

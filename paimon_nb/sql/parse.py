@@ -8,7 +8,7 @@ from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest
 from paimon_nb.plan import Span, SparkCommand, Statement
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.grammar import alter, call, create, dml, drop, query, session, show
+from paimon_nb.sql.grammar import alter, aside, call, create, dml, drop, query, session, show
 from paimon_nb.sql.split import split
 from paimon_nb.sql.tokens import Token, tokens
 
@@ -16,9 +16,9 @@ Grammar = Callable[[Cursor, Span], Statement]
 
 STATEMENTS: Mapping[str, Grammar] = {
     "SELECT": query.query,
-    "WITH": query.query,
+    "WITH": dml.query_or_insert,
     "VALUES": query.query,
-    "FROM": query.query,
+    "FROM": dml.query_or_insert,
     "TABLE": query.query,
     "(": query.query,
     "CREATE": create.create,
@@ -43,9 +43,14 @@ STATEMENTS: Mapping[str, Grammar] = {
     "STOP": session.stop_job,
     "DESCRIBE": show.describe,
     "DESC": show.describe,
+    "REFRESH": aside.about_table,
+    "CACHE": aside.about_table,
+    "UNCACHE": aside.about_table,
+    "MSCK": aside.about_table,
+    "COMMENT": aside.comment_on,
 }
 SPARK_ONLY = frozenset(
-    {"CACHE", "UNCACHE", "REFRESH", "CLEAR", "ADD", "LIST", "MSCK", "COMMENT", "LOAD", "UNLOAD", "COPY", "REPAIR", "DECLARE", "KILL"}
+    {"CLEAR", "ADD", "LIST", "LOAD", "UNLOAD", "COPY", "REPAIR", "DECLARE", "KILL"}
 )  # fmt: skip
 
 

@@ -5,13 +5,14 @@ What is found: names in FROM, JOIN and comma lists at any depth, their time trav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.functions import FUNCTION_EDITS, cast_edit
+from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS, cast_edit, cut_text
 from paimon_nb.sql.tokens import Token
 
 MAX_DEPTH = 150
@@ -64,6 +65,8 @@ class Tables:
 
     tables: list[TableRef] = field(default_factory=list)
     edits: list[tuple[Span, str]] = field(default_factory=list)
+    flink_edits: list[tuple[Span, str]] = field(default_factory=list)
+    """What both dialects say and mean otherwise, in Flink's meaning."""
     parameters: list[str] = field(default_factory=list)
     whole: bool = False
     """Some table is read whole by `TABLE t`, which sqlglot cannot read."""
@@ -114,7 +117,8 @@ def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[Tables, str | 
 
 def _qualifier_edits(found: Tables, known: Sequence[TableRef] = ()) -> list[tuple[Span, str]]:
     """`db.t.col` -> `t.col` for every reference that stands without an alias."""
-    bare = {ref.parts for ref in (*found.tables, *known) if ref.alias is None and len(ref.parts) > 1}
+    named = [ref.parts for ref in (*found.tables, *known) if ref.alias is None]
+    bare = {parts[i:] for parts in named for i in range(len(parts) - 1)}
     edits = []
     for chain in found.qualified:
         names = tuple(t.name for t in chain)
@@ -170,6 +174,8 @@ class _Walk:
             elif upper == "," and listing:
                 c.at += 1
                 want_table = True
+            elif upper in ("OFFSET", "FETCH") and self._limit():
+                listing = False
             elif upper in _CLAUSES:
                 listing = False
                 c.at += 1
@@ -178,8 +184,32 @@ class _Walk:
                 self._whole_table()
             elif token.text == "(":
                 self._bracket(ctes, depth)
+            elif token.text == "[":
+                self._collection(ctes, depth)
             else:
                 self._plain(token)
+
+    def _limit(self) -> bool:
+        """Flink's `[OFFSET m ROWS] FETCH FIRST|NEXT n ROWS ONLY`: LIMIT comes first in Spark."""
+        c = self.c
+        first, start, offset, limit = c.at, c.start, "", ""
+        if c.sees("OFFSET") and c.peek(1).kind not in ("number", "param"):
+            return False  # a column of that name
+        if c.take("OFFSET"):
+            offset = f"OFFSET {c.text_of(c.balanced('ROW', 'ROWS', 'FETCH', 'LIMIT'))}"
+            c.take_one("ROW", "ROWS")
+        if c.sees("FETCH") and c.peek(1).upper in ("FIRST", "NEXT"):
+            c.at += 2
+            count = c.text_of(c.balanced("ROW", "ROWS"))
+            limit = f"LIMIT {count or 1}"
+            if not (c.take_one("ROW", "ROWS") and c.take("ONLY")):
+                c.fail("expected ROWS ONLY", expected=["ROWS", "ONLY"])
+        said = " ".join(filter(None, (limit, offset)))
+        if not said or said == c.text[start : c.stop].strip():
+            c.at = first
+            return False
+        self.found.edits.append((Span(start, c.stop), said))
+        return True
 
     def _starts_query(self) -> bool:
         before = self.c.peek(-1).text.upper() if self.c.at > self.first else ""
@@ -209,12 +239,59 @@ class _Walk:
             edit = cast_edit(c.tokens[opening + 1 : c.at - 1])
             if edit is not None:
                 self.found.edits.append(edit)
+            elif before is not None:
+                self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
         rewrite = FUNCTION_EDITS.get(function)
         if rewrite is not None and before is not None:
             self.found.edits += rewrite(c.text, before, c.tokens[opening : c.at])
+        in_flink = FLINK_MEANINGS.get(function)
+        if in_flink is not None and before is not None:
+            self.found.flink_edits += in_flink(c.text, before, c.tokens[opening : c.at])
+
+    def _collection(self, ctes: frozenset[str], depth: int) -> None:
+        """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; after anything else it is an element, as in `a[1]`."""
+        c = self.c
+        opening, literal = c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
+        c.at += 1
+        while not c.done and not c.sees("]"):
+            if depth > MAX_DEPTH:
+                c.fail("the query is nested too deeply", hint="split it into views")
+            if c.sees("("):
+                self._bracket(ctes, depth + 1)
+            elif c.sees("["):
+                self._collection(ctes, depth + 1)
+            else:
+                self._plain(c.peek())
+        if not c.done:
+            edits = [(Span(t.start, t.stop), by) for t, by in ((opening, "(" if literal else ", "), (c.peek(), ")"))]
+            if literal:
+                self.found.edits += edits
+            elif (whole := self._operand_before(opening)) is not None:
+                self.found.flink_edits += [(Span(whole, whole), "try_element_at("), *edits]
+        c.take("]")
+
+    def _operand_before(self, bracket: Token) -> int | None:
+        """Where the expression begins whose element is taken: a dotted name, a call, or another element."""
+        tokens = self.c.tokens
+        at, depth = next(i for i, t in enumerate(tokens) if t is bracket) - 1, 0
+        while at >= 0:
+            token = tokens[at]
+            depth += (token.text in (")", "]")) - (token.text in ("(", "["))
+            before = tokens[at - 1] if at else None
+            joined = token.text in (".", "(", "[") or (before is not None and before.text == ".")
+            if depth == 0 and token.is_name and not joined:
+                return token.start
+            if depth < 0 or (depth == 0 and not joined and token.text not in (")", "]")):
+                return None
+            at -= 1
+        return None
 
     def _plain(self, token: Token) -> None:
         c = self.c
+        if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", "."):
+            self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
+        if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
+            c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
         if token.kind == "param":
             self.found.parameters.append(token.text[1:])
         if token.is_name and c.peek(1).text == ".":
@@ -262,7 +339,15 @@ class _Walk:
         if c.sees("VALUES") and c.peek(1).text != ".":
             self._inline(ctes, depth)
             return True
-        if not c.peek().is_name or c.peek().upper in ("SELECT", "UNNEST"):
+        if c.sees("UNNEST", "("):
+            # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
+            lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
+            self.found.edits.append((Span(c.peek().start, c.peek().stop), lateral + "explode"))
+            c.at += 1
+            self._bracket(ctes, depth)
+            self._alias()
+            return True
+        if not c.peek().is_name or c.peek().upper == "SELECT":
             return False
         if c.peek().kind == "word" and c.peek().upper in _CLAUSES:
             return False
@@ -402,10 +487,16 @@ class _Walk:
     def _operand(self) -> None:
         c = self.c
         token = c.next()
-        if token.upper in ("TIMESTAMP", "DATE", "INTERVAL") and c.peek().kind == "string":
+        if token.upper in ("TIMESTAMP", "DATE") and c.peek().kind == "string":
             c.at += 1
-            if token.upper == "INTERVAL" and c.peek().kind == "word":
+            return
+        if token.upper == "INTERVAL":
+            c.take_one("-", "+")
+            c.at += c.peek().kind in ("string", "number")
+            if c.peek().kind == "word" and c.peek().upper not in _NOT_AN_ALIAS:
                 c.at += 1
+            if c.take("TO"):  # HOUR TO MINUTE
+                c.next()
             return
         if token.is_name:
             while c.sees(".") and c.peek(1).is_name:

@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from paimon_nb.plan import Query, Span
 
 
-def render(query: Query, text: str, names: Mapping[Span, str]) -> str:
-    """The query's text with `names` put in place of table references, and the query's own edits applied."""
+def render(query: Query, text: str, names: Mapping[Span, str], *, flink: bool = False) -> str:
+    """The query's text with `names` put in place of table references, and the query's own edits applied.
+
+    Args:
+        flink: what both dialects say and mean otherwise is Flink's.
+    """
     inside = [(s, t) for s, t in names.items() if query.span.start <= s.start and s.stop <= query.span.stop]
-    return substitute(text, query.span, [*inside, *query.edits])
+    return substitute(text, query.span, [*inside, *query.edits, *(query.flink_edits if flink else ())])
 
 
 def substitute(text: str, span: Span, edits: list[tuple[Span, str]]) -> str:
     """`text[span]` with each edit's span replaced; an edit inside another one is dropped, the outer one wins."""
     out: list[str] = []
     position = span.start
-    for place, replacement in sorted(edits, key=lambda e: (e[0].start, -e[0].stop)):
+    # What is only put in goes before what stands there.
+    for place, replacement in sorted(edits, key=lambda e: (e[0].start, e[0].stop > e[0].start, -e[0].stop)):
         if place.start < position or place.stop > span.stop:
             continue
         out += [text[position : place.start], replacement]

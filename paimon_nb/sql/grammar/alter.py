@@ -21,9 +21,11 @@ from paimon_nb.plan import (
     ResetOptions,
     SetComment,
     SetOptions,
+    SetWatermark,
     Span,
     SparkCommand,
     Statement,
+    Watermark,
 )
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.columns import Column, column, sql_type
@@ -48,6 +50,8 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     name = cursor.parts("table")
     first = cursor.peek().upper
     action = _ACTIONS.get(first)
+    if action is None and first in _NOT_HERE:
+        cursor.refuse(*_NOT_HERE[first])
     if action is None:
         cursor.fail(f"ALTER TABLE cannot {cursor.peek().text or 'do nothing'}", expected=list(_ACTIONS))
     cursor.at += 1
@@ -80,8 +84,13 @@ def _add(cursor: Cursor) -> list[Change]:
     cursor.take_one("COLUMNS", "COLUMN")
 
     def one() -> Change:
+        _refuse_keys(cursor)
+        if cursor.sees("WATERMARK", "FOR"):
+            return SetWatermark("add", _watermark(cursor))
         exists = cursor.take("IF", "NOT", "EXISTS")
         read: Column = column(cursor, path=True)
+        if read.computed is not None or read.virtual:
+            cursor.refuse(f"{'.'.join(read.path)} is computed; a table keeps what is stored", "compute it in the query, or in a CREATE TEMPORARY VIEW")  # fmt: skip
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
 
     return _one_or_list(cursor, one)
@@ -92,8 +101,9 @@ def _modify(cursor: Cursor) -> list[Change]:
     cursor.take("COLUMN")
 
     def one() -> Change:
-        if cursor.take("WATERMARK"):
-            cursor.fail("a watermark cannot be changed on a stored table", hint="put it into the query")
+        _refuse_keys(cursor)
+        if cursor.sees("WATERMARK", "FOR"):
+            return SetWatermark("modify", _watermark(cursor))
         read = column(cursor, path=True)
         nullable = "NOT NULL" not in read.type.upper()
         return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
@@ -139,14 +149,36 @@ def _drop(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "EXISTS")
         return [DropPartition(_partitions(cursor), exists)]
+    _refuse_keys(cursor)
+    if cursor.take("WATERMARK"):
+        return [SetWatermark("drop")]
     cursor.take_one("COLUMNS", "COLUMN")
     exists = cursor.take("IF", "EXISTS")
     return _one_or_list(cursor, lambda: DropColumn(cursor.parts("column"), exists))
 
 
+def _watermark(cursor: Cursor) -> Watermark:
+    """WATERMARK FOR ts AS expression."""
+    cursor.need("WATERMARK", "FOR")
+    name = ".".join(cursor.parts("column"))
+    cursor.need("AS")
+    return Watermark(name, cursor.text_of(cursor.balanced(",")))
+
+
+def _refuse_keys(cursor: Cursor) -> None:
+    if cursor.sees("PRIMARY", "KEY") or cursor.sees("CONSTRAINT"):
+        cursor.refuse(
+            "the keys of a table stay as they were made", "CREATE TABLE another one, and INSERT INTO it from this one"
+        )
+
+
 def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
     out = []
     while cursor.take("PARTITION"):
+        if cursor.peek(2).text in ("<", ">", "<=", ">=", "<>", "!="):
+            cursor.refuse(
+                "a partition is named by its values", "DELETE FROM t WHERE ... drops the partitions of a condition"
+            )
         out.append(partition_spec(cursor))
         cursor.take(",")
     return tuple(out)
@@ -167,6 +199,10 @@ def _rename(cursor: Cursor) -> list[Change]:
 
 def _set(cursor: Cursor) -> list[Change]:
     cursor.take_one("TBLPROPERTIES", "OPTIONS")
+    if cursor.sees("LOCATION"):
+        cursor.refuse(
+            "a table of a warehouse stays where it is", "ALTER TABLE ... RENAME TO moves it inside the warehouse"
+        )
     if cursor.take("COMMENT"):
         return [SetComment(cursor.string())]
     return [SetOptions(cursor.options())]
@@ -213,6 +249,10 @@ def _delete_tag(cursor: Cursor) -> list[Change]:
     return [DeleteTag(names, exists)]
 
 
+_NOT_HERE = {
+    "RECOVER": ("partitions are known from the snapshot", "there is nothing to recover"),
+    "PARTITION": ("a partition cannot be renamed or moved", "INSERT its rows into the other one, then DROP PARTITION"),
+}
 _ACTIONS = {
     "ADD": _add,
     "MODIFY": _modify,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paimon_nb.plan import (
     ColumnDef,
     CreateCatalog,
@@ -24,7 +26,7 @@ _WHAT = ("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW", "FUNCTIO
 
 def create(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
-    or_replace = cursor.take("REPLACE")
+    only_replace = or_replace = cursor.take("REPLACE")
     if not or_replace:
         cursor.need("CREATE")
         or_replace = cursor.take("OR", "REPLACE")
@@ -42,7 +44,8 @@ def create(cursor: Cursor, span: Span) -> Statement:
         cursor.need("WITH")
         return CreateCatalog(text, span, name, cursor.options(), exists)
     if what == "TABLE":
-        return _table(cursor, span, exists, or_replace, temporary)
+        made = _table(cursor, span, exists, or_replace, temporary)
+        return replace(made, only_replace=only_replace)
     if what == "VIEW":
         return _view(cursor, span, exists, or_replace, temporary)
     name = cursor.parts("database")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Span, Statement, StatementSet, TableRef, Update
+from dataclasses import replace
+
+from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.filters import with_condition
 from paimon_nb.sql.grammar.constants import constant_rows
 from paimon_nb.sql.grammar.partition import partition_spec
-from paimon_nb.sql.grammar.query import query_of
+from paimon_nb.sql.grammar.query import query, query_of
 from paimon_nb.sql.refs import find_source, find_tables_in, hint_options
 
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
+_CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})
 
 
 def target(cursor: Cursor) -> TableRef:
@@ -21,6 +24,38 @@ def target(cursor: Cursor) -> TableRef:
     return TableRef(parts, Span(start, cursor.stop), options)
 
 
+def query_or_insert(cursor: Cursor, span: Span) -> Query | Insert:
+    """A query that begins with WITH or FROM; Spark lets an INSERT follow there: `WITH x AS (...) INSERT INTO t SELECT ...`."""
+    first, depth = cursor.at, 0
+    for place, token in enumerate(cursor.tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        follows = cursor.tokens[place + 1].upper if place + 1 < len(cursor.tokens) else ""
+        if depth or place == first or (token.upper, follows) not in _CHANGES:
+            continue
+        cursor.at = place
+        if token.upper != "INSERT":
+            cursor.refuse(f"WITH goes before a query, not before {token.upper}", "write the subquery where it is used")
+        return _insert_behind(cursor, span, first)
+    return query(cursor, span)
+
+
+def _insert_behind(cursor: Cursor, span: Span, first: int) -> Insert:
+    """The query is what stands before INSERT and what stands behind its target, without what is between."""
+    place = cursor.at
+    inserted = insert(Cursor(cursor.text, cursor.tokens[place:]), Span(cursor.start, span.stop))
+    assert inserted.query is not None
+    behind = [t for t in cursor.tokens[place:] if t.start >= inserted.query.span.start]
+    again = next((t for t in behind if t.upper == "INSERT"), None)
+    if again is not None:
+        cursor.at = cursor.tokens.index(again)
+        cursor.refuse("one INSERT at a time", "write one statement for each, or EXECUTE STATEMENT SET BEGIN ... END")
+    source = query_of(Cursor(cursor.text, [*cursor.tokens[first:place], *behind]), span)
+    left_out = (Span(cursor.start, inserted.query.span.start), "")
+    cursor.at = len(cursor.tokens)
+    source = replace(source, edits=(*source.edits, left_out))
+    return replace(inserted, text=cursor.text_of(span), span=span, query=source, rows=None)
+
+
 def insert(cursor: Cursor, span: Span) -> Insert:
     cursor.need("INSERT")
     word = cursor.take_one("INTO", "OVERWRITE")
@@ -29,6 +64,8 @@ def insert(cursor: Cursor, span: Span) -> Insert:
     if cursor.peek(1).is_name:
         cursor.take("TABLE")
     table = target(cursor)
+    if cursor.sees("REPLACE", "WHERE"):
+        cursor.refuse("rows are not replaced by a condition", "DELETE FROM t WHERE ..., then INSERT; or INSERT OVERWRITE t PARTITION (...)")  # fmt: skip
     partition: dict[str, str | None] = {}
     columns: tuple[str, ...] | None = None
     by_name = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from paimon_nb.base.name import quote
 from paimon_nb.plan import Query, Span
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.filters import with_needs
@@ -11,6 +12,11 @@ from paimon_nb.sql.refs import find_tables
 
 PLACE_PREFIX = "__paimon_"
 """Begins the names of the columns that say where a row lies."""
+
+
+def _wants_quotes(name: str) -> bool:
+    """Flink takes letters of any script as they are, and a table `t$files` is known here without; Spark knows neither."""
+    return not name.isascii() or "$" in name
 
 
 def query(cursor: Cursor, span: Span) -> Query:
@@ -25,9 +31,11 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     rest = cursor.tokens[cursor.at :]
     places = tuple(dict.fromkeys(t.name for t in rest if t.is_name and t.name.startswith(PLACE_PREFIX)))
     found = find_tables(cursor)
+    found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _wants_quotes(t.text)]
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
     tables = tuple(found.tables) if found.whole else with_needs(cursor.text, span, found.tables, found.edits)
     if places:
         tables = tuple(replace(t, places=places) for t in tables)
-    return Query(text, span, tables, tuple(found.edits), tuple(dict.fromkeys(found.parameters)))
+    parameters = tuple(dict.fromkeys(found.parameters))
+    return Query(text, span, tables, tuple(found.edits), parameters, tuple(found.flink_edits))

@@ -76,7 +76,10 @@ def explain(cursor: Cursor, span: Span) -> Explain:
 
 
 def analyze(cursor: Cursor, span: Span) -> Analyze:
-    cursor.need("ANALYZE", "TABLE")
+    cursor.need("ANALYZE")
+    if cursor.sees("TABLES"):
+        cursor.refuse("tables are analyzed one by one", "ANALYZE TABLE t COMPUTE STATISTICS")
+    cursor.need("TABLE")
     name = cursor.parts("table")
     of_partition = cursor.take("PARTITION")
     if of_partition:
@@ -86,7 +89,7 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
     if cursor.take("FOR", "ALL", "COLUMNS"):
         columns = None
     elif cursor.take("FOR", "COLUMNS"):
-        names = [cursor.name("column")]
+        names = [*cursor.names()] if cursor.sees("(") else [cursor.name("column")]
         while cursor.take(","):
             names.append(cursor.name("column"))
         columns = tuple(names)

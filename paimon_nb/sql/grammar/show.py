@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from paimon_nb.plan import Describe, Show, ShowCreate, Span, Statement
+from paimon_nb.plan import Describe, Show, ShowCreate, Span, SparkCommand, Statement
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
+_QUERIES = ("SELECT", "WITH", "VALUES", "FROM")
 _LISTS = (
     "CATALOGS", "DATABASES", "SCHEMAS", "NAMESPACES", "TABLES", "VIEWS", "COLUMNS", "PARTITIONS", "TAGS", "BRANCHES",
     "PROCEDURES", "FUNCTIONS", "JOBS", "TBLPROPERTIES", "MODULES",
@@ -16,7 +17,8 @@ def show(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.need("SHOW")
     if cursor.take("CREATE"):
-        what = cursor.take_one("TABLE", "VIEW", "CATALOG") or "TABLE"
+        what = cursor.take_one("TABLE", "VIEW", "CATALOG", "DATABASE", "SCHEMA", "NAMESPACE") or "TABLE"
+        what = "DATABASE" if what in ("SCHEMA", "NAMESPACE") else what
         name = cursor.parts()
         cursor.take("AS", "SERDE")
         return ShowCreate(text, span, what.lower(), name)
@@ -39,30 +41,35 @@ def show(cursor: Cursor, span: Span) -> Statement:
         if what == "columns" and cursor.take_one("IN", "FROM"):
             name = (*cursor.parts(), name[-1])
     partition = partition_spec(cursor) if cursor.take("PARTITION") else {}
-    cursor.take("NOT")
-    like = None
-    if cursor.take_one("LIKE", "ILIKE") or cursor.peek().kind == "string":
+    negated = cursor.take("NOT")
+    like = key = None
+    if cursor.take_one("LIKE", "ILIKE") or negated or cursor.peek().kind == "string":
         like = cursor.string("pattern")
-    if what == "tblproperties" and cursor.sees("("):
-        cursor.listed(cursor.option_key)
-    return Show(text, span, what, name, like, partition)
+    if cursor.take("PARTITION"):  # Spark: SHOW TABLE EXTENDED LIKE 't' PARTITION (...)
+        partition = partition_spec(cursor)
+    if what == "tblproperties" and cursor.take("("):
+        key = cursor.option_key()
+        cursor.need(")")
+    return Show(text, span, what, name, like, partition, negated, key)
 
 
 def describe(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.need(cursor.peek().upper)
-    if cursor.take_one("QUERY"):
+    if cursor.peek().upper in _QUERIES or (cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES)):
+        cursor.take("QUERY")
         from paimon_nb.plan import Explain
         from paimon_nb.sql.parse import statement
 
         inner = statement(cursor.text, cursor.tokens[cursor.at :])
         cursor.at = len(cursor.tokens)
         return Explain(text, span, inner, "")
+    if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(text, span)
     what = "table"
     # `DESCRIBE table` may also name a table called so: a further name decides.
-    if cursor.peek(1).is_name and (
-        word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "FUNCTION")
-    ):
+    if cursor.peek(1).is_name and (word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE")):
         what = "database" if word in ("SCHEMA", "NAMESPACE") else word.lower()
     extended = bool(cursor.peek(1).is_name and cursor.take_one("EXTENDED", "FORMATTED"))
     name = cursor.parts()

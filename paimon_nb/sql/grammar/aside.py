@@ -1,0 +1,54 @@
+"""Spark's statements about tables that need nothing done for a Paimon table: REFRESH, CACHE, MSCK; and COMMENT ON."""
+
+from __future__ import annotations
+
+from paimon_nb.plan import (
+    AlterColumn,
+    AlterTable,
+    NothingToDo,
+    SetComment,
+    Span,
+    SparkCommand,
+    Statement,
+)
+from paimon_nb.sql.cursor import Cursor
+
+_WHY = {
+    "REFRESH": "each query reads the latest snapshot by itself",
+    "CACHE": "files that were read are remembered by themselves",
+    "UNCACHE": "files that were read are remembered by themselves",
+    "MSCK": "partitions are known from the snapshot, there is nothing to repair",
+}
+
+
+def about_table(cursor: Cursor, span: Span) -> Statement:
+    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; anything else by these words is Spark's."""
+    text, word = cursor.text_of(span), cursor.next().upper
+    cursor.take_one("LAZY", "REPAIR")
+    named = cursor.take("TABLE") or (word == "REFRESH" and cursor.peek().is_name and cursor.peek().upper != "FUNCTION")
+    if not named:
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(text, span)
+    if_exists = cursor.take("IF", "EXISTS")
+    name = cursor.parts("table")
+    cursor.at = len(cursor.tokens)
+    return NothingToDo(text, span, name, _WHY[word], if_exists)
+
+
+def comment_on(cursor: Cursor, span: Span) -> Statement:
+    """COMMENT ON TABLE t IS 'text' | NULL; COMMENT ON COLUMN t.c IS ...; of a database Spark's own."""
+    text = cursor.text_of(span)
+    cursor.need("COMMENT", "ON")
+    what = cursor.take_one("TABLE", "COLUMN", "DATABASE", "SCHEMA", "NAMESPACE")
+    if what not in ("TABLE", "COLUMN"):
+        if what is None:
+            cursor.fail("COMMENT ON what?", expected=["TABLE", "COLUMN"])
+        cursor.refuse("a filesystem catalog keeps no comment of a database", "COMMENT ON TABLE or COLUMN")
+    name = cursor.parts(what.lower())
+    cursor.need("IS")
+    comment = None if cursor.take("NULL") else cursor.string("comment")
+    if what == "TABLE":
+        return AlterTable(text, span, name, (SetComment(comment),))
+    if len(name) < 2:
+        cursor.refuse(f"of which table is {name[0]!r}?", "COMMENT ON COLUMN t.c IS '...'")
+    return AlterTable(text, span, name[:-1], (AlterColumn((name[-1],), comment=comment or ""),))

@@ -1,0 +1,138 @@
+"""Forms of statements that people bring from elsewhere. None of these starts a JVM."""
+
+import pyarrow as pa
+import pytest
+
+from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaChangeError, SchemaMismatch, TableNotFound
+
+
+@pytest.fixture
+def run(wb, monkeypatch):
+    """Runs text; the last answer's rows as tuples. Starting Spark fails the test."""
+    monkeypatch.setattr(type(wb.session), "spark", property(lambda self: pytest.fail("Spark was started")))
+
+    def go(text: str) -> list[tuple]:
+        return [tuple(row.values()) for row in wb.run(text).arrow.to_pylist()]
+
+    go.wb = wb
+    return go
+
+
+def test_show_with_patterns(run):
+    run("CREATE TABLE pk (id INT, name STRING) WITH ('bucket' = '-1', 'file.format' = 'orc'); CREATE TABLE src (a INT)")
+    assert [r[1] for r in run("SHOW TABLES LIKE 'p%'")] == ["pk"]
+    assert [r[1] for r in run("SHOW TABLES NOT LIKE 'p%'")] == ["src"]
+    assert [r[1] for r in run("SHOW TABLES FROM default LIKE 's*|x'")] == ["src"]
+    assert run("SHOW COLUMNS FROM pk LIKE 'n%'") == [("name",)]
+    assert run("SHOW TBLPROPERTIES pk ('file.format')") == [("file.format", "orc")]
+    assert run("SHOW TBLPROPERTIES pk (file.compression)") == [
+        ("file.compression", "Table default.pk does not have property: file.compression")
+    ]
+    assert [r[1] for r in run("SHOW TABLE EXTENDED LIKE 'pk' PARTITION (dt = 'x')")] == ["pk"]
+    assert run("SHOW CREATE DATABASE default") == [("CREATE DATABASE `paimon`.`default`",)]
+    assert run("SHOW PROCEDURES NOT LIKE '%_%'") == []
+
+
+def test_a_watermark_is_kept_as_flink_keeps_it(run):
+    run("CREATE TABLE t (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)")
+    kept = {
+        "schema.watermark.0.rowtime": "ts",
+        "schema.watermark.0.strategy.expr": "ts - INTERVAL '5' SECOND",
+        "schema.watermark.0.strategy.data-type": "TIMESTAMP(3)",
+    }
+    assert dict(run.wb.table("t").schema.options) == kept
+    ((ddl,),) = run("SHOW CREATE TABLE t")
+    assert "WATERMARK FOR `ts` AS ts - INTERVAL '5' SECOND" in ddl
+    assert "schema.watermark" not in ddl
+    run(f"DROP TABLE t; {ddl}")
+    assert dict(run.wb.table("t").schema.options) == kept
+    run("ALTER TABLE t MODIFY WATERMARK FOR ts AS ts")
+    assert run.wb.table("t").schema.options["schema.watermark.0.strategy.expr"] == "ts"
+    with pytest.raises(SchemaChangeError, match="already"):
+        run("ALTER TABLE t ADD WATERMARK FOR ts AS ts")
+    run("ALTER TABLE t DROP WATERMARK")
+    assert dict(run.wb.table("t").schema.options) == {}
+    with pytest.raises(SchemaChangeError, match="no watermark"):
+        run("ALTER TABLE t DROP WATERMARK")
+    with pytest.raises(ColumnNotFound, match="tz"):
+        run("ALTER TABLE t ADD WATERMARK FOR tz AS tz")
+    assert run.wb.run("ALTER TABLE t ADD (n INT, WATERMARK FOR ts AS ts)").notes == []
+    assert run.wb.table("t").schema.names == ("id", "ts", "n")
+
+
+def test_like_with_more_columns(run):
+    run(
+        "CREATE TABLE base (a INT, d STRING, PRIMARY KEY (a, d) NOT ENFORCED) PARTITIONED BY (d) COMMENT 'b' WITH ('bucket' = '2')"
+    )
+    run("CREATE TABLE more (extra INT COMMENT 'x') WITH ('bucket' = '5') LIKE base (INCLUDING ALL OVERWRITING OPTIONS)")
+    schema = run.wb.table("more").schema
+    assert (schema.names, schema.primary_keys, schema.partition_keys) == (("a", "d", "extra"), ("a", "d"), ("d",))
+    assert [f.id for f in schema.fields] == [0, 1, 2]
+    assert (dict(schema.options), schema.comment) == ({"bucket": "5"}, "b")
+    with pytest.raises(SchemaMismatch, match="'a'"):
+        run("CREATE TABLE x (a INT) LIKE base")
+    with pytest.raises(SchemaMismatch, match="PRIMARY KEY"):
+        run("CREATE TABLE x (b INT, PRIMARY KEY (b) NOT ENFORCED) LIKE base")
+
+
+def test_replacing_says_what_became_of_the_old_one(run):
+    with pytest.raises(TableNotFound):
+        run("REPLACE TABLE t (a INT)")
+    assert run("CREATE OR REPLACE TABLE t (a INT)") == [("table default.t created",)]
+    run.wb.table("t").append(pa.table({"a": pa.array([1], pa.int32())}))
+    result = run.wb.run("REPLACE TABLE t (b STRING)")
+    assert (result.arrow.to_pylist(), result.notes) == (
+        [{"result": "table default.t replaced"}], ["the default.t that was there before is in the trash"]
+    )  # fmt: skip
+    assert run("DROP TABLE t PURGE; UNDROP TABLE t") == [("table default.t is back",)]
+    assert run.wb.table("t").to_arrow().to_pylist() == [{"a": 1}]
+
+
+def test_comments_from_spark(run):
+    run("CREATE TABLE t (a INT)")
+    run("COMMENT ON TABLE t IS 'it''s'; COMMENT ON COLUMN default.t.a IS 'x'")
+    schema = run.wb.table("t").schema
+    assert (schema.comment, schema.fields[0].description) == ("it's", "x")
+
+
+@pytest.mark.parametrize("text", ["REFRESH TABLE t", "REFRESH default.t", "MSCK REPAIR TABLE t", "CACHE LAZY TABLE t", "UNCACHE TABLE IF EXISTS t"])  # fmt: skip
+def test_what_a_table_does_not_need(run, text):
+    with pytest.raises(TableNotFound) if "EXISTS" not in text else _nothing():
+        run(text)
+    run("CREATE TABLE t (a INT)")
+    ((answer,),) = run(text)
+    assert answer.startswith("nothing to do for ")
+
+
+def _nothing():
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ("PRIMARY KEY (a) NOT ENFORCED) WITH ('bucket' = '1'", "merged with the stored ones"),
+        ("d STRING) WITH ('bucket' = '-1'", "written anew"),
+        ("d STRING) WITH ('bucket' = '-1', 'deletion-vectors.enabled' = 'true'", "deletion vectors"),
+    ],
+)
+def test_explain_of_a_change_writes_nothing(run, options, how):
+    run(f"CREATE TABLE t (a INT, b INT, {options}); CREATE TABLE s (a INT)")
+    before = run.wb.table("t").store.snapshots.latest_id()
+    for text in (
+        "UPDATE t SET b = 1 WHERE a = 2",
+        "DELETE FROM t WHERE a = 2",
+        "MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = 1",
+    ):
+        ((plan,),) = run(f"EXPLAIN {text}")
+        assert plan.splitlines()[0].startswith(f"{text.split()[0].title()} of default.t: ")
+        assert how in plan
+        assert ("== Paimon: default.s ==" in plan) == text.startswith("MERGE")
+    assert run.wb.table("t").store.snapshots.latest_id() == before
+
+
+def test_explain_names_a_table_that_is_not_there(run):
+    with pytest.raises(PaimonError, match="nope"):
+        run("EXPLAIN DELETE FROM nope")

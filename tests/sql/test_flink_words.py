@@ -1,0 +1,111 @@
+"""Flink's text as Spark gets to see it: only the words that differ are replaced."""
+
+import pytest
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.plan import AlterColumn, Insert, SetComment, SetWatermark, Watermark
+from paimon_nb.sql import parse, render
+
+
+def said(text: str, *, flink: bool = False) -> str:
+    (statement,) = parse(text)
+    query = getattr(statement, "query", statement)
+    return render(query, text, {ref.span: "<" + ".".join(ref.parts) + ">" for ref in query.tables}, flink=flink)
+
+
+@pytest.mark.parametrize(
+    ("flink", "spark"),
+    [
+        ("SELECT ARRAY[1, 2], MAP['k', ARRAY[1]], a[1]", "SELECT ARRAY(1, 2), MAP('k', ARRAY(1)), a[1]"),
+        ("SELECT ARRAY[(SELECT x FROM u)]", "SELECT ARRAY((SELECT x FROM <u>))"),
+        ("SELECT CAST(ROW(1, 'a') AS ROW<x INT>)", "SELECT CAST(struct(1, 'a') AS STRUCT<x INT>)"),
+        ("SELECT x FROM b CROSS JOIN UNNEST(a) AS t(x)", "SELECT x FROM <b> CROSS JOIN LATERAL explode(a) AS t(x)"),
+        ("SELECT x FROM b, LATERAL UNNEST(a)", "SELECT x FROM <b>, LATERAL explode(a)"),
+        ("SELECT SPLIT_INDEX(JSON_VALUE(a, 'lax $.x'), ',', 0)",
+         "SELECT get(split(get_json_object(a, '$.x'), concat('\\\\Q', ',', '\\\\E')), 0)"),
+        ("SELECT JSON_VALUE(a, '$.x' RETURNING INT)", "SELECT CAST(get_json_object(a, '$.x' ) AS INT)"),
+        ("SELECT FLOOR(ts TO DAY), FLOOR(n)", "SELECT CAST(date_trunc('DAY', (ts )) AS TIMESTAMP_NTZ), FLOOR(n)"),
+        ("SELECT id FROM f OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT id FROM <f> LIMIT 2 OFFSET 1"),
+        ("SELECT id FROM f FETCH FIRST ROW ONLY", "SELECT id FROM <f> LIMIT 1"),
+        ("SELECT id FROM f LIMIT 1 OFFSET 2", "SELECT id FROM <f> LIMIT 1 OFFSET 2"),
+        ("SELECT offset, fetch FROM f", "SELECT offset, fetch FROM <f>"),
+        ("SELECT LOCALTIMESTAMP, t.LOCALTIMESTAMP FROM t", "SELECT localtimestamp(), t.LOCALTIMESTAMP FROM <t>"),
+        ("SELECT CAST(a AS VARCHAR), CAST(a AS VARCHAR(3))", "SELECT CAST(a AS STRING), CAST(a AS VARCHAR(3))"),
+        ("SELECT größe FROM maße AS 語 WHERE 語.größe = 1", "SELECT `größe` FROM <maße> AS `語` WHERE `語`.`größe` = 1"),
+        ("SELECT t$files.level FROM t$files", "SELECT `t$files`.level FROM <t$files>"),
+        ("SELECT c.d.t.id, d.t.x FROM c.d.t", "SELECT `t`.id, `t`.x FROM <c.d.t>"),
+        ("SELECT TO_TIMESTAMP_LTZ(a, 0), TO_TIMESTAMP_LTZ(a, 3)",
+         "SELECT timestamp_seconds(CAST(a AS BIGINT)), timestamp_millis(CAST(a AS BIGINT))"),
+        ("WITH x AS (SELECT * FROM s) INSERT INTO t SELECT a FROM x", "WITH x AS (SELECT * FROM <s>)  SELECT a FROM x".replace("  ", " ")),
+        ("FROM s INSERT INTO t (a) SELECT b", "FROM <s> SELECT b"),
+    ],
+)  # fmt: skip
+def test_words_that_flink_says_otherwise(flink, spark):
+    assert said(flink) == spark
+
+
+@pytest.mark.parametrize(
+    ("text", "flink"),
+    [
+        ("SELECT a[1], t.b[1][2], f(x)[i + 1], m['k']",
+         "SELECT try_element_at(a, 1), try_element_at(try_element_at(t.b, 1), 2), try_element_at(f(x), i + 1), try_element_at(m, 'k')"),
+        ("SELECT d.t.a[1] FROM d.t", "SELECT try_element_at(`t`.a, 1) FROM <d.t>"),
+        ("SELECT LISTAGG(v), LISTAGG(v, ';')", "SELECT listagg(v, ','), listagg(v, ';')"),
+        ("SELECT CAST(f(v) AS VARCHAR(3)) || 'x'", "SELECT left(CAST(f(v) AS STRING), 3) || 'x'"),
+        ("SELECT REGEXP_EXTRACT(v, 'b')", "SELECT regexp_extract(v, 'b', 0)"),
+    ],
+)  # fmt: skip
+def test_what_both_say_and_flink_means_otherwise(text, flink):
+    assert said(text, flink=True) == flink
+    assert "try_element_at" not in said(text)
+
+
+def test_an_insert_behind_its_source():
+    (statement,) = parse("FROM s INSERT OVERWRITE db.t PARTITION (d = 'x') (a, b) SELECT 1, 2")
+    assert isinstance(statement, Insert)
+    assert (statement.target.parts, statement.columns, statement.overwrite) == (("db", "t"), ("a", "b"), True)
+    assert (dict(statement.partition), statement.rows) == ({"d": "'x'"}, None)
+
+
+def test_changes_of_a_table_in_other_words():
+    def changes(text):
+        (statement,) = parse(text)
+        return statement.name, statement.changes
+
+    hour = Watermark("ts", "ts - INTERVAL '1' HOUR")
+    assert changes("ALTER TABLE t ADD WATERMARK FOR ts AS ts - INTERVAL '1' HOUR") == (
+        ("t",),
+        (SetWatermark("add", hour),),
+    )
+    assert changes("ALTER TABLE t MODIFY (WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)")[1] == (
+        SetWatermark("modify", hour),
+    )
+    assert changes("ALTER TABLE t DROP WATERMARK")[1] == (SetWatermark("drop"),)
+    assert changes("COMMENT ON TABLE d.t IS 'x'") == (("d", "t"), (SetComment("x"),))
+    assert changes("COMMENT ON TABLE t IS NULL")[1] == (SetComment(None),)
+    assert changes("COMMENT ON COLUMN d.t.c IS 'x'") == (("d", "t"), (AlterColumn(("c",), comment="x"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ("SELECT /*+ OPTIONS('scan.snapshot-id' = '1') */ * FROM t", "/*+ OPTIONS('scan.snapshot-id' = '1') */", "FROM t /*+"),
+        ("WITH s AS (SELECT 1) MERGE INTO t USING s ON 1 = 1 WHEN MATCHED THEN DELETE", "MERGE", "subquery"),
+        ("FROM s INSERT INTO a SELECT 1 INSERT INTO b SELECT 2", "INSERT", "STATEMENT SET"),
+        ("INSERT INTO t REPLACE WHERE a = 1 SELECT 2", "REPLACE", "INSERT OVERWRITE"),
+        ("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED", "PRIMARY", "another one"),
+        ("ALTER TABLE t DROP CONSTRAINT k", "CONSTRAINT", "another one"),
+        ("ALTER TABLE t ADD (half AS id / 2)", ")", "VIEW"),
+        ("ALTER TABLE t RECOVER PARTITIONS", "RECOVER", "nothing to recover"),
+        ("ALTER TABLE t SET LOCATION '/x'", "LOCATION", "RENAME TO"),
+        ("ALTER TABLE t PARTITION (d = 1) RENAME TO PARTITION (d = 2)", "PARTITION", "DROP PARTITION"),
+        ("ALTER TABLE t DROP PARTITION (d > 1)", "(", "DELETE FROM"),
+        ("ANALYZE TABLES IN d COMPUTE STATISTICS", "TABLES", "ANALYZE TABLE t"),
+        ("COMMENT ON DATABASE d IS 'x'", "d", "COMMENT ON TABLE"),
+    ],
+)  # fmt: skip
+def test_what_is_understood_and_not_done_here(text, place, hint):
+    with pytest.raises(SqlSyntaxError) as caught:
+        parse(text)
+    assert text[caught.value.start : caught.value.stop] == place
+    assert hint in caught.value.hint
