@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.data.cast import cast_text
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import BranchDirectory
 from paimon_nb.format.types import Array, DataField, DataType, LocalZonedTimestamp, Map, Multiset, Row, Timestamp
@@ -36,11 +37,12 @@ def check_schema(schema: TableSchema) -> None:
 
     Raises:
         BadOptionValue: an option that contradicts the columns, the keys or another option, or names no column.
-        SchemaMismatch: a column has a name that Paimon needs.
+        SchemaMismatch: a column has a name that Paimon needs, or a default that is none of its type.
     """
     validate_table_options(schema.options)
     options = TableOptions(schema.options)
     _column_names(schema)
+    _defaults(schema)
     _file_format(schema, options)
     _buckets(schema, options)
     _moment(options)
@@ -79,6 +81,21 @@ def _column_names(schema: TableSchema) -> None:
             raise SchemaMismatch(
                 f"no column can be called {name!r}: Paimon writes its own", hint="rename it", column=name
             )
+
+
+def _defaults(schema: TableSchema) -> None:
+    """A default is text that can be cast to its column's type; Java knows no functions there."""
+    for field in schema.fields:
+        if field.default_value is None:
+            continue
+        try:
+            cast_text(field.default_value, field.type)
+        except SchemaMismatch:
+            raise SchemaMismatch(
+                f"column {field.name!r}: default {field.default_value!r} is no {field.type.bare()}",
+                hint="a default is a constant; say functions such as CURRENT_TIMESTAMP in the INSERT",
+                column=field.name, default=field.default_value,
+            ) from None  # fmt: skip
 
 
 def _file_format(schema: TableSchema, options: TableOptions) -> None:

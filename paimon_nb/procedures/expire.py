@@ -154,6 +154,7 @@ DROP_PARTITION = Procedure(
     "Drop partitions by value.",
     (table_argument(), Argument("partition", required=True, doc="'a=1,b=2;a=3'")),
     _drop_partition,
+    repeats_last=True,
 )
 REMOVE_ORPHAN_FILES = Procedure(
     "remove_orphan_files",

@@ -67,6 +67,8 @@ class Procedure:
     """Called with the context and every argument by name; absent ones are None."""
     positional: Callable[[Sequence[Any]], dict[str, Any]] | None = None
     """For overloads that a fixed order cannot say."""
+    repeats_last: bool = False
+    """The last argument may stand several times: texts that mean the same with ';' between."""
 
     def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values by argument name.
@@ -76,6 +78,9 @@ class Procedure:
         """
         values: dict[str, Any] = dict.fromkeys((a.name for a in self.arguments), None)
         spellings = {s.lower(): a for a in self.arguments for s in (a.name, a.name.replace("_", ""), *a.also)}
+        if self.repeats_last and len(positional) > len(self.arguments):
+            least = len(self.arguments) - 1
+            positional = [*positional[:least], ";".join(map(str, positional[least:]))]
         if len(positional) > len(self.arguments):
             raise SqlAnalysisError(
                 f"{self.name} takes at most {len(self.arguments)} arguments, {len(positional)} are given",

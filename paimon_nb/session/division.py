@@ -1,11 +1,13 @@
-"""Whole numbers divided by whole numbers as Flink does it: 7 / 2 is 3. In Spark's SQL it is 3.5.
+"""Whole numbers divided by whole numbers as Flink does it: 7 / 2 is 3, and so is AVG of 3 and 4. In Spark's SQL it is 3.5.
 
-Only Spark knows which operands are whole numbers, so it analyses the query first; then `/` becomes `div` where both are.
+Only Spark knows which operands are whole numbers, so it analyses the query first; then `/` becomes `div` where both are,
+and an average is cut to the type of what it is taken of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.plan import Span
@@ -14,6 +16,7 @@ from paimon_nb.sql.tokens import Token, tokens
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_AVERAGE = re.compile(r"\b(?:avg|mean)\s*\(", re.IGNORECASE)
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
@@ -21,17 +24,51 @@ _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 def divided_as_flink(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
     """The same query with Flink's division. `frame` is what Spark makes of `text`."""
+    if _AVERAGE.search(text) and hasattr(frame, "_jdf"):
+        means = dict(_averages(frame._jdf.queryExecution().analyzed()))
+        for span in sorted(_innermost(means), key=lambda s: -s.start):
+            stop = _with_clauses(text, span.stop)
+            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {means[span]}){text[stop:]}"
+        if means:
+            frame = spark.sql(text, args=dict(args) if args else None)
     while "/" in text and hasattr(frame, "_jdf"):
         plan = frame._jdf.queryExecution().analyzed()
         found = dict(_divisions(spark, plan))
-        innermost = [s for s in found if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in found)]
-        edits = [(s, said) for s in innermost if (said := _said(text[s.start : s.stop], found[s])) is not None]
+        edits = [(s, said) for s in _innermost(found) if (said := _said(text[s.start : s.stop], found[s])) is not None]
         if not edits:
             return frame
         for span, said in sorted(edits, key=lambda e: -e[0].start):
             text = text[: span.start] + said + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
+
+
+def _innermost(spans: Collection[Span]) -> list[Span]:
+    return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
+
+
+def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
+    """Places of AVG over whole numbers in the user's text, and the type of these numbers."""
+    for e in _expressions(plan):
+        if e.getClass().getSimpleName() == "Average" and e.origin().startIndex().isDefined():
+            kind = e.child().dataType().sql()
+            if kind in _WHOLE:
+                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
+
+
+def _with_clauses(text: str, stop: int) -> int:
+    """Where an aggregate ends whose bracket ends at `stop`: FILTER (...) and OVER (...) or OVER w belong to it."""
+    rest, at = tokens(text[stop:]), 0
+    end = stop
+    while at + 1 < len(rest) and rest[at].upper in ("FILTER", "OVER"):
+        depth, at = 0, at + 1
+        while at < len(rest):
+            depth += (rest[at].text == "(") - (rest[at].text == ")")
+            at += 1
+            if depth == 0:
+                break
+        end = stop + rest[at - 1].stop
+    return end
 
 
 def _said(text: str, kind: str) -> str | None:
@@ -63,23 +100,30 @@ def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
         name = operand.child().dataType().sql()
         return _WHOLE.index(name) if name in _WHOLE else None
 
-    def in_expression(e: Any) -> Iterator[tuple[Span, str]]:
-        name = e.getClass().getSimpleName()
-        if name == "Divide" and e.origin().startIndex().isDefined():
+    for e in _expressions(plan):
+        if e.getClass().getSimpleName() == "Divide" and e.origin().startIndex().isDefined():
             ranks = whole(e.left()), whole(e.right())
             if None not in ranks:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _WHOLE[max(ranks)]  # type: ignore[type-var]
-        if name.endswith("Subquery") or name in ("Exists", "ListQuery"):
-            yield from in_plan(e.plan())
-        yield from (found for child in _items(e.children()) for found in in_expression(child))
 
-    def in_plan(node: Any) -> Iterator[tuple[Span, str]]:
-        if node.getClass().getSimpleName() == "View":
-            return  # what a table is made of is not the user's text
-        yield from (found for e in _items(node.expressions()) for found in in_expression(e))
-        yield from (found for child in _items(node.children()) for found in in_plan(child))
 
-    yield from in_plan(plan)
+def _expressions(plan: Any) -> Iterator[Any]:
+    """Every expression of an analysed query, those in its subqueries included."""
+    if plan.getClass().getSimpleName() == "View":
+        return  # what a table is made of is not the user's text
+    for e in _items(plan.expressions()):
+        yield from _within(e)
+    for child in _items(plan.children()):
+        yield from _expressions(child)
+
+
+def _within(e: Any) -> Iterator[Any]:
+    yield e
+    name = e.getClass().getSimpleName()
+    if name.endswith("Subquery") or name in ("Exists", "ListQuery"):
+        yield from _expressions(e.plan())
+    for child in _items(e.children()):
+        yield from _within(child)
 
 
 def _items(sequence: Any) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,17 +110,20 @@ def reset_option(job: Job, statement: ResetOption) -> Result:
     """RESET [k]: Spark's settings, too, become what they were before SET changed them."""
     session = job.session
     if statement.key is None:
-        for key in [*session.settings]:
-            _forget(session, key)
+        _forget(session, [*session.settings])
         return summary("all settings reset")
     had = statement.key in session.settings or statement.key.startswith("spark.")
-    _forget(session, statement.key)
+    _forget(session, [statement.key])
     return summary(f"{statement.key} reset" if had else f"{statement.key} was not set")
 
 
-def _forget(session: Session, key: str) -> None:
-    session.settings.pop(key, None)
-    known = FLINK_SETTINGS.get(key)
-    sparks = known.sparks if known is not None and known.sparks else key
-    if sparks.startswith("spark."):
-        session.reset_spark(sparks)
+def _forget(session: Session, keys: Sequence[str]) -> None:
+    sparks: dict[str, None] = {}  # two keys may have set one of Spark's
+    for key in keys:
+        session.settings.pop(key, None)
+        known = FLINK_SETTINGS.get(key)
+        name = known.sparks if known is not None and known.sparks else key
+        if name.startswith("spark."):
+            sparks[name] = None
+    for name in sparks:
+        session.reset_spark(name)

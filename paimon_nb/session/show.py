@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.name import quote
-from paimon_nb.base.redact import redact_options
+from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session import watermark
@@ -203,6 +203,12 @@ def describe(job: Job, statement: Describe) -> Result:
             {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
              "comment": [f.description for f in fields]}
         )  # fmt: skip
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        definition = session.temporary[statement.name[0]].definition
+        return rows(
+            {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
+             "comment": [c.comment for c in definition.columns]}
+        )  # fmt: skip
     table = session.table(statement.name)
     found = session.find(statement.name)
     if found.name.system is not None:
@@ -261,8 +267,19 @@ def show_create(job: Job, statement: ShowCreate) -> Result:
     if statement.what == "view":
         view, _ = session.view(statement.name[-1])
         return rows({"createtab_stmt": [view.text]})
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        made = session.temporary[statement.name[0]]
+        return rows({"createtab_stmt": [_masked(made.text, made.definition.options)]})
     table = session.table(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
+
+
+def _masked(text: str, options: Mapping[str, str]) -> str:
+    """A statement as it was written, without its secrets."""
+    for key, value in options.items():
+        if value and redact_options({key: value})[key] != value:
+            text = text.replace(_text(value), _text(MASK)).replace(f'"{value}"', _text(MASK))
+    return redact_text(text)
 
 
 def ddl(schema: TableSchema, name: str) -> str:

@@ -227,13 +227,14 @@ class Session:
         """The settings `spark.paimon.*` that Spark itself was told."""
         if not self.spark_started:
             return {k: v for k, v in self._spark_conf.items() if k.startswith("spark.paimon.")}
+        conf = self.spark.conf
         try:
-            every = self.spark.conf._jconf.getAll()
-            if "spark.paimon." not in every.toString():  # one call instead of one for each setting
+            jvm = getattr(conf, "_jconf", None)  # None: Spark Connect
+            if jvm is not None and "spark.paimon." not in jvm.getAll().toString():  # one call, not one for each setting
                 return {}
-        except AttributeError:  # Spark Connect
-            pass
-        return {k: v for k, v in self.spark.conf.getAll.items() if k.startswith("spark.paimon.")}
+            return {k: v for k, v in conf.getAll.items() if k.startswith("spark.paimon.")}
+        except Exception:  # a JVM that died says nothing, in one of a dozen ways; metadata goes on without it
+            return {}
 
     @property
     def speaks_flink(self) -> bool:

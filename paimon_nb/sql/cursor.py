@@ -65,7 +65,7 @@ class Cursor:
     def need(self, *words: str) -> None:
         for word in words:
             if not self.take(word):
-                self.fail(f"expected {word}", expected=[word])
+                self.fail(f"expected {word if word[:1].isalpha() else repr(word)}", expected=[word])
 
     def next(self) -> Token:
         if self.done:
@@ -108,7 +108,8 @@ class Cursor:
         out: list[T] = []
         while not self.take(")"):
             if out:
-                self.need(",")
+                if not self.take(","):
+                    self.fail("expected ',' or ')'")
                 if allow_trailing and self.take(")"):
                     break
             out.append(item())

@@ -54,6 +54,13 @@ SPARK_ONLY = frozenset(
 )  # fmt: skip
 
 
+_OF_CLIENTS = {
+    "HELP": "docs/sql.md names every statement; SHOW PROCEDURES lists the procedures",
+    "QUIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
+    "EXIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
+}
+
+
 def parse(text: str) -> list[Statement]:
     """All statements of `text`, in order; both dialects may be mixed.
 
@@ -85,6 +92,11 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
         return parsed
     if first in SPARK_ONLY:
         return SparkCommand(text[span.start : span.stop], span)
+    if first in _OF_CLIENTS:
+        raise SqlSyntaxError(
+            f"{first} is a command of Flink's client, not a statement", hint=_OF_CLIENTS[first],
+            sql=text, start=part[0].start, stop=part[0].stop,
+        )  # fmt: skip
     near = nearest(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
     raise SqlSyntaxError(
         f"{part[0].text!r} begins no statement",

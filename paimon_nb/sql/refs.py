@@ -288,7 +288,7 @@ class _Walk:
 
     def _plain(self, token: Token) -> None:
         c = self.c
-        if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", "."):
+        if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
         if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
             c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")

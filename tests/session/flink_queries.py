@@ -40,6 +40,8 @@ QUERIES = {
     "group_tumble": "SELECT TUMBLE_START(ts, INTERVAL '1' DAY), TUMBLE_END(ts, INTERVAL '1' DAY), TUMBLE_ROWTIME(ts, INTERVAL '1' DAY), COUNT(*) FROM w GROUP BY TUMBLE(ts, INTERVAL '1' DAY)",
     "group_hop": "SELECT HOP_START(ts, INTERVAL '12' HOUR, INTERVAL '1' DAY), HOP_END(ts, INTERVAL '12' HOUR, INTERVAL '1' DAY), COUNT(*) FROM w GROUP BY HOP(ts, INTERVAL '12' HOUR, INTERVAL '1' DAY)",
     "aggregates": "SELECT LISTAGG(v), COUNT(DISTINCT v), SUM(id) FILTER (WHERE id > 1), MAX(v) FROM f",
+    "averages": "SELECT AVG(id), AVG(id) FILTER (WHERE id > 1), AVG(n), AVG(CAST(id AS DOUBLE)), (SELECT AVG(s) FROM k) FROM f",
+    "windowed": "SELECT id, AVG(s) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM k",
     "logic": "SELECT id, (id = 1) IS TRUE, (n > 1) IS UNKNOWN, v LIKE 'a%', NOT id = 1, v IS DISTINCT FROM 'b', 7 / 2, id / 2 FROM f",
     "elements": "SELECT id, arr[1], arr[3], m['k'], m['nope'], c.r.x, CARDINALITY(arr), ARRAY[4, 5][2] FROM c",
     "unnest": "SELECT id, e FROM c CROSS JOIN UNNEST(arr) AS u(e)",

@@ -136,3 +136,47 @@ def test_explain_of_a_change_writes_nothing(run, options, how):
 def test_explain_names_a_table_that_is_not_there(run):
     with pytest.raises(PaimonError, match="nope"):
         run("EXPLAIN DELETE FROM nope")
+
+
+def test_a_temporary_table_is_described(run):
+    text = "CREATE TEMPORARY TABLE s (id INT COMMENT 'k', v STRING) WITH ('connector' = 'mysql-cdc', 'hostname' = 'm', 'username' = 'u', 'password' = 'it''s', 'database-name' = 'd', 'table-name' = 't')"
+    run(text)
+    assert run("DESCRIBE s") == [("id", "INT", "k"), ("v", "STRING", None)]
+    ((shown,),) = run("SHOW CREATE TABLE s")
+    assert shown == text.replace("it''s", "***")
+
+
+def test_partitions_dropped_one_by_one(run):
+    run("CREATE TABLE t (a INT, d STRING) PARTITIONED BY (d); INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')")
+    run("CALL sys.drop_partition('t', 'd=x', 'd=z')")
+    assert run("SHOW PARTITIONS t") == [("d=y",)]
+
+
+@pytest.mark.parametrize("text", ["quit;", "EXIT", "help"])
+def test_commands_of_flinks_client(run, text):
+    with pytest.raises(PaimonError, match="Flink's client") as caught:
+        run(text)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t (a INT DEFAULT 'abc')",
+        "CREATE TABLE t (a TIMESTAMP(3) DEFAULT current_timestamp())",
+        "CREATE TABLE s (a INT); ALTER TABLE s ALTER COLUMN a SET DEFAULT 'abc'",
+        "CREATE TABLE s (a INT); CALL sys.alter_column_default_value('s', 'a', 'abc')",
+    ],
+)
+def test_a_default_is_a_constant_of_its_type(run, text):
+    with pytest.raises(SchemaMismatch, match="'a': default"):
+        run(text)
+    run(
+        "CREATE TABLE t (a TIMESTAMP(3) DEFAULT TIMESTAMP '2020-01-01 00:00:00', b INT DEFAULT '5', c BOOLEAN DEFAULT true)"
+    )
+    run("INSERT INTO t (b) VALUES (1)")
+    assert [str(v) for v in run.wb.table("t").to_arrow().to_pylist()[0].values()] == [
+        "2020-01-01 00:00:00",
+        "1",
+        "True",
+    ]

@@ -29,7 +29,10 @@ def said(text: str, *, flink: bool = False) -> str:
         ("SELECT id FROM f FETCH FIRST ROW ONLY", "SELECT id FROM <f> LIMIT 1"),
         ("SELECT id FROM f LIMIT 1 OFFSET 2", "SELECT id FROM <f> LIMIT 1 OFFSET 2"),
         ("SELECT offset, fetch FROM f", "SELECT offset, fetch FROM <f>"),
-        ("SELECT LOCALTIMESTAMP, t.LOCALTIMESTAMP FROM t", "SELECT localtimestamp(), t.LOCALTIMESTAMP FROM <t>"),
+        (
+            "SELECT LOCALTIMESTAMP AS LOCALTIMESTAMP, t.LOCALTIMESTAMP FROM t",
+            "SELECT localtimestamp() AS LOCALTIMESTAMP, t.LOCALTIMESTAMP FROM <t>",
+        ),
         ("SELECT CAST(a AS VARCHAR), CAST(a AS VARCHAR(3))", "SELECT CAST(a AS STRING), CAST(a AS VARCHAR(3))"),
         ("SELECT größe FROM maße AS 語 WHERE 語.größe = 1", "SELECT `größe` FROM <maße> AS `語` WHERE `語`.`größe` = 1"),
         ("SELECT t$files.level FROM t$files", "SELECT `t$files`.level FROM <t$files>"),
