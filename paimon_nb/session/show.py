@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.errors import InvalidName, SqlSyntaxError
 from paimon_nb.base.name import quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
@@ -270,6 +270,10 @@ def show_create(job: Job, statement: ShowCreate) -> Result:
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         made = session.temporary[statement.name[0]]
         return rows({"createtab_stmt": [_masked(made.text, made.definition.options)]})
+    if (system := session.find(statement.name).name.system) is not None:
+        raise InvalidName(
+            f"no statement creates {system!r}, it is a system table", hint="SHOW CREATE TABLE the table itself"
+        )
     table = session.table(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 

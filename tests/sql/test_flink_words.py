@@ -103,6 +103,7 @@ def test_changes_of_a_table_in_other_words():
         ("ALTER TABLE t SET LOCATION '/x'", "LOCATION", "RENAME TO"),
         ("ALTER TABLE t PARTITION (d = 1) RENAME TO PARTITION (d = 2)", "PARTITION", "DROP PARTITION"),
         ("ALTER TABLE t DROP PARTITION (d > 1)", "(", "DELETE FROM"),
+        ("CREATE EXTERNAL TABLE t (a INT) LOCATION '/x'", "EXTERNAL", "CREATE TEMPORARY TABLE"),
         ("ANALYZE TABLES IN d COMPUTE STATISTICS", "TABLES", "ANALYZE TABLE t"),
         ("COMMENT ON DATABASE d IS 'x'", "d", "COMMENT ON TABLE"),
     ],

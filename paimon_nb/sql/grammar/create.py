@@ -33,6 +33,11 @@ def create(cursor: Cursor, span: Span) -> Statement:
     cursor.take("GLOBAL")
     temporary = cursor.take_one("TEMPORARY", "TEMP") is not None
     what = cursor.take_one(*_WHAT)
+    if what is None and cursor.sees("EXTERNAL"):
+        cursor.refuse(
+            "a table of a warehouse lies inside it",
+            "CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
+        )
     if what is None or what == "FUNCTION":
         if what == "FUNCTION" or cursor.take("SYSTEM"):
             cursor.at = len(cursor.tokens)
