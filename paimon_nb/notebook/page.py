@@ -35,6 +35,10 @@ body.jp-Notebook {
   background: var(--jp-layout-color0);
   color: var(--jp-content-font-color1);
 }
+.highlight pre {
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+}
 main {
   max-width: 1100px;
   margin: 0 auto;

@@ -18,6 +18,7 @@ STYLE = """
 .pnb-r table{font:inherit;border-collapse:collapse;margin:4px 0;font-variant-numeric:tabular-nums}
 .pnb-r.pnb-r th{text-align:left;font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color1,#8886);white-space:nowrap}
 .pnb-r.pnb-r td{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--jp-border-color3,#8882);white-space:nowrap;max-width:320px;overflow:hidden;text-overflow:ellipsis}
+.pnb-r.pnb-r.pnb-r tbody tr{background:none}
 .pnb-r .rules td{max-width:none}.pnb-r .rules td.wide{white-space:normal}.pnb-r .dim{opacity:.68}.pnb-r .gone td{opacity:.5;text-decoration:line-through}.pnb-r .gone td.say{text-decoration:none}
 .pnb-r .new{font-weight:700}.pnb-r .null{opacity:.45;font-style:italic}
 .pnb-r .level{display:inline-block;min-width:1.7em;text-align:center;border-radius:3px;padding:0 3px;color:#111;font-weight:600}
@@ -147,9 +148,10 @@ def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
             )
     rest = len(compared.files) - len(rows)
     said = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]
+    same = f"{compared.same_files:,} {'file is' if compared.same_files == 1 else 'files are'}"
     html = (
         f"<div><b>{escape(compared.table)}</b> snapshot {compared.before} → {compared.after}"
-        f" <span class='dim'>stored rows {compared.rows_before:,} → {compared.rows_after:,}; {compared.same_files:,} files are the same</span></div>"
+        f" <span class='dim'>stored rows {compared.rows_before:,} → {compared.rows_after:,}; {same} the same</span></div>"
         + "".join(f"<div class='pnb' style='margin:6px 0'>{p}</div>" for p in pictures)
         + (f"<table>{''.join(rows)}</table>" if rows else "")
         + (f"<div class='dim'>and {rest:,} more files</div>" if rest > 0 else "")

@@ -21,6 +21,8 @@ SIGNS = {"▸": "would be compacted", "+": "born", "→": "moved up", "−": "go
 WIDTH = 860
 _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
+ROOMY = 24
+"""Up to so many files a lane, one that holds a single key is drawn wide enough to be seen; a signed one always is."""
 
 STYLE = """
 .pnb{font:12px/1.35 var(--jp-ui-font-family,system-ui,-apple-system,"Segoe UI",sans-serif);color:var(--jp-ui-font-color1,#1c1e21)}
@@ -106,11 +108,12 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mappi
         f'<rect class="rail" x="{_LEFT}" y="{y}" width="{plot}" height="{_LANE}" rx="3"/>',
     ]
     scale = lane.bytes / largest if by == "size" else 1.0
+    least = 9 if len(lane.marks) <= ROOMY else 2.5
     for m in lane.marks:
         a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
-        x, w = _LEFT + a * plot, max((b - a) * plot, 2.5)
-        x = min(x, _LEFT + plot - w)
         sign = signs.get(m.name if m.files == 1 else lane.first, "")
+        x, w = _LEFT + a * plot, max((b - a) * plot, 18 if sign else least)
+        x = min(x, _LEFT + plot - w)
         said = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
             f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '

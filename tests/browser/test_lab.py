@@ -21,7 +21,8 @@ CELLS = (
     "%paimon lsm orders",
     "%paimon timeline orders",
     "%paimon explore orders",
-    "%%paimon\nSHOW TABLES",
+    "%%paimon\nCREATE TABLE IF NOT EXISTS visits (\n  id   BIGINT PRIMARY KEY NOT ENFORCED,\n  seen TIMESTAMP(3) COMMENT 'the last time'\n) "
+    "WITH ('bucket' = '4', 'merge-engine' = 'deduplicate');\n\nDESCRIBE visits",
     "%paimon timeline hostile",
     "%paimon explore hostile",
     "%%paimon\nDESCRIBE hostile",
@@ -191,6 +192,8 @@ def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> N
     keyboard.press("ArrowLeft")
     facts.get_by_text("its schema, 0").click()
     facts.get_by_role("cell", name="DECIMAL(10, 2)").wait_for()
+    expect(output.locator('[data-place="schema/0"]')).to_be_focused()  # the tree opened on the way there
+    expect(chosen).to_have_attribute("data-place", "schema/0")
     keyboard.press("Home")
 
 
@@ -198,6 +201,9 @@ def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     languages = shown.page.locator(".jp-CodeCell .cm-content")
     expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
     expect(languages.nth(LSM)).to_have_attribute("data-language", "python")
+    for theme in ("Dark", "Light"):
+        shown.theme(f"JupyterLab {theme}")
+        shown.keep(f"cell-{theme.lower()}", SQL)
 
 
 def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
@@ -205,6 +211,9 @@ def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
     ill = shown.output(ILL)
     expect(ill.locator(".grade").first).to_have_text("✗")
     assert "broken" in ill.text_content()
+    for theme in ("Dark", "Light"):
+        shown.theme(f"JupyterLab {theme}")
+        shown.keep(f"doctor-{theme.lower()}", ILL)
     cure = ill.locator("code").first.text_content()
     assert cure == "CALL sys.rollback_to('default.ill', 2)"
     run = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"

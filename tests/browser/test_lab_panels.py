@@ -32,6 +32,7 @@ CELLS = (
     "%paimon tags hostile",
 )
 COMPACT, FUNNEL, WHY, COMPARE, CREATE, HOSTILE = 1, 2, 3, 4, 5, tuple(range(6, 13))
+RUN = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
 TRIGGER = "num-sorted-run.compaction-trigger"
 
 
@@ -142,6 +143,11 @@ def test_two_moments_are_chosen(shown: Notebook) -> None:
     said = output.locator(".verdict")
     expect(said).to_have_text("snapshot 11 to 13: files 2 born, 4 gone, 1 the same; stored rows 28,803 to 29,487")
     assert signs(output) == ["− gone"] * 4 + ["+ born"] * 2
+    newest = output.get_by_label("after").locator("option").filter(has_text=re.compile("^16 "))
+    expect(newest).to_have_count(0)
+    output.get_by_role("button", name="look again").focus()
+    shown.page.keyboard.press("Enter")
+    expect(newest).to_have_count(1)  # what the panel of compactions has done since
     before = output.get_by_label("before")
     before.focus()
     before.select_option("month-end")
@@ -254,6 +260,17 @@ def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
             assert wide[0] <= wide[1] + 1, (name, wide)
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
+def test_a_dropped_table_is_told_on_the_page(shown: Notebook) -> None:
+    output = shown.output(FUNNEL)
+    assert shown.page.evaluate(RUN, "%paimon DROP TABLE sales") == "ok"
+    where = output.get_by_label("WHERE")
+    where.fill("id = 1")
+    where.press("Enter")
+    expect(output.get_by_role("alert")).to_contain_text("the table was dropped")
+    expect(output.locator("svg .stage")).not_to_have_count(0)  # what was seen is still there
+    assert shown.page.evaluate(RUN, "1 + 1") == "ok"
 
 
 def test_the_cancel_button_interrupts(notebook: Notebook, lab: Lab) -> None:

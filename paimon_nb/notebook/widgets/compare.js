@@ -18,11 +18,11 @@ export default {
           select.dataset.keep = name;
           return select;
         };
-        lookAgain(bar, model).dataset.keep = "again";
         const before = pick("before", "before"), after = pick("after", "after");
         if (view.buckets.length > 1) {
           choice(bar, "bucket", view.buckets.map((b, i) => [String(i), b]), String(view.bucket), (v) => model.send({ bucket: Number(v) })).dataset.keep = "bucket";
         }
+        lookAgain(bar, model).dataset.keep = "again";
       });
       say(wrong, view.error);
       said.textContent = view.said;

@@ -57,7 +57,7 @@ function drawFacts(host, facts, go) {
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "explorer");
-    const above = html(host, "div", { class: "above" });
+    const above = html(host, "div", { class: "bar above" });
     lookAgain(above, model);
     troubles(above, model);
     const left = html(host, "ul", { role: "tree", class: "tree", "aria-label": `inside ${model.get("title")}` });

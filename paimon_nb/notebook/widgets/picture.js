@@ -2,7 +2,7 @@
 const NS = "http://www.w3.org/2000/svg";
 const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
 const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
-const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7;
+const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;
 
 const HINT = "point at a file, or Tab to it, for its facts";
 
@@ -87,9 +87,11 @@ function drawLsm(host, picture, by, onFile) {
     el(svg, "text", { x: LEFT - 10, y: y + 14, "text-anchor": "end", "font-weight": 600 }, lane.label);
     el(svg, "rect", { class: "rail", x: LEFT, y, width: plot, height: LANE, rx: 3 });
     const scale = by === "size" ? lane.bytes / largest : 1;
+    // A file of one key is as narrow as a hair; where there is room, it can be seen and pointed at.
+    const least = lane.marks.length <= ROOMY ? 9 : 2.5;
     for (const m of lane.marks) {
       const [a, b] = by === "key" ? [m.x0, m.x1] : [m.s0 * scale, m.s1 * scale];
-      const w = Math.max((b - a) * plot, 2.5), x = Math.min(LEFT + a * plot, LEFT + plot - w);
+      const w = Math.max((b - a) * plot, least), x = Math.min(LEFT + a * plot, LEFT + plot - w);
       const box = el(svg, "rect", { class: "file", x, y, width: w, height: LANE, rx: 3, fill: LEVELS[Math.min(m.level, 5)],
         tabindex: 0, role: "img", "data-files": m.files, "data-lm-suppress-shortcuts": "true", "aria-label": facts(m).join(", ") });
       el(box, "title", {}, facts(m).join("\n"));

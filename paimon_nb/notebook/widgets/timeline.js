@@ -6,9 +6,9 @@ export default {
     const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
     const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
+    lookAgain(bar, model);
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
-    lookAgain(bar, model);
     const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });

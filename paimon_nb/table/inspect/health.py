@@ -106,14 +106,17 @@ def _well(look: _Look) -> Finding:
 def _missing(look: _Look) -> Iterator[Finding]:
     """Live files that are not there, or not as long as the manifest says."""
 
+    def shown(path: str) -> str:
+        return path.removeprefix(f"{look.store.root}/")
+
     def wrong(item: tuple[Bucket, DataFile]) -> str | None:
         (partition, bucket), file = item
         path = look.store.data_path(partition, bucket, file)
         try:
             size = look.store.fs.size(path)
         except PaimonError:
-            return f"{path} is missing"
-        return None if size == file.file_size else f"{path} has {size:,} of {file.file_size:,} bytes"
+            return f"{shown(path)} is missing"
+        return None if size == file.file_size else f"{shown(path)} has {size:,} of {file.file_size:,} bytes"
 
     with ThreadPoolExecutor(_THREADS) as pool:
         gone = [text for text in pool.map(wrong, look.files) if text is not None]
