@@ -11,7 +11,7 @@ _SECRET_KEY = re.compile(
 )
 _NOT_SECRET = re.compile(r"(query-auth\.enabled|token\.provider)$", re.I)
 _ASSIGNMENT = re.compile(
-    r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*'|"[^"]*"|[^\s,)'"]+)"""
+    r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
 )
 _URL_PASSWORD = re.compile(r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)")
 
@@ -27,13 +27,18 @@ def redact_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def redact_text(text: str) -> str:
-    """`text` with the values of `'secret-key' = '...'` assignments and passwords in URLs masked."""
+    """`text` with the values of `'secret-key' = '...'` assignments and passwords in URLs masked.
+
+    Also where assignments stand inside a value (`mysql_conf => 'password=...'`) and where a quote is never closed.
+    """
 
     def mask(match: re.Match[str]) -> str:
-        if not is_secret(match["key"].strip("'\"`")):
-            return match[0]
         value = match["value"]
         edge = value[0] if value[0] in "'\"" else ""
-        return f"{match['key']}{match['mid']}{edge}{MASK}{edge}"
+        if is_secret(match["key"].strip("'\"`")):
+            return f"{match['key']}{match['mid']}{edge}{MASK}{edge}"
+        end = edge if len(value) > 1 and value.endswith(edge) else ""
+        inside = value[len(edge) : len(value) - len(end)]
+        return f"{match['key']}{match['mid']}{edge}{redact_text(inside)}{end}"
 
     return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask, text))

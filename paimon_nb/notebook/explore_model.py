@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
-from paimon_nb.base.redact import is_secret
+from paimon_nb.base.redact import redact_options
 from paimon_nb.notebook.display import cell
 from paimon_nb.table.inspect.words import bytes_text, partition_text
 
@@ -173,9 +173,8 @@ class Inspector:
         from paimon_nb.options import TABLE_OPTIONS
 
         rows = []
-        for key, value in sorted(self.table.store.schema.options.items()):
+        for key, shown in sorted(redact_options(self.table.store.schema.options).items()):
             known = TABLE_OPTIONS.get(key)
-            shown = "***" if is_secret(key) else value
             rows.append(
                 (
                     key,
@@ -298,7 +297,7 @@ class Inspector:
             ("stored rows", f"{s.total_record_count or 0:,}"), ("of them new", f"{s.delta_record_count or 0:+,}"),
             ("changelog rows", f"{s.changelog_record_count:,}" if s.changelog_record_count else ""),
             ("watermark", "" if s.watermark in (None, -(2**63)) else str(s.watermark)), ("statistics", s.statistics or ""),
-            *((f"property {k}", "***" if is_secret(k) else v) for k, v in (s.properties or {}).items()),
+            *((f"property {k}", v) for k, v in redact_options(s.properties or {}).items()),
         ]  # fmt: skip
         ids = self.table.store.snapshots.ids()
         near = [("◂ the one before", s.id - 1), ("the one after ▸", s.id + 1)]

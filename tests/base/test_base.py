@@ -53,6 +53,20 @@ def test_secrets_are_masked_in_options_and_text():
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("CALL sys.x(conf => 'user=u,password=canary,port=1')", "CALL sys.x(conf => 'user=u,password=***,port=1')"),
+        ("""'jaas' = 'Module username="u" password="canary";'""", """'jaas' = 'Module username="u" password="***";'"""),
+        ("SET 's3.secret-key' = 'canary and no end", "SET 's3.secret-key' = '***'"),
+        ("'a' = 'it''s', 'token' = 'ca''nary'", "'a' = 'it''s', 'token' = '***'"),
+        ("a = '", "a = '"),
+    ],
+)
+def test_secrets_are_masked_inside_values(text, shown):
+    assert redact_text(text) == shown
+
+
+@pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("a.`b.c`.d", ("a", "b.c", "d")),

@@ -41,7 +41,8 @@ class TableSchema:
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
     """As declared, partition columns included."""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """May hold secrets, so they are not in the repr."""
     comment: str | None = None
     time_ms: int = 0
     version: int = NEWEST_VERSION

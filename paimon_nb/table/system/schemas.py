@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from paimon_nb.base.redact import redact_options
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import fixed, local_wall_ms
 
@@ -28,7 +29,7 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     for s in store.schemas.all():
         yield (
             s.id, _flat([f.to_json() for f in s.fields]), _flat(list(s.partition_keys)), _flat(list(s.primary_keys)),
-            _flat(dict(s.options)), s.comment, local_wall_ms(s.time_ms),
+            _flat(redact_options(s.options)), s.comment, local_wall_ms(s.time_ms),
         )  # fmt: skip
 
 
