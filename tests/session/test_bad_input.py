@@ -61,6 +61,7 @@ BAD = [
     ("CALL sys.compact('prod', ARRAY(1, 2))", BadOptionValue, "as text"),
     ("ALTER TABLE prod DROP COLUMN vv", ColumnNotFound, "did you mean 'v'?"),
     ("ALTER TABLE prod RENAME COLUMN vv TO w", ColumnNotFound, "did you mean 'v'?"),
+    ("ALTER TABLE prod REPLACE COLUMNS (id INT)", SqlSyntaxError, "use ADD, DROP, RENAME"),
     ("ALTER TABLE prod DROP PARTITION (d = 'x')", ColumnNotFound, "partitioned by"),
     ("DESCRIBE prod vv", ColumnNotFound, "did you mean 'v'?"),
     ("CREATE TABLE n (id INT, PRIMARY KEY (idd) NOT ENFORCED)", ColumnNotFound, "did you mean 'id'?"),
