@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.base.redact import MASK, is_secret
+from paimon_nb.base.redact import redact_options
 from paimon_nb.plan import ResetOption, SetOption, Span
 from paimon_nb.session.result import Result, rows, summary
 
@@ -75,14 +75,14 @@ def set_option(job: Job, statement: SetOption) -> Result:
     session, key, value = job.session, statement.key, statement.value
     if key is None:
         shown = sorted(session.settings.items())
-        return rows({"key": [k for k, _ in shown], "value": [MASK if is_secret(k) else v for k, v in shown]})
+        return rows({"key": [k for k, _ in shown], "value": list(redact_options(dict(shown)).values())})
     if value is None:
         current = session.settings.get(key)
         if current is None and session.spark_started:
             current = session.spark.conf.get(key, None)
-        return rows({"key": [key], "value": [MASK if is_secret(key) and current else current or "<undefined>"]})
+        return rows({"key": [key], "value": [redact_options({key: current})[key] if current else "<undefined>"]})
     notes = keep(session, key, value, job.text, statement.span)
-    return Result("rows", arrow=rows({"key": [key], "value": [MASK if is_secret(key) else value]}).arrow, notes=notes)
+    return Result("rows", arrow=rows({"key": [key], "value": [redact_options({key: value})[key]]}).arrow, notes=notes)
 
 
 def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[str]:
