@@ -130,7 +130,8 @@ class BucketCompaction:
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
         """Merge the runs chunk by chunk; rows go to `out` (None: they stay where they are), changes to a changelog."""
         streams = [
-            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors)) for run in runs
+            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, len(runs)))
+            for run in runs
         ]
         levels = [run.level for run in runs]
         self.takes_up_new = 0 in levels

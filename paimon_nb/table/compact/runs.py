@@ -12,11 +12,19 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, iter_data_file, kv_columns
+from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
+from paimon_nb.options import table as opt
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.keys import Key, key_order
 from paimon_nb.table.store import TableStore
+
+_UNPACKED = 8
+"""How many times larger rows are in memory than in a file, about: zstd and dictionaries."""
+_FORMS = 8
+"""Read, in the memory types, joined, sorted, taken, written."""
+_LEAST_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -39,23 +47,39 @@ def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
 
 
 def stream(
-    store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None
+    store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None, share: int = 1
 ) -> Iterator[pa.Table]:
-    """The run's rows as kv tables in the table's present schema, deleted positions left out."""
+    """The run's rows as kv tables in the table's present schema, deleted positions left out.
+
+    Args:
+        share: how many runs are read at a time: `write-buffer-size` is for all of them.
+    """
     for file in run.files:
-        yield from file_rows(store, partition, bucket, file, vectors)
+        yield from file_rows(store, partition, bucket, file, vectors, piece_rows(store, file, share))
+
+
+def piece_rows(store: TableStore, file: DataFile, share: int) -> int:
+    """Rows of a file to read at a time. What is merged is held in a few forms at once: each gets a part of the memory."""
+    bytes_each = max(file.file_size * _UNPACKED / max(file.row_count, 1), 1)
+    allowed = store.options.get(opt.WRITE_BUFFER_SIZE) / (_FORMS * share)
+    return int(min(BATCH_ROWS, max(_LEAST_ROWS, allowed / bytes_each)))
 
 
 def file_rows(
-    store: TableStore, partition: bytes, bucket: int, file: DataFile, vectors: BucketVectors | None
+    store: TableStore,
+    partition: bytes,
+    bucket: int,
+    file: DataFile,
+    vectors: BucketVectors | None,
+    rows: int = BATCH_ROWS,
 ) -> Iterator[pa.Table]:
-    """One key-value file's rows, in order."""
+    """One key-value file's rows, in order, at most `rows` at a time."""
     schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
     in_file, wanted = kv_columns(schema.fields), kv_columns(store.schema.fields)
     path = store.data_path(partition, bucket, file)
     vector = vectors.of(file.file_name) if vectors else None
     position = 0
-    for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
+    for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file], rows):
         table = pa.Table.from_batches([batch])
         if vector is not None:
             alive = ~vector.mask(table.num_rows, position)

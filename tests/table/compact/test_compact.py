@@ -189,7 +189,7 @@ class TestMemory:
         from paimon_nb.table.compact import lookup, runs
 
         real = runs.iter_data_file
-        small = lambda fs, path, fields, columns=None: real(fs, path, fields, columns, rows=7)  # noqa: E731
+        small = lambda fs, path, fields, columns=None, rows=7: real(fs, path, fields, columns, min(rows, 7))  # noqa: E731
         monkeypatch.setattr(runs, "iter_data_file", small)
         monkeypatch.setattr(lookup, "iter_data_file", small)
         dice = random.Random(1)
