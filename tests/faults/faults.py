@@ -39,7 +39,7 @@ FAULTS = (
     Fault("murmur shifts with the sign", "format/row/murmur.py", "    h ^= h >> np.uint32(13)\n", "    h ^= (h.view(np.int32) >> 13).view(np.uint32)\n", ("format/row",)),
     Fault("columns by name", "format/data/evolve.py", "    by_id = {f.id: f for f in file_fields}", "    by_id = {w.id: f for f in file_fields for w in read_fields if w.name == f.name}", ("state/test_schema_chains.py",)),
     Fault("nested columns by place", "format/data/evolve.py", "    places = {f.id: i for i, f in enumerate(old.fields)}", "    places = {f.id: i for i, f in enumerate(new.fields) if i < len(old.fields)}", ("state/test_schema_chains.py",)),
-    Fault("newest record first", "table/merge/order.py", "order = np.lexsort((sequence, key))", "order = np.lexsort((-sequence, key))", (*MERGE, *STATE)),
+    Fault("newest record first", "table/merge/order.py", "np.lexsort((s[place], k[place]))", "np.lexsort((-s[place], k[place]))", (*MERGE, *STATE)),
     Fault("NULL sequence is largest", "table/merge/order.py", '"descending" if spec.descending else "ascending", "at_start"', '"descending" if spec.descending else "ascending", "at_end"', MERGE),
     Fault("first-row takes the last", "table/merge/first_row.py", "groups.pick(groups.starts)", "groups.pick(groups.ends)", MERGE),
     Fault("a sum taken back is added", "table/merge/aggregate/arithmetic.py", "self._total(accumulator, -value) if", "self._total(accumulator, value) if", MERGE),
