@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption, UnsupportedOperation
@@ -21,16 +21,39 @@ class Declared:
 
     name: str
     fields: tuple[DataField, ...]
-    """Its physical columns; computed ones are added by whoever reads."""
+    """Its columns in order, METADATA columns included; computed ones are added by whoever reads."""
     options: Mapping[str, str]
     """All of WITH (...), `connector` included."""
+    primary_keys: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Column -> key of those that are METADATA columns."""
+    virtual: frozenset[str] = frozenset()
+    """METADATA columns that are read and never written."""
 
     @property
     def connector(self) -> str:
         return self.options["connector"]
 
-    def only(self, *known: str, patterns: Sequence[str] = ()) -> None:
-        """Raise UnknownOption for an option that is neither `known` nor begins with one of `patterns`."""
+    @property
+    def physical(self) -> tuple[DataField, ...]:
+        """The columns that the connector's own rows hold."""
+        return tuple(f for f in self.fields if f.name not in self.metadata)
+
+    @property
+    def stored(self) -> tuple[DataField, ...]:
+        """The columns that an INSERT gives."""
+        return tuple(f for f in self.fields if f.name not in self.virtual)
+
+    def only(self, *known: str, patterns: Sequence[str] = (), metadata: Collection[str] = ()) -> None:
+        """Raise UnknownOption for an option that is neither `known` nor begins with one of `patterns`, UnsupportedOperation
+        for a METADATA column of another key than `metadata`."""
+        for column, key in self.metadata.items():
+            if key not in metadata and not any(m.endswith("*") and key.startswith(m[:-1]) for m in metadata):
+                raise UnsupportedOperation(
+                    f"connector {self.connector!r} has no metadata for column {column!r}"
+                    + (f" ({key!r})" if key != column else ""),
+                    hint=f"metadata: {', '.join(metadata)}" if metadata else "leave the METADATA column out",
+                )
         for key in self.options:
             if key not in ("connector", *known) and not key.startswith(tuple(patterns)):
                 raise UnknownOption(
@@ -57,11 +80,18 @@ class Declared:
             ) from None
 
 
+KIND, ORDER = "rowkind", "__paimon_order"
+"""Columns behind those of a source that tells changes: the row kind (+I, -U, +U, -D), and a BIGINT that rises from change to
+change of the same row within a micro-batch."""
+
+
 class Source(ABC):
     """Rows from somewhere."""
 
     bounded: bool
     """The rows come to an end, so that batch mode can read them."""
+    changes = False
+    """Rows also change and go: `stream` gives `KIND` and `ORDER` behind the columns."""
 
     def batch(self, spark: SparkSession) -> DataFrame:
         """All rows. Raises UnsupportedOperation: they never end."""
@@ -71,8 +101,8 @@ class Source(ABC):
         )
 
     @abstractmethod
-    def stream(self, spark: SparkSession) -> DataFrame:
-        """The rows as they come."""
+    def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
+        """The rows as they come. `begin`: the offset that the query's checkpoint holds, 'fresh' for a new one, None: not known."""
 
 
 class Sink(ABC):

@@ -109,7 +109,7 @@ class Datagen(Source):
 
         return generated_batch(spark, self, self.declared.fields, self.total)
 
-    def stream(self, spark: SparkSession) -> DataFrame:
+    def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         from paimon_nb.connectors.generated import generated_stream
 
         return generated_stream(spark, self, self.declared.fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.connectors.api import Declared, Sink, Source
@@ -31,7 +31,7 @@ class Files(Source):
         reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
         return reader.load(self.path)
 
-    def stream(self, spark: SparkSession) -> DataFrame:
+    def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         reader = spark.readStream.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
         return reader.load(self.path)
 

@@ -10,6 +10,8 @@ from paimon_nb.connectors.api import Declared, Sink, Source
 from paimon_nb.connectors.blackhole import Blackhole
 from paimon_nb.connectors.datagen import Datagen
 from paimon_nb.connectors.files import Files, FilesSink
+from paimon_nb.connectors.kafka import Kafka, open_kafka_sink
+from paimon_nb.connectors.mysql_source import MySqlCdc
 from paimon_nb.connectors.print import Print
 
 SOURCES: Registry[Callable[[Declared], Source]] = Registry(
@@ -17,6 +19,9 @@ SOURCES: Registry[Callable[[Declared], Source]] = Registry(
     {
         "datagen": Datagen,
         "filesystem": Files,
+        "kafka": Kafka,
+        "upsert-kafka": Kafka,
+        "mysql-cdc": MySqlCdc,
     },
 )
 SINKS: Registry[Callable[[Declared], Sink]] = Registry(
@@ -25,11 +30,13 @@ SINKS: Registry[Callable[[Declared], Sink]] = Registry(
         "print": Print,
         "blackhole": Blackhole,
         "filesystem": FilesSink,
+        "kafka": open_kafka_sink,
+        "upsert-kafka": open_kafka_sink,
     },
 )
 
 
-NOT_YET = frozenset({"kafka", "upsert-kafka", "mysql-cdc", "postgres-cdc", "jdbc"})
+NOT_YET = frozenset({"postgres-cdc", "jdbc"})
 """Connectors of the documents that are not built."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlSyntaxError, UnsupportedOperation
+from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.plan import CreateTable, TableDef
 
@@ -18,20 +18,26 @@ _DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amou
 
 
 def declared(statement: CreateTable) -> Declared:
-    """The table as its connector needs to know it. Raises SqlSyntaxError: a type; UnsupportedOperation: metadata columns."""
+    """The table as its connector needs to know it. Raises SqlSyntaxError: a type."""
     from paimon_nb.connectors.api import Declared
 
-    fields = []
+    fields, metadata, virtual = [], {}, set()
     for column in statement.definition.columns:
+        if column.computed is not None:
+            continue
+        assert column.type is not None
+        fields.append(DataField(len(fields), column.name, parse_type(column.type)))
         if column.metadata is not None:
-            raise UnsupportedOperation(
-                f"connector {statement.definition.options['connector']!r} has no metadata for column {column.name!r}",
-                hint="leave the METADATA column out",
-            )
-        if column.computed is None:
-            assert column.type is not None
-            fields.append(DataField(len(fields), column.name, parse_type(column.type)))
-    return Declared(statement.name[-1], tuple(fields), dict(statement.definition.options))
+            metadata[column.name] = column.metadata
+            virtual |= {column.name} if column.virtual else set()
+    return Declared(
+        statement.name[-1],
+        tuple(fields),
+        dict(statement.definition.options),
+        tuple(statement.definition.primary_keys),
+        metadata,
+        frozenset(virtual),
+    )
 
 
 def source_of(statement: CreateTable) -> Source:
@@ -48,15 +54,54 @@ def sink_of(statement: CreateTable) -> Sink:
     return open_sink(declared(statement))
 
 
-def source_frame(spark: SparkSession, source: Source, statement: CreateTable, *, stream: bool) -> DataFrame:
-    """A source's rows with the columns that CREATE TABLE promises, in its order."""
+def source_frame(
+    spark: SparkSession,
+    source: Source,
+    statement: CreateTable,
+    *,
+    stream: bool,
+    kinds: bool = False,
+    begin: Any = None,
+    watermark: bool = True,
+) -> DataFrame:
+    """A source's rows with the columns that CREATE TABLE promises, in its order.
+
+    Args:
+        kinds: `KIND` and `ORDER` go behind them; else only rows that are there come.
+        begin: where the query's checkpoint stands. watermark: the query keeps state, which a watermark bounds.
+    """
+    from paimon_nb.connectors.api import KIND, ORDER
+
     definition = statement.definition
-    frame = source.stream(spark) if stream else source.batch(spark)
-    frame = _computed(frame, definition)
-    if stream and definition.watermark is not None:
-        column, delay = watermark_of(definition)
-        frame = frame.withWatermark(column, delay)
+    frame = source.stream(spark, begin) if stream else source.batch(spark)
+    if stream and source.changes and not kinds:
+        from pyspark.sql import functions as F
+
+        frame = frame.filter(F.col(KIND).isin("+I", "+U")).drop(KIND, ORDER)
+    frame = _computed(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
+    if stream and watermark and definition.watermark is not None:
+        frame = _watermarked(frame, *watermark_of(definition))
     return frame
+
+
+def _watermarked(frame: DataFrame, column: str, delay: str) -> DataFrame:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType
+
+    from paimon_nb.base.name import quote
+
+    if isinstance(frame.schema[column].dataType, TimestampNTZType):
+        # Spark's event times are instants; a TIMESTAMP becomes the one that the session's zone gives it, and the same
+        # zone makes it a TIMESTAMP again where it is stored.
+        frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
+    return frame.withWatermark(column, delay)
+
+
+def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
+    """An empty frame with the columns that CREATE TABLE promises."""
+    from paimon_nb.engine.types import spark_schema
+
+    return _computed(spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ())
 
 
 def watermark_of(definition: TableDef) -> tuple[str, str]:
@@ -71,7 +116,7 @@ def watermark_of(definition: TableDef) -> tuple[str, str]:
     return definition.watermark.column, f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
 
 
-def _computed(frame: DataFrame, definition: TableDef) -> DataFrame:
+def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -> DataFrame:
     if all(c.computed is None for c in definition.columns):
         return frame
     from pyspark.sql import functions as F
@@ -82,7 +127,8 @@ def _computed(frame: DataFrame, definition: TableDef) -> DataFrame:
         *[
             F.col(quote(c.name)) if c.computed is None else F.expr(_in_spark(c.computed)).alias(c.name)
             for c in definition.columns
-        ]
+        ],
+        *behind,
     )
 
 

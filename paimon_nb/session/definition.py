@@ -44,6 +44,7 @@ from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.spark_catalogs import with_store_settings
+from paimon_nb.session.stream_plan import no_rows_of_endless
 from paimon_nb.session.watermark import as_option_changes, watermark_options
 
 if TYPE_CHECKING:
@@ -336,7 +337,8 @@ def create_view(job: Job, statement: CreateView) -> Result:
             return summary(f"view {name} exists already")
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
-        run_query(session, statement.query, job.text, job.params)  # a view that cannot run is refused now
+        never = no_rows_of_endless(session, statement.query, job.text)
+    run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
     session.views[name] = (statement, job.text)
     return summary(f"temporary view {name} created")
 

@@ -27,29 +27,44 @@ Instead = Mapping[tuple[str, ...], "DataFrame"]
 
 
 def run_query(
-    session: Session, query: Query, text: str, params: Mapping[str, Any], instead: Instead | None = None
+    session: Session,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    instead: Instead | None = None,
+    hidden: Sequence[str] = (),
 ) -> DataFrame:
-    """The query as a DataFrame. `text` is the whole text that the query's spans point into."""
+    """The query as a DataFrame. `text` is the whole text that the query's spans point into.
+
+    Args:
+        instead: rows in place of tables. hidden: columns of theirs that ride along behind the result's, see `carry`.
+    """
     from paimon_nb.engine.errors import spark_errors
+    from paimon_nb.session.carry import carrying
     from paimon_nb.sql import render
 
-    with replaced_names(session, query.tables, text, instead) as names, spark_errors(text, query.span):
+    with replaced_names(session, query.tables, text, instead, hidden) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
         said = render(query, text, names, flink=session.speaks_flink)
+        said = carrying(said, hidden) if hidden else said
         frame = session.spark.sql(said, args=wanted or None)
         return divided_as_flink(session.spark, said, frame, wanted) if session.speaks_flink else frame
 
 
 @contextmanager
 def replaced_names(
-    session: Session, tables: tuple[TableRef, ...], text: str, instead: Instead | None = None
+    session: Session,
+    tables: tuple[TableRef, ...],
+    text: str,
+    instead: Instead | None = None,
+    hidden: Sequence[str] = (),
 ) -> Iterator[dict[Span, str]]:
     """SQL text for each table reference that is ours, valid inside the block: Spark resolves names when it parses."""
     views: list[str] = []
     names: dict[Span, str] = {}
     try:
         for ref in tables:
-            frame = resolve(session, ref, text, instead)
+            frame = resolve(session, ref, text, instead, hidden)
             if frame is None:
                 continue
             view = f"__paimon_{next(_counter)}"
@@ -75,7 +90,9 @@ def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[li
             session.spark.catalog.dropTempView(view)
 
 
-def resolve(session: Session, ref: TableRef, text: str, instead: Instead | None = None) -> DataFrame | None:
+def resolve(
+    session: Session, ref: TableRef, text: str, instead: Instead | None = None, hidden: Sequence[str] = ()
+) -> DataFrame | None:
     """The rows that a reference means, or None if the name is Spark's own."""
     from paimon_nb.session.functions import table_function
 
@@ -85,7 +102,7 @@ def resolve(session: Session, ref: TableRef, text: str, instead: Instead | None 
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
-            return _view(session, *session.views[ref.parts[0]], instead)
+            return _view(session, *session.views[ref.parts[0]], instead, hidden)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
             from paimon_nb.session.temporary import read_temporary
 
@@ -215,10 +232,15 @@ def view_rows(session: Session, name: str) -> DataFrame:
     return _view(session, *session.view(name), None)
 
 
-def _view(session: Session, view: CreateView, text: str, instead: Instead | None) -> DataFrame:
+def _view(
+    session: Session, view: CreateView, text: str, instead: Instead | None, hidden: Sequence[str] = ()
+) -> DataFrame:
     assert view.query is not None
-    frame = run_query(session, view.query, text, {}, instead)
-    return frame.toDF(*view.columns) if view.columns else frame
+    frame = run_query(session, view.query, text, {}, instead, hidden)
+    if not view.columns:
+        return frame
+    shown = frame.select(*[quote(c) for c in frame.columns if c not in hidden], *hidden) if hidden else frame
+    return shown.toDF(*view.columns, *hidden)
 
 
 def _known_to_spark(session: Session, ref: TableRef) -> bool:

@@ -21,6 +21,8 @@ from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from paimon_nb.connectors.api import Source
     from paimon_nb.table.table import Table
 
@@ -45,7 +47,10 @@ class StreamInput:
     @property
     def adds_only(self) -> bool:
         """Rows come and stay as they are."""
-        return self.table is None or not self.table.primary_keys
+        if self.source is not None:
+            return not self.source.changes
+        assert self.table is not None
+        return not self.table.primary_keys
 
     @property
     def endless(self) -> bool:
@@ -97,6 +102,19 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
     return found
 
 
+def no_rows_of_endless(session: Session, query: Query, text: str) -> dict[tuple[str, ...], DataFrame]:
+    """No rows, with the right columns, for each table of a query that only a stream can read: to check the query without."""
+    from paimon_nb.session.connector_tables import no_rows
+
+    if not session.temporary:
+        return {}
+    return {
+        i.ref.parts: no_rows(session.spark, i.declared)
+        for i in inputs_of(session, query, text)
+        if i.declared is not None and i.source is not None and (i.endless or i.source.changes)
+    }
+
+
 def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
     """Raises UnsupportedOperation: no shape tells the truth about this query."""
     inputs = tuple(inputs_of(session, query, text))
@@ -110,7 +128,7 @@ def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
         shape = Shape.REFRESH
     else:
         raise UnsupportedOperation(
-            "a connector's rows and a table whose rows change cannot be grouped or joined in one streaming query",
+            "a streaming query cannot group, sort or join a connector's rows together with rows that change",
             hint="look the table up with FOR SYSTEM_TIME AS OF, or load the connector's rows into a table first",
         )
     if shape is Shape.STATE and any(r.lookup for r in query.tables):

@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.name import quote
+from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.plan import Query
+from paimon_nb.session.carry import carried
 from paimon_nb.session.query import run_query
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream import KINDS
@@ -41,9 +44,7 @@ def start_stream(
         return _refreshing(frozen, plan, query, text, params, output)
     checkpoint = _checkpoint(session, name)
     frame = (
-        _rows(frozen, plan, begin_of(checkpoint))
-        if plan.shape is Shape.ROWS
-        else whole_frame(frozen, plan, query, text, params)
+        _rows(frozen, plan, checkpoint) if plan.shape is Shape.ROWS else whole_frame(frozen, plan, query, text, params)
     )
     store = (
         _per_batch(frozen, plan, query, text, params, output) if plan.shape is Shape.ROWS else _as_it_is(plan, output)
@@ -85,18 +86,21 @@ def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, par
     return run_query(session, query, text, params, frames)
 
 
-def _rows(session: Session, plan: StreamPlan, begin: Position | str) -> DataFrame:
+def _rows(session: Session, plan: StreamPlan, checkpoint: str) -> DataFrame:
     (only,) = plan.inputs
-    return _stream(session, only, kinds=not only.adds_only, begin=begin)
+    begin = begin_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
+    return _stream(session, only, kinds=not only.adds_only, begin=begin, watermark=False)
 
 
-def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Position | str | None = None) -> DataFrame:
+def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Any = None, watermark: bool = True) -> DataFrame:
     if one.table is None:
         from paimon_nb.session.connector_tables import source_frame
 
         assert one.source is not None
         assert one.declared is not None
-        return source_frame(session.spark, one.source, one.declared, stream=True)
+        return source_frame(
+            session.spark, one.source, one.declared, stream=True, kinds=kinds, begin=begin, watermark=watermark
+        )
     from paimon_nb.engine.stream_read import stream_frame
 
     # One snapshot a micro-batch: within a snapshot a key changes once, so kinds can be told apart and put in order.
@@ -132,6 +136,10 @@ def _per_batch(
                 return
             batch = batch.persist()
             try:
+                if only.source is not None:
+                    if batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
+                        output.accept(_in_order(here, query, text, params, {only.ref.parts: batch}), number)
+                    return
                 present = {row[0] for row in batch.select(KINDS).distinct().collect()}
                 told: DataFrame | None = None
                 for kind in _ORDER:
@@ -147,6 +155,26 @@ def _per_batch(
                 batch.unpersist()
 
     return store
+
+
+def _in_order(
+    session: Session, query: Query, text: str, params: Mapping[str, Any], batch: Mapping[tuple[str, ...], DataFrame]
+) -> DataFrame:
+    """The query over changes of which a row may have several in a micro-batch: kinds ride along, and the order stays.
+
+    Raises UnsupportedOperation: the query loses what rides along.
+    """
+    from pyspark.sql import functions as F
+
+    hidden = (KIND, ORDER)
+    told = run_query(session, query, text, params, batch, hidden)
+    if not carried(told, hidden):
+        raise UnsupportedOperation(
+            "this query does not keep the kinds of a connector's changes",
+            hint="INSERT the connector's rows into a table with a primary key, and query that",
+        )
+    columns = [F.col(quote(c)) for c in told.columns if c not in hidden]
+    return told.coalesce(1).sortWithinPartitions(ORDER).select(*columns, KIND)
 
 
 def _refreshing(
@@ -185,14 +213,20 @@ def _interval_ms(session: Session) -> int:
 
 def begin_of(checkpoint: str) -> Position | str:
     """Where the one source of a query stands, by Spark's log of offsets; 'fresh' for a new checkpoint."""
+    found = last_offset(checkpoint)
+    return Position.from_json(found) if found is not None and "next" in found else "fresh"
+
+
+def last_offset(checkpoint: str) -> dict[str, Any] | None:
+    """The newest offset of the one source of a query in Spark's log; None for a new checkpoint."""
     fs = open_fs(checkpoint, {})
     logs = [f for f in fs.list(f"{without_scheme(checkpoint)}/offsets") if f.name.isdecimal()]
     if not logs:
-        return "fresh"
+        return None
     newest = max(logs, key=lambda f: int(f.name))
     offset = fs.read(newest.path).decode().splitlines()[2]  # a version, the batch's settings, then one line a source
-    found = json.loads(offset)
-    return Position.from_json(found) if "next" in found else "fresh"
+    found: dict[str, Any] | None = json.loads(offset)
+    return found
 
 
 def _checkpoint(session: Session, name: str) -> str:

@@ -237,7 +237,7 @@ def _lined_up(frame: DataFrame, target: CreateTable) -> DataFrame:
     from paimon_nb.engine.types import spark_type
     from paimon_nb.session.connector_tables import declared
 
-    fields = declared(target).fields
+    fields = declared(target).stored
     kinds = [KINDS] if KINDS in frame.columns else []
     given = [c for c in frame.columns if c not in kinds]
     if len(given) != len(fields):

@@ -74,7 +74,7 @@ class KafkaServer(Restartable):
             "transaction.state.log.num.partitions": 1, "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1, "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1, "auto.create.topics.enable": "false",
-            "log.segment.delete.delay.ms": 0, "log.cleaner.enable": "false",
+            "log.segment.delete.delay.ms": 0, "log.retention.ms": -1,
         }  # fmt: skip
         self.config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
         cluster = uuid.uuid4().hex[:22]

@@ -5,6 +5,7 @@ A block is named by its document and its first line. The texts themselves are re
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from typing import Any
 
@@ -23,8 +24,25 @@ WORDS = {
     "<path-to-paimon-table-files>": "{place}/files",
     "`<your-paimon-catalog>`": "paimon",
     "`<your-db>`": "`default`",
-    "  ...\n": "  'topic' = 'orders'\n",
+    "  ...\n": "  'topic' = 'orders', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json'\n",
     "WITH (\n...\n)": "WITH (\n'bucket' = '1'\n)",
+    "kafka:9092": "{broker}",  # last: what stands in for ... names the broker, too
+}
+TOPICS: dict[str, list[str]] = {
+    # what the topics of the documents hold when they are read
+    "users": ['{"user_id": 1, "name": "too early for latest-offset", "event_time": "2025-10-19 00:00:00"}'],
+    "dbserver1.mydb.users": [
+        '{"op": "c", "after": {"user_id": 70, "name": "Gil", "email": "old"}}',
+        '{"op": "u", "before": {"user_id": 70, "name": "Gil", "email": "old"}, "after": {"user_id": 70, "name": "Gil", "email": "new"}}',
+        '{"op": "c", "after": {"user_id": 71, "name": "Hal", "email": "h"}}',
+        '{"op": "d", "before": {"user_id": 71, "name": "Hal", "email": "h"}}',
+    ],
+    "user_activity": [
+        '{"user_id": 5, "activity_type": "login", "activity_time": "2025-10-19 01:02:03", "metadata": "m"}'
+    ],
+    "events": [],
+    "orders": ['{"order_id": 1, "user_id": 10, "amount": 5, "order_time": "2025-10-19 00:00:00"}'],
+    "t": [],
 }
 PLACEHOLDERS = {
     "users": "(user_id BIGINT, name STRING, tier STRING, PRIMARY KEY (user_id) NOT ENFORCED)",
@@ -89,6 +107,7 @@ LEFT: dict[tuple[str, int], str] = {
     ("000", 356): "SELECT name, email FROM users WHERE user_id = 1",
     ("000", 499): "SELECT user_id FROM downstream_sink",
     ("000", 569): "SELECT event_id FROM events",
+    ("000", 677): "SELECT user_id, activity_type, dt FROM paimon.analytics.user_activity",
     ("000", 831): "SELECT level, record_count FROM my_db.users$files",
     ("000", 898): "SELECT min(snapshot_id) FROM my_db.users$snapshots",
     ("000", 926): "SELECT max(user_id) FROM my_db.users",
@@ -126,7 +145,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         278: ["ran"],
         286: ["refused"],
         296: ["ran"],
-        310: ["ran", "waits"],
+        310: ["ran", "ran"],
         356: ["ran", "ran", "->", [("Alice Updated", "alice@newdomain.com")]],
         372: ["ran", _users(19, 20)],
         379: ["ran", ("df", 20)],
@@ -136,17 +155,17 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         415: ["ran", ("df", 10)],
         425: [_users(*range(6, 11))],
         437: ["ran", "waits"],
-        468: ["ran", "waits"],
-        489: ["ran", "ran", "waits"],
+        468: ["ran", "ran"],
+        489: ["ran", "ran", "ran"],
         499: ["ran", "ran", "->", [(1,), (2,)]],
-        513: ["ran", "ran", "waits"],
+        513: ["ran", "ran", [(1, 10, None, None, Decimal("5.00"), dt.datetime(2025, 10, 19))]],
         555: ["ran"],
         569: ["ran", "->", [("a",), ("b",)]],
         582: ["ran"],
         607: ["ran"],
         631: ["ran"],
         663: ["ran", "ran"],
-        677: ["ran", "ran", "ran", "ran", "ran", "ran", "ran", "waits"],
+        677: ["ran", "ran", "ran", "ran", "ran", "ran", "ran", "ran", "->", [(5, "login", "2025-10-19")]],
         761: ["ran", ("df", 4), ("result", 2)],
         782: ["ran", ("df", 15)],
         792: [_users(*range(11, 21))],
@@ -158,8 +177,8 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         904: ["ran"],
         916: ["ran"],
         926: [[(True,)], [(True,)], [(20, 19)], "->", [(19,)]],
-        948: ["ran", "ran", "waits"],
-        996: ["ran", "ran", "ran", "waits", "->", [(1, "2025-10-01")]],
+        948: ["ran", "ran", "ran"],
+        996: ["ran", "ran", "ran", "ran", "->", [(1, "2025-10-01")]],
         1014: ["ran", "ran", "->", [(1, "n", None, True)]],
         1041: ["ran", "ran", "->", [(1, "p", "c", Decimal("9.99"))]],
         1061: ["ran", "ran", [(1, 10, 100, Decimal("5.00"))]],

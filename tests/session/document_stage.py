@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from document_blocks import BEFORE, CUT, LEFT, PLACEHOLDERS, WORDS
+from kafka_kit import KafkaServer
 
 import paimon_nb
 from paimon_nb.base import clock
@@ -46,8 +47,8 @@ def _statement(lines: list[str]) -> str:
 class Stage:
     """One workbench for one document."""
 
-    def __init__(self, wb: paimon_nb.Workbench, place: Path, patch: pytest.MonkeyPatch) -> None:
-        self.wb, self.place, self.patch = wb, place, patch
+    def __init__(self, wb: paimon_nb.Workbench, place: Path, patch: pytest.MonkeyPatch, broker: KafkaServer) -> None:
+        self.wb, self.place, self.patch, self.broker = wb, place, patch, broker
 
     def play(self, document: str, folder: Path) -> dict[int, list[Any]]:
         """What each block gives, by its first line: see `document_blocks.OUTCOMES`."""
@@ -149,5 +150,5 @@ class Stage:
     def local(self, text: str) -> str:
         """Warehouses on this machine, placeholders filled; nothing else is touched."""
         for word, meant in WORDS.items():
-            text = text.replace(word, meant.format(place=self.place))
+            text = text.replace(word, meant.format(place=self.place, broker=self.broker.address))
         return re.sub(r"(CREATE TABLE (\w+) )\(\.\.\.\)", lambda m: m[1] + PLACEHOLDERS[m[2]], text)

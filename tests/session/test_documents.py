@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from document_blocks import BEFORE, LEFT, OUTCOMES
+from document_blocks import BEFORE, LEFT, OUTCOMES, TOPICS
 from document_stage import Stage, blocks
 
 
@@ -16,9 +16,17 @@ def documents(shared) -> Path:
     return shared / "documents"
 
 
+@pytest.fixture(scope="module")
+def topics(broker):
+    """The broker with the documents' topics."""
+    for name, records in TOPICS.items():
+        broker.send(broker.topic(name, exact=True), records)
+    return broker
+
+
 @pytest.fixture
-def stage(swb, spark, tmp_path, monkeypatch):
-    yield Stage(swb, tmp_path, monkeypatch)
+def stage(swb, spark, tmp_path, monkeypatch, topics):
+    yield Stage(swb, tmp_path, monkeypatch, topics)
     for key in [k for k in spark.conf.getAll if k.startswith("spark.sql.catalog.paimon")]:
         spark.conf.unset(key)
 

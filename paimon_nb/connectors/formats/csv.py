@@ -1,0 +1,123 @@
+"""`csv`: one line a message, values by position."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, Unreadable, refuse
+from paimon_nb.connectors.formats.values import RawNumber, converter, json_values
+from paimon_nb.format.types import Array, DataField, Map, Row, arrow_type
+from paimon_nb.options import parse_bool
+
+_OPTIONS = (
+    "field-delimiter", "disable-quote-character", "quote-character", "allow-comments", "ignore-parse-errors",
+    "array-element-delimiter", "escape-character", "null-literal", "write-bigdecimal-in-scientific-notation",
+)  # fmt: skip
+
+
+class Dialect:
+    """How a line is written. Raises UnknownOption, BadOptionValue."""
+
+    def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
+        options.only(*_OPTIONS)
+        self.fields = tuple(fields)
+        for field in fields:
+            if isinstance(field.type, Map | Row):
+                raise UnsupportedOperation(
+                    f"column {field.name!r}: format 'csv' has no form for {field.type}", hint="use 'json'"
+                )
+        given = options.given
+        bare = bool(options.parsed("disable-quote-character", False, parse_bool))
+        self.separator = _one(given.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
+        self.quote = None if bare else _one(given.get("quote-character", '"'), "quote-character")
+        self.escape = _one(given["escape-character"], "escape-character") if "escape-character" in given else None
+        self.null = given.get("null-literal")
+        self.elements = given.get("array-element-delimiter", ";")
+        self.comments = bool(options.parsed("allow-comments", False, parse_bool))
+        self.lenient = bool(options.parsed("ignore-parse-errors", False, parse_bool))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """For Python's csv module."""
+        return {
+            "delimiter": self.separator,
+            "quotechar": self.quote,
+            "escapechar": self.escape,
+            "quoting": csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL,
+        }
+
+
+class CsvDecoder(Decoder):
+    def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
+        self.dialect = Dialect(fields, options)
+
+    def decode(self, messages: Sequence[bytes | None]) -> Rows:
+        dialect = self.dialect
+        converters = [converter(f.type, lenient=dialect.lenient) for f in dialect.fields]
+        columns: list[list[Any]] = [[] for _ in dialect.fields]
+        places: list[int] = []
+        for number, message in enumerate(messages):
+            if message is None or (dialect.comments and message.startswith(b"#")):
+                continue
+            try:
+                row = self._row(message, converters)
+            except (ValueError, csv.Error, StopIteration) as error:
+                if dialect.lenient:
+                    continue
+                raise refuse("csv", message, error or "it is empty") from None
+            places.append(number)
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+        schema = pa.schema([(f.name, arrow_type(f.type)) for f in dialect.fields])
+        arrays = [pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)]
+        return Rows(pa.table(arrays, schema=schema), [INSERT] * len(places), places)
+
+    def _row(self, message: bytes, converters: Sequence[Any]) -> list[Any]:
+        texts = next(csv.reader([message.decode()], strict=True, **self.dialect.given))
+        if len(texts) != len(converters):
+            raise Unreadable(f"{len(converters)} fields expected, {len(texts)} found")
+        out = []
+        for text, field, convert in zip(texts, self.dialect.fields, converters, strict=True):
+            if text == self.dialect.null:
+                out.append(None)
+            elif isinstance(field.type, Array):
+                out.append(convert(text.split(self.dialect.elements) if text else []))
+            else:
+                out.append(convert(text))
+        return out
+
+
+class CsvEncoder(Encoder):
+    def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
+        self.dialect = Dialect(fields, options)
+
+    def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
+        if any(kind != INSERT for kind in kinds):
+            raise UnsupportedOperation("format 'csv' has no form for changes", hint="use 'debezium-json'")
+        columns = [json_values(rows.column(f.name), f.type) for f in self.dialect.fields]
+        for values in zip(*columns, strict=True):
+            buffer = io.StringIO()
+            csv.writer(buffer, lineterminator="", **self.dialect.given).writerow(map(self._text, values))
+            yield buffer.getvalue().encode()
+
+    def _text(self, value: Any) -> str:
+        if value is None:
+            return self.dialect.null or ""
+        if isinstance(value, RawNumber):
+            return value.text
+        if isinstance(value, list):
+            return self.dialect.elements.join(map(self._text, value))
+        return value if isinstance(value, str) else json.dumps(value)
+
+
+def _one(text: str, option: str) -> str:
+    if len(text) != 1:
+        raise BadOptionValue(f"option 'csv.{option}' is one character, not {text!r}", option=f"csv.{option}")
+    return text

@@ -1,0 +1,79 @@
+"""All formats of messages, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.registry import Registry
+from paimon_nb.connectors.formats.api import Decoder, Encoder, FormatOptions
+from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
+from paimon_nb.connectors.formats.envelopes import (
+    CanalDecoder,
+    CanalEncoder,
+    DebeziumDecoder,
+    DebeziumEncoder,
+    Envelope,
+    MaxwellDecoder,
+    MaxwellEncoder,
+)
+from paimon_nb.connectors.formats.json import JsonDecoder, JsonEncoder
+from paimon_nb.connectors.formats.raw import Raw
+from paimon_nb.format.types import DataField
+
+PLAIN: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Registry(
+    "format",
+    {
+        "json": JsonDecoder,
+        "csv": CsvDecoder,
+        "raw": Raw,
+    },
+)
+ENVELOPES: Registry[type[Envelope]] = Registry(
+    "format",
+    {
+        "debezium-json": DebeziumDecoder,
+        "canal-json": CanalDecoder,
+        "maxwell-json": MaxwellDecoder,
+    },
+)
+ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Registry(
+    "format",
+    {
+        "json": JsonEncoder,
+        "csv": CsvEncoder,
+        "raw": Raw,
+        "debezium-json": DebeziumEncoder,
+        "canal-json": CanalEncoder,
+        "maxwell-json": MaxwellEncoder,
+    },
+)
+
+
+def open_decoder(
+    fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str] | None = None
+) -> Decoder:
+    """A decoder for some columns.
+
+    Args:
+        metadata: column -> key, for those of `fields` that the format tells beside a row's own values.
+
+    Raises: UnknownName: no such format. UnknownOption, BadOptionValue. UnsupportedOperation: a type or a metadata key.
+    """
+    metadata = metadata or {}
+    envelope = ENVELOPES.get(options.format)
+    known = envelope.KEYS if envelope is not None else {}
+    for column, key in metadata.items():
+        if key not in known:
+            raise UnsupportedOperation(
+                f"format {options.format!r} has no metadata {key!r} for column {column!r}",
+                hint=f"metadata: {', '.join('value.' + k for k in known)}" if known else "leave the column out",
+            )
+    if envelope is not None:
+        return envelope(fields, options, metadata)
+    return PLAIN.find(options.format)(fields, options)
+
+
+def open_encoder(fields: Sequence[DataField], options: FormatOptions) -> Encoder:
+    """Raises UnknownName, UnknownOption, BadOptionValue, UnsupportedOperation: a type."""
+    return ENCODERS.find(options.format)(fields, options)

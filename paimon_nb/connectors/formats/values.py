@@ -1,0 +1,269 @@
+"""JSON values and texts as column values, as Flink's formats convert them, and columns as JSON values. Knows no format.
+
+Source: Flink's JsonToRowDataConverters, CsvToRowDataConverters and RowDataToJsonConverters.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import decimal
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.connectors.formats.api import Unreadable
+from paimon_nb.format.types import (
+    Array,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    arrow_type,
+)
+
+Convert = Callable[[Any], Any]
+"""A value that is not None to one that `pa.array` takes. Raises Unreadable."""
+
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+_MOMENT = re.compile(r"(\d{4,})-(\d\d)-(\d\d)([ T])(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z)?")
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z?")
+_EPOCH = dt.date(1970, 1, 1)
+
+
+def to_array(values: Sequence[Any], t: DataType, convert: Convert) -> pa.Array:
+    """A column of JSON values. Raises Unreadable: one of them is no `t`."""
+    return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
+
+
+def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Convert:
+    """JSON values, or the texts of a CSV line, to values of a type.
+
+    Args:
+        iso: timestamps are written 'yyyy-MM-ddTHH:mm:ss', not 'yyyy-MM-dd HH:mm:ss'.
+        lenient: a value that does not convert is NULL, and the message stays.
+    """
+    convert = _strict(t, iso, lenient)
+    if not lenient:
+        return convert
+
+    def or_null(value: Any) -> Any:
+        try:
+            return convert(value)
+        except Unreadable:
+            return None
+
+    return or_null
+
+
+def _strict(t: DataType, iso: bool, lenient: bool) -> Convert:
+    match t:
+        case Decimal():
+            return lambda v: _decimal(v, t)
+        case Timestamp():
+            return lambda v: _moment(v, t.precision, iso, zoned=False)
+        case LocalZonedTimestamp():
+            return lambda v: _moment(v, t.precision, iso, zoned=True)
+        case Time():
+            return _time
+        case Array():
+            element = _nullable(t.element, iso, lenient)
+            return lambda v: [element(e) for e in _need(v, list, t)]
+        case Map():
+            key, value = _nullable(t.key, iso, lenient), _nullable(t.value, iso, lenient)
+            return lambda v: [(key(k), value(e)) for k, e in _need(v, dict, t).items()]
+        case Multiset():
+            key = _nullable(t.element, iso, lenient)
+            return lambda v: [(key(k), int(e)) for k, e in _need(v, dict, t).items()]
+        case Row():
+            inner = [(f.name, _nullable(f.type, iso, lenient)) for f in t.fields]
+            return lambda v: {name: c(_need(v, dict, t).get(name)) for name, c in inner}
+    if t.root in _BITS:
+        return _whole(t.root)
+    named: dict[str, Convert] = {
+        "BOOLEAN": lambda v: v if isinstance(v, bool) else _text(v).strip().lower() == "true",
+        "FLOAT": _real, "DOUBLE": _real, "DATE": _date, "BINARY": _bytes, "VARBINARY": _bytes, "CHAR": _text,
+        "VARCHAR": _text,
+    }  # fmt: skip
+    if t.root not in named:
+        raise Unreadable(f"no messages hold {t}")
+    return named[t.root]
+
+
+def _nullable(t: DataType, iso: bool, lenient: bool) -> Convert:
+    convert = converter(t, iso=iso, lenient=lenient)
+    return lambda v: None if v is None else convert(v)
+
+
+def _need(value: Any, kind: type, t: DataType) -> Any:
+    if not isinstance(value, kind):
+        raise Unreadable(f"{_text(value)!r} is no {t}")
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _whole(root: str) -> Convert:
+    low, high = -(1 << (_BITS[root] - 1)), (1 << (_BITS[root] - 1)) - 1
+    cuts = root in ("INT", "BIGINT")
+
+    def convert(value: Any) -> int:
+        if type(value) is not int:
+            try:
+                number = cuts and isinstance(value, float | decimal.Decimal)
+                value = int(value) if number else int(_text(value).strip())
+            except (ValueError, ArithmeticError):
+                raise Unreadable(f"{_text(value)!r} is no {root}") from None
+        if not low <= value <= high:
+            raise Unreadable(f"{value} does not fit {root}")
+        return int(value)
+
+    return convert
+
+
+def _real(value: Any) -> float:
+    try:
+        return float(value) if not isinstance(value, bool) else float("x")
+    except (ValueError, TypeError):
+        raise Unreadable(f"{_text(value)!r} is no number") from None
+
+
+def _decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
+    try:
+        number = decimal.Decimal(_text(value).strip())
+        scaled = number.quantize(decimal.Decimal(1).scaleb(-t.scale), decimal.ROUND_HALF_UP, _WIDE)
+    except ArithmeticError:
+        raise Unreadable(f"{_text(value)!r} is no {t}") from None
+    return scaled if len(scaled.as_tuple().digits) <= t.precision else None  # as Flink: what overflows is NULL
+
+
+_WIDE = decimal.Context(prec=100)
+
+
+def _date(value: Any) -> dt.date:
+    try:
+        return dt.date.fromisoformat(_text(value))
+    except ValueError:
+        raise Unreadable(f"{_text(value)!r} is no date") from None
+
+
+def _time(value: Any) -> int:
+    found = _TIME.fullmatch(_text(value))
+    if found is None:
+        raise Unreadable(f"{_text(value)!r} is no time")
+    hour, minute, second = (int(p or 0) for p in found.groups()[:3])
+    millis = int((found[4] or "").ljust(3, "0")[:3])
+    return ((hour * 60 + minute) * 60 + second) * 1000 + millis
+
+
+def _moment(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
+    """The count that the Arrow type of such a column holds."""
+    found = _MOMENT.fullmatch(_text(value))
+    if found is None or (found[4] == "T") is not iso or bool(found[9]) is not zoned:
+        shape = f"yyyy-MM-dd{'T' if iso else ' '}HH:mm:ss{'Z' if zoned else ''}"
+        raise Unreadable(f"{_text(value)!r} is no timestamp {shape}")
+    try:
+        days = (dt.date(int(found[1]), int(found[2]), int(found[3])) - _EPOCH).days
+    except ValueError:
+        raise Unreadable(f"{value!r} is no timestamp") from None
+    seconds = days * 86_400 + int(found[5]) * 3600 + int(found[6]) * 60 + int(found[7] or 0)
+    digits = 3 if precision <= 3 else 6 if precision <= 6 else 9
+    kept = (found[8] or "").ljust(9, "0")[:precision].ljust(digits, "0")[:digits]
+    return seconds * 10**digits + int(kept or 0)
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return base64.b64decode(_text(value), validate=True)
+    except ValueError:
+        raise Unreadable(f"{_text(value)!r} is no base64") from None
+
+
+# -- columns as JSON values
+
+
+def json_values(column: pa.ChunkedArray | pa.Array, t: DataType, *, iso: bool = False) -> list[Any]:
+    """A column's values as `json.dumps` takes them, decimals as `RawNumber`."""
+    write = _writer(t, iso)
+    values = _counts(column, t).to_pylist()
+    return values if write is None else [None if v is None else write(v) for v in values]
+
+
+class RawNumber(float):
+    """A decimal that JSON shall show with all its digits."""
+
+    def __new__(cls, text: str) -> RawNumber:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _counts(column: Any, t: DataType) -> Any:
+    """Timestamps as counts: Python's datetime has no nanoseconds and ends at the year 9999."""
+    return column.cast(pa.int64()) if isinstance(t, Timestamp | LocalZonedTimestamp) else column
+
+
+def _writer(t: DataType, iso: bool) -> Convert | None:
+    match t:
+        case Decimal():
+            return lambda v: RawNumber(format(v, "f"))
+        case Timestamp() | LocalZonedTimestamp():
+            digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[arrow_type(t).unit]
+            zoned = isinstance(t, LocalZonedTimestamp)
+            return lambda v: moment_text(v, digits, iso=iso) + ("Z" if zoned else "")
+        case Time():
+            return lambda v: _fraction(v.strftime("%H:%M:%S"), v.microsecond, 6)
+        case Array():
+            inner = _inner(t.element, iso)
+            return lambda v: [inner(e) for e in v]
+        case Map() | Multiset():
+            value = _inner(t.value, iso) if isinstance(t, Map) else (lambda e: e)
+            return lambda v: {_text(k): value(e) for k, e in v}
+        case Row():
+            fields = [(f.name, _inner(f.type, iso)) for f in t.fields]
+            return lambda v: {n: w(v[n]) for n, w in fields}
+    if t.root in ("BINARY", "VARBINARY"):
+        return lambda v: base64.b64encode(v).decode()
+    return (lambda v: v.isoformat()) if t.root == "DATE" else None
+
+
+def _inner(t: DataType, iso: bool) -> Convert:
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+
+        def moment(v: dt.datetime) -> str:
+            text = v.replace(tzinfo=None).strftime(f"%Y-%m-%d{'T' if iso else ' '}%H:%M:%S")
+            return _fraction(text, v.microsecond, 6) + ("Z" if isinstance(t, LocalZonedTimestamp) else "")
+
+        return lambda v: None if v is None else moment(v)
+    write = _writer(t, iso)
+    return (lambda v: v) if write is None else (lambda v: None if v is None else write(v))
+
+
+def moment_text(count: int, digits: int, *, iso: bool = False) -> str:
+    """A count of 10^-digits seconds since the epoch as 'yyyy-MM-dd HH:mm:ss[.fraction]'."""
+    seconds, part = divmod(count, 10**digits)
+    whole = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)
+    return _fraction(whole.isoformat("T" if iso else " "), part, digits)
+
+
+def _fraction(text: str, part: int, digits: int) -> str:
+    shown = f"{part:0{digits}d}".rstrip("0") if digits and part else ""
+    return f"{text}.{shown}" if shown else text

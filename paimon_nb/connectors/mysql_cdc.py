@@ -1,0 +1,150 @@
+# ruff: noqa: N802  the names are Spark's
+"""`mysql-cdc`: a MySQL or MariaDB table as a stream of changes: its rows, then the binlog. Runs in Python workers.
+
+The place in the binlog is taken before the rows are read, so a change in between is told twice: a table with a primary key
+takes it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.connectors.api import Declared
+from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
+from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
+from paimon_nb.connectors.cdc.mysql_types import MySqlType, to_column
+from paimon_nb.connectors.kafka_rows import TOLD
+from paimon_nb.engine.data_source import stream_from
+from paimon_nb.engine.errors import crossing_tasks, packed_errors
+from paimon_nb.engine.types import spark_schema, task_batches
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_EACH = 10_000
+_SNAPSHOT = "rows"
+"""The offset before the rows."""
+Told = tuple[str, str, str, int, Mapping[str, Any]]
+"""Kind, database, table, milliseconds, values."""
+
+
+def mysql_stream(spark: SparkSession, declared: Declared, conf: MySqlConf, begin: Any) -> DataFrame:
+    """The changes of the tables that `conf` means, `KIND` and `ORDER` behind the columns."""
+    return stream_from(spark, MySqlSource, declared=declared, conf=conf, begin=begin)
+
+
+class MySqlSource(DataSource):
+    declared: Declared
+    conf: MySqlConf
+    begin: Mapping[str, Any] | str | None
+
+    def schema(self) -> Any:
+        return spark_schema((*self.declared.fields, *TOLD))
+
+    def streamReader(self, schema: Any) -> MySqlReader:
+        return MySqlReader(self)
+
+
+class Stretch(InputPartition):
+    """The binlog between two positions, or the rows."""
+
+    def __init__(self, start: str, end: str) -> None:
+        self.start, self.end = start, end
+
+
+class MySqlReader(DataSourceStreamReader):
+    """Offsets are {"at": position}."""
+
+    def __init__(self, source: MySqlSource) -> None:
+        self.source = source
+        self._known: str | None = source.begin["at"] if isinstance(source.begin, dict) else None
+
+    def initialOffset(self) -> dict[str, Any]:
+        with packed_errors(), MySqlClient(self.source.conf) as client:
+            client.check()
+            client.tables()
+            return {"at": client.position() if self.source.conf.start == "latest-offset" else _SNAPSHOT}
+
+    def latestOffset(self) -> dict[str, Any]:
+        with packed_errors():
+            try:
+                with MySqlClient(self.source.conf) as client:
+                    self._known = client.position()
+            except SourceUnavailable:
+                if self._known is None:
+                    raise  # else: a server that is away has nothing new; it goes on when it is back
+            return {"at": self._known}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        return [] if start["at"] == end["at"] else [Stretch(start["at"], end["at"])]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Stretch)
+        return _read(self.source.declared, self.source.conf, partition.start, partition.end)
+
+
+@crossing_tasks
+def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
+    with MySqlClient(conf) as client:
+        tables = client.tables()
+        types = {c.name: c.type for t in tables for c in t.columns}
+        changes = _rows(client, tables) if start == _SNAPSHOT else _changes(client, conf, start, end)
+        waiting: list[Told] = []
+        number = 0
+        for change in changes:
+            waiting.append(change)
+            if len(waiting) == _EACH:
+                yield from _batches(declared, types, waiting, number)
+                number, waiting = number + _EACH, []
+        yield from _batches(declared, types, waiting, number)
+
+
+def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
+    client.begin_snapshot()
+    for table in tables:
+        names = [c.name for c in table.columns]
+        for rows in client.rows(table):
+            for row in rows:
+                yield INSERT, table.schema, table.name, 0, dict(zip(names, row, strict=True))
+
+
+def _changes(client: MySqlClient, conf: MySqlConf, start: str, end: str) -> Iterator[Told]:
+    at = start
+    while not is_behind(at, end):
+        with Binlog(conf, at, is_mariadb=client.is_mariadb, waits=False) as binlog:
+            for transaction in binlog.transactions():
+                at = transaction.position
+                for c in transaction.changes:
+                    yield c.kind, c.schema, c.table, transaction.time_ms, c.values
+                if is_behind(at, end):
+                    return
+
+
+def _batches(
+    declared: Declared, types: Mapping[str, MySqlType], changes: Sequence[Told], first: int
+) -> Iterator[pa.RecordBatch]:
+    if not changes:
+        return
+    told = {"op_ts": 3, "database_name": 1, "table_name": 2}
+    columns = []
+    for field in declared.fields:
+        key = declared.metadata.get(field.name)
+        if key is None:
+            values = [c[4].get(field.name) for c in changes]
+            columns.append(to_column(values, field.type, types.get(field.name)))
+        elif key == "op_ts":
+            plain = pa.array([c[3] for c in changes], pa.timestamp("ms", tz="UTC"))
+            columns.append(plain.cast(to_column([], field.type, None).type))
+        else:
+            columns.append(pa.array([c[told[key]] for c in changes], pa.string()))
+    columns += [
+        pa.array([c[0] for c in changes], pa.string()),
+        pa.array(range(first, first + len(changes)), pa.int64()),
+    ]
+    fields = (*declared.fields, *TOLD)
+    yield from task_batches(pa.table(columns, names=[f.name for f in fields]), fields)

@@ -1,0 +1,88 @@
+"""Hidden columns through a query: row kinds and the order of changes ride along from the one stream to the result.
+
+The user's text is kept; the hidden columns are put into its select lists, before each FROM. Works for what
+`stream_plan` calls ROWS: projections, filters and lookups over one stream, subqueries and views included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def carrying(said: str, hidden: Sequence[str]) -> str:
+    """A query of Spark's whose every select list also gives the `hidden` columns, as far as no * gives them already."""
+    from sqlglot import tokenize
+    from sqlglot.tokens import TokenType
+
+    tokens = tokenize(said, read="spark")
+    added = ", " + ", ".join(f"`{c}`" for c in hidden)
+    out, position = [], 0
+    for i, token in enumerate(tokens):
+        if token.token_type is not TokenType.SELECT:
+            continue
+        end = _from(tokens, i)
+        if end is not None and not _has_star(tokens, i, end):
+            out += [said[position : tokens[end].start], added + " "]
+            position = tokens[end].start
+    return "".join([*out, said[position:]])
+
+
+def carried(frame: DataFrame, hidden: Sequence[str]) -> bool:
+    """Whether a result has each hidden column once."""
+    return all(frame.columns.count(c) == 1 for c in hidden)
+
+
+def _from(tokens: Sequence[Any], select: int) -> int | None:
+    """The FROM that belongs to a SELECT."""
+    from sqlglot.tokens import TokenType
+
+    depth = 0
+    for i in range(select + 1, len(tokens)):
+        kind = tokens[i].token_type
+        if kind is TokenType.L_PAREN:
+            depth += 1
+        elif kind is TokenType.R_PAREN:
+            depth -= 1
+            if depth < 0:
+                return None
+        elif kind is TokenType.FROM and depth == 0:
+            return i
+    return None
+
+
+def _has_star(tokens: Sequence[Any], select: int, end: int) -> bool:
+    """The list holds a *, or the `s.*` of the relation that comes first after FROM."""
+    from sqlglot.tokens import TokenType
+
+    depth = 0
+    for i in range(select + 1, end):
+        kind = tokens[i].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if kind is not TokenType.STAR or depth:
+            continue
+        before = tokens[i - 1].token_type
+        if before in (TokenType.SELECT, TokenType.COMMA):
+            return True
+        if before is TokenType.DOT and tokens[i - 2].text.lower() == _first_relation(tokens, end).lower():
+            return True
+    return False
+
+
+def _first_relation(tokens: Sequence[Any], begin: int) -> str:
+    """The name of the first relation after a FROM: its alias, else the last part of its name."""
+    from sqlglot.tokens import TokenType
+
+    stops = {TokenType.COMMA, TokenType.WHERE, TokenType.JOIN, TokenType.LEFT, TokenType.INNER, TokenType.RIGHT,
+             TokenType.CROSS, TokenType.FULL, TokenType.ON, TokenType.SEMICOLON}  # fmt: skip
+    depth, last = 0, ""
+    for token in tokens[begin + 1 :]:
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth < 0 or (not depth and token.token_type in stops):
+            break
+        if not depth and token.token_type is not TokenType.R_PAREN:
+            last = token.text
+    return last
