@@ -224,7 +224,7 @@ def test_what_is_wrong_is_said(swb, broker, tmp_path):
         "scan.startup.mode": (BadOptionValue, {"scan__startup__mode": "begining"}),
         "colour": (UnknownOption, {"colour": "red"}),
         "fail-on-missing": (UnknownOption, {"json__fail_on_missing": "true"}),
-        "topic": (BadOptionValue, {"topic": ""}),
+        "topic-pattern": (BadOptionValue, {"topic_pattern": ".*"}),
         "timestamp-millis": (BadOptionValue, {"scan__startup__mode": "timestamp"}),
         "exactly-once": (UnsupportedOperation, {"sink__delivery_guarantee": "exactly-once"}),
     }
