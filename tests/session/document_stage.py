@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from document_blocks import BEFORE, CUT, LEFT, PLACEHOLDERS, WORDS
-from kafka_kit import KafkaServer
+from kafka_server import KafkaServer
 
 import paimon_nb
 from paimon_nb.base import clock
