@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.types import DataField
+from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,6 +83,8 @@ class Declared:
 KIND, ORDER = "rowkind", "__paimon_order"
 """Columns behind those of a source that tells changes: the row kind (+I, -U, +U, -D), and a BIGINT that rises from change to
 change of the same row within a micro-batch."""
+TOLD = (DataField(-1, KIND, parse_type("STRING")), DataField(-2, ORDER, parse_type("BIGINT")))
+"""The same as fields."""
 
 
 class Source(ABC):

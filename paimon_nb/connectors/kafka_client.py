@@ -3,6 +3,7 @@ between two offsets. Runs in the driver, in Spark's Python workers and in tasks.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,11 @@ Offsets = dict[str, dict[str, int]]
 AWAY_S = 300.0
 """How long a task waits for a broker that went away."""
 _TAKE = 5_000
+_LOG = logging.getLogger("paimon_nb.kafka")
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False
+QUIET: Mapping[str, Any] = {"log_level": "0", "logger": _LOG}
+"""For every client: librdkafka's own words go to no cell."""
 
 
 def kafka() -> Any:
@@ -36,12 +42,11 @@ def kafka() -> Any:
 
 
 class Broker:
-    """A consumer that belongs to no running group. Close it."""
+    """A consumer that belongs to no running group, and finds a broker again that went away. Close it."""
 
     def __init__(self, table: KafkaTable) -> None:
         self.table = table
         lib = self.lib = kafka()
-        quiet = {"log_level": "0", "logger": _silent()}
         settings = {
             "group.id": f"paimon-nb-{table.declared.name}",
             "isolation.level": "read_uncommitted",  # as Java's consumer
@@ -53,16 +58,19 @@ class Broker:
             "auto.offset.reset": "error",
         }
         try:
-            self.consumer: Consumer = lib.Consumer({**settings, **quiet})
+            self.consumer: Consumer = lib.Consumer({**settings, **QUIET})
         except (lib.KafkaException, ValueError, TypeError) as error:
             raise BadOptionValue(
-                f"the Kafka client refuses its settings: {_reason(error)}", hint="see 'properties.*'"
+                f"the Kafka client refuses its settings: {reason(error)}", hint="see 'properties.*'"
             ) from None
 
     def __enter__(self) -> Broker:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.consumer.close()
 
     def partitions(self) -> list[tuple[str, int]]:
@@ -108,9 +116,7 @@ class Broker:
         return self._group(place, partitions)
 
     def commit(self, offsets: Offsets) -> None:
-        """Note the progress in the group, where one is named. Best effort: the checkpoint is what counts."""
-        if "group.id" not in self.table.client:
-            return
+        """Note the progress in the table's group. Best effort: the checkpoint is what counts."""
         places = [self.lib.TopicPartition(t, int(p), o) for t, of in offsets.items() for p, o in of.items()]
         try:
             self.consumer.commit(offsets=places, asynchronous=False)
@@ -174,7 +180,7 @@ class Broker:
         from confluent_kafka.admin import AdminClient
 
         keep = {k: v for k, v in self.table.client.items() if k not in ("group.id", "isolation.level")}
-        return AdminClient({**keep, "log_level": "0"}, logger=_silent())
+        return AdminClient({**keep, **QUIET})
 
     def _group(self, place: Place, partitions: list[tuple[str, int]]) -> Offsets:
         """Committed offsets; without one what `auto.offset.reset` says; without that the beginning, unless the table says
@@ -202,7 +208,7 @@ class Broker:
         try:
             yield
         except self.lib.KafkaException as error:
-            raise self._away(_reason(error)) from None
+            raise self._away(reason(error)) from None
         except TimeoutError:
             raise self._away("no answer in time") from None
 
@@ -233,16 +239,8 @@ def _nested(places: Any) -> Offsets:
     return out
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """What a KafkaException, or another error of the client's, says."""
     first = error.args[0] if error.args else error
     text: Mapping[str, Any] | str = first.str() if hasattr(first, "str") else str(first)
     return str(text)
-
-
-def _silent() -> Any:
-    import logging
-
-    logger = logging.getLogger("paimon_nb.kafka")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
-    return logger

@@ -9,17 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
-from paimon_nb.connectors.api import KIND, ORDER
+from paimon_nb.connectors.api import KIND, ORDER, TOLD
 from paimon_nb.connectors.formats import Decoder, open_decoder
 from paimon_nb.connectors.formats.api import AFTER, DELETE, Rows
 from paimon_nb.connectors.kafka_options import METADATA, KafkaTable
-from paimon_nb.format.types import DataField, arrow_type, parse_type
+from paimon_nb.format.types import DataField, arrow_type
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-TOLD = (DataField(-1, KIND, parse_type("STRING")), DataField(-2, ORDER, parse_type("BIGINT")))
-"""Columns behind the table's own, where changes are told."""
 _TIMESTAMP_TYPES = {0: "NoTimestampType", 1: "CreateTime", 2: "LogAppendTime"}
 _EACH = 1 << 20
 """More changes than one message may hold."""

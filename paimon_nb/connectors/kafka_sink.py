@@ -13,7 +13,7 @@ from paimon_nb.base.errors import BadOptionValue, SourceUnavailable, Unsupported
 from paimon_nb.connectors.api import KIND, Sink
 from paimon_nb.connectors.formats import open_encoder
 from paimon_nb.connectors.formats.api import BEFORE, DELETE, INSERT
-from paimon_nb.connectors.kafka_client import _silent, kafka
+from paimon_nb.connectors.kafka_client import QUIET, kafka, reason
 from paimon_nb.connectors.kafka_options import WRITABLE, KafkaTable, Part
 from paimon_nb.engine.errors import crossing_tasks
 from paimon_nb.engine.types import from_spark_arrow
@@ -66,11 +66,10 @@ class KafkaSink(Sink):
     def _only_inserts(self, batch: DataFrame) -> None:
         from pyspark.sql import functions as F
 
-        other = batch.filter(~F.col(KIND).isin(INSERT, "+U") | F.col(KIND).isNull()).select(KIND).first()
-        updates = other or batch.filter(F.col(KIND) == "+U").select(KIND).first()
-        if updates is not None:
+        other = batch.filter(F.col(KIND) != INSERT).select(KIND).first()
+        if other is not None:
             raise UnsupportedOperation(
-                f"format {self.table.value.options.format!r} has no form for {updates[0]}",
+                f"format {self.table.value.options.format!r} has no form for {other[0]}",
                 hint="use 'debezium-json', or connector 'upsert-kafka' with a PRIMARY KEY",
             )
 
@@ -85,11 +84,13 @@ class Writer:
         self.table, self.extra = table, extra
         lib = self.lib = kafka()
         client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-        settings = {"enable.idempotence": "true", "linger.ms": "5", **client, "log_level": "0"}
+        settings = {"enable.idempotence": "true", "linger.ms": "5", **client, **QUIET}
         try:
-            self.producer = lib.Producer({**settings, "logger": _silent()})
+            self.producer = lib.Producer(settings)
         except (lib.KafkaException, ValueError, TypeError) as error:
-            raise BadOptionValue(f"the Kafka client refuses its settings: {error}", hint="see 'properties.*'") from None
+            raise BadOptionValue(
+                f"the Kafka client refuses its settings: {reason(error)}", hint="see 'properties.*'"
+            ) from None
         self._value = open_encoder(table.value.inside, table.value.options)
         self._key = open_encoder(table.key.inside, table.key.options) if table.key else None
         self._failed: list[str] = []

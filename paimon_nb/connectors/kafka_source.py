@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     """What lies between the start and the end that the table names, as of now."""
     with Broker(table) as broker:
-        partitions = broker.partitions()
-        low, _ = broker.bounds(partitions)
-        start = _not_before(broker.resolve(table.start, partitions), low)
-        end = broker.resolve(table.end, partitions)
+        start = _beginning(broker)
+        end = broker.resolve(table.end, broker.partitions())
     pieces = list(_pieces(start, end))
     fields = RecordRows(table).fields
 
@@ -80,6 +79,15 @@ class KafkaReader(DataSourceStreamReader):
         self._began: Offsets | None = None if told is None else told["began"]
         self._ends: Offsets | None = None
 
+    @cached_property
+    def _broker(self) -> Broker:
+        """Kept from question to question: a new connection for each would cost more than the answer."""
+        return Broker(self.table)
+
+    def stop(self) -> None:
+        if "_broker" in vars(self):
+            self._broker.close()
+
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
             began = self._beginning()
@@ -114,29 +122,22 @@ class KafkaReader(DataSourceStreamReader):
     def commit(self, end: dict[str, Any]) -> None:
         with packed_errors():
             if "group.id" in self.table.client:
-                with Broker(self.table) as broker:
-                    broker.commit(end["next"])
+                self._broker.commit(end["next"])
 
     def _beginning(self) -> Offsets:
         """Where the table says that a new query begins; found once."""
         if self._began is None:
-            with Broker(self.table) as broker:
-                partitions = broker.partitions()
-                low, _ = broker.bounds(partitions)
-                self._began = _not_before(broker.resolve(self.table.start, partitions), low)
+            self._began = _beginning(self._broker)
         return self._began
 
     def _newest(self) -> Offsets:
-        with Broker(self.table) as broker:
-            partitions = broker.partitions()
-            low, high = broker.bounds(partitions)
-            last = high
-            if self.table.end.at is not At.NEVER:
-                if self._ends is None:
-                    self._ends = broker.resolve(self.table.end, partitions)
-                high = {
-                    t: {p: min(o, self._ends.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()
-                }
+        """What there is now, not beyond the end that the table names. Raises SourceLost: what comes next is gone."""
+        partitions = self._broker.partitions()
+        low, high = self._broker.bounds(partitions)
+        last = high
+        if self.table.end.at is not At.NEVER:
+            self._ends = self._ends or self._broker.resolve(self.table.end, partitions)
+            high = {t: {p: min(o, self._ends.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()}
         for topic, of in (self._known or {}).items():
             for partition, offset in of.items():
                 there = partition in low.get(topic, {})
@@ -145,8 +146,12 @@ class KafkaReader(DataSourceStreamReader):
         return high
 
 
-def _not_before(offsets: Offsets, low: Offsets) -> Offsets:
-    return {t: {p: max(o, low[t][p]) for p, o in of.items()} for t, of in offsets.items()}
+def _beginning(broker: Broker) -> Offsets:
+    """Where the table says that a new query begins, among what the broker still has."""
+    partitions = broker.partitions()
+    low, _ = broker.bounds(partitions)
+    found = broker.resolve(broker.table.start, partitions)
+    return {t: {p: max(o, low[t][p]) for p, o in of.items()} for t, of in found.items()}
 
 
 def _limited(start: Offsets, newest: Offsets, most: int) -> Offsets:

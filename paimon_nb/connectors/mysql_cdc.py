@@ -14,11 +14,10 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.api import Declared
+from paimon_nb.connectors.api import TOLD, Declared
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, to_column
-from paimon_nb.connectors.kafka_rows import TOLD
 from paimon_nb.engine.data_source import stream_from
 from paimon_nb.engine.errors import crossing_tasks, packed_errors
 from paimon_nb.engine.types import spark_schema, task_batches

@@ -338,7 +338,7 @@ def create_view(job: Job, statement: CreateView) -> Result:
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
         never = no_rows_of_endless(session, statement.query, job.text)
-    run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
+        run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
     session.views[name] = (statement, job.text)
     return summary(f"temporary view {name} created")
 
