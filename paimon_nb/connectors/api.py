@@ -111,5 +111,9 @@ class Sink(ABC):
     """A place for rows."""
 
     @abstractmethod
-    def store(self, batch: DataFrame) -> int:
-        """Take the rows of one batch or micro-batch; `rowkind` may be a last column. Returns how many they were."""
+    def store(self, batch: DataFrame, number: int | None = None) -> int:
+        """Take some rows; `rowkind` may be a last column. Returns how many they were.
+
+        Args:
+            number: of the micro-batch in its query, which may come again after a crash; None: the rows come only once.
+        """

@@ -14,5 +14,5 @@ class Blackhole(Sink):
     def __init__(self, declared: Declared) -> None:
         declared.only("property-version")
 
-    def store(self, batch: DataFrame) -> int:
+    def store(self, batch: DataFrame, number: int | None = None) -> int:
         return int(batch.count())

@@ -43,7 +43,7 @@ class FilesSink(Sink):
         self.path, self.format, self.given = _place(declared)
         self.given.pop("mode", None)
 
-    def store(self, batch: DataFrame) -> int:
+    def store(self, batch: DataFrame, number: int | None = None) -> int:
         # Kept, to be written and counted from the same rows: the source may be read only once.
         batch = batch.drop("rowkind").persist()
         try:

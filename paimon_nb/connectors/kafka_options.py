@@ -88,6 +88,8 @@ class KafkaTable:
     reset: str | None
     """`properties.auto.offset.reset`."""
     partitioner: str
+    transactions: str | None
+    """`sink.transactional-id-prefix` of a sink that is exactly-once; None: at-least-once."""
     most: int
     """Records that a micro-batch takes at most."""
     patience_s: float
@@ -130,6 +132,7 @@ def read_options(declared: Declared) -> KafkaTable:
         client,
         reset,
         _partitioner(declared),
+        _transactions(declared),
         declared.parsed("scan.max-records", 1_000_000, _positive),
         declared.parsed("properties.request.timeout.ms", 15_000, _positive) / 1000,
     )
@@ -141,13 +144,18 @@ def _partitioner(declared: Declared) -> str:
         raise BadOptionValue(
             f"'sink.partitioner' cannot be {said!r}", hint="default, fixed or round-robin", option="sink.partitioner"
         )
-    for option in ("sink.delivery-guarantee", "sink.semantic"):
-        if declared.options.get(option, "at-least-once") not in ("at-least-once", "none"):
-            raise UnsupportedOperation(
-                f"'{option}' = {declared.options[option]!r} is not built",
-                hint="'at-least-once' is; a Paimon table takes each row exactly once",
-            )
     return said
+
+
+def _transactions(declared: Declared) -> str | None:
+    given = declared.options
+    option = "sink.delivery-guarantee" if "sink.delivery-guarantee" in given else "sink.semantic"
+    said = given.get(option, "at-least-once")
+    if said not in ("exactly-once", "at-least-once", "none"):
+        raise BadOptionValue(
+            f"'{option}' cannot be {said!r}", hint="exactly-once, at-least-once or none", option=option
+        )
+    return declared.need("sink.transactional-id-prefix") if said == "exactly-once" else None
 
 
 def _place(declared: Declared, prefix: str, default: At) -> Place:

@@ -1,9 +1,10 @@
-"""Rows as records of Kafka, at least once: a task is done when the broker has acknowledged its records."""
+"""Rows as records of Kafka. A task is done when the broker has acknowledged its records: at least once, or as a transaction."""
 
 from __future__ import annotations
 
 import datetime as dt
 import itertools
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,10 @@ from paimon_nb.connectors.api import KIND, Sink
 from paimon_nb.connectors.formats import open_encoder
 from paimon_nb.connectors.formats.api import BEFORE, DELETE, INSERT
 from paimon_nb.connectors.kafka_client import QUIET, kafka, reason
+from paimon_nb.connectors.kafka_once import SETTINGS, Transaction, Turn
 from paimon_nb.connectors.kafka_options import WRITABLE, KafkaTable, Part
 from paimon_nb.engine.errors import crossing_tasks
+from paimon_nb.engine.stream_write import query_id
 from paimon_nb.engine.types import from_spark_arrow
 
 if TYPE_CHECKING:
@@ -40,21 +43,22 @@ class KafkaSink(Sink):
                 )
         self.takes_changes = table.upserts or open_encoder(table.value.inside, table.value.options).changes
 
-    def store(self, batch: DataFrame) -> int:
+    def store(self, batch: DataFrame, number: int | None = None) -> int:
         fields, told = self.table.declared.stored, KIND in batch.columns and self.takes_changes
         if KIND in batch.columns and not told:
             self._only_inserts(batch)
         # What tells changes keeps the order of a key's changes: one task writes them.
         rows = batch.select(*[f.name for f in fields], *([KIND] if told else []))
-        rows = rows.coalesce(1) if told or self.table.upserts else rows
+        turn = self._turn(batch, number)
+        rows = rows.coalesce(1) if told or self.table.upserts or turn else rows
         zone = str(batch.sparkSession.conf.get("spark.sql.session.timeZone"))
         table, extra = self.table, self.extra
 
         @crossing_tasks
         def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            with Writer(table, extra) as writer:
-                count = 0
-                for piece in batches:
+            count = 0
+            with Writer(table, extra, turn) as writer:
+                for piece in batches if writer.wanted else ():
                     arrow = pa.Table.from_batches([piece])
                     kinds = arrow.column(KIND).to_pylist() if told else [INSERT] * arrow.num_rows
                     plain = from_spark_arrow(arrow.select([f.name for f in fields]), fields, zone)
@@ -62,6 +66,12 @@ class KafkaSink(Sink):
             yield pa.record_batch([pa.array([count], pa.int64())], names=["sent"])
 
         return sum(row[0] for row in rows.mapInArrow(send, "sent bigint").collect())
+
+    def _turn(self, batch: DataFrame, number: int | None) -> Turn | None:
+        if self.table.transactions is None:
+            return None
+        owner = uuid.uuid4().hex if number is None else query_id(batch)
+        return Turn(f"{self.table.transactions}-{owner}", number)
 
     def _only_inserts(self, batch: DataFrame) -> None:
         from pyspark.sql import functions as F
@@ -75,16 +85,17 @@ class KafkaSink(Sink):
 
 
 class Writer:
-    """A producer and how a row becomes a record. Leaving the block waits for the broker.
+    """A producer and how a row becomes a record. Leaving the block waits for the broker, and ends the transaction of a turn.
 
     Raises SourceUnavailable: the broker did not take everything.
     """
 
-    def __init__(self, table: KafkaTable, extra: dict[str, str]) -> None:
+    def __init__(self, table: KafkaTable, extra: dict[str, str], turn: Turn | None) -> None:
         self.table, self.extra = table, extra
         lib = self.lib = kafka()
         client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-        settings = {"enable.idempotence": "true", "linger.ms": "5", **client, **QUIET}
+        settings = {"enable.idempotence": "true", "linger.ms": "5", **(SETTINGS if turn else {}), **client, **QUIET}
+        settings |= {"transactional.id": turn.owner} if turn else {}
         try:
             self.producer = lib.Producer(settings)
         except (lib.KafkaException, ValueError, TypeError) as error:
@@ -94,10 +105,15 @@ class Writer:
         self._value = open_encoder(table.value.inside, table.value.options)
         self._key = open_encoder(table.key.inside, table.key.options) if table.key else None
         self._failed: list[str] = []
-        self._turn = itertools.count()
+        self._next = itertools.count()
         self._partitions = 0
+        self._transaction = None if turn is None else Transaction(table, self.producer, turn)
+        self.wanted = True
+        """The rows are still to be sent."""
 
     def __enter__(self) -> Writer:
+        if self._transaction is not None:
+            self.wanted = self._transaction.begin()
         if self.table.partitioner == "round-robin":
             topic = self.table.topics[0]
             self._partitions = len(
@@ -107,7 +123,10 @@ class Writer:
 
     def __exit__(self, kind: Any, *_: object) -> None:
         left = self.producer.flush(_FLUSH_S if kind is None else 0)
-        if kind is None and (left or self._failed):
+        failed = kind is not None or left or self._failed
+        if self._transaction is not None and self.wanted:
+            self._transaction.abort() if failed else self._transaction.commit()
+        if kind is None and failed:
             why = self._failed[0] if self._failed else f"{left} records were not acknowledged"
             raise SourceUnavailable(
                 f"Kafka at {self.table.client['bootstrap.servers']} did not take the rows: {why}",
@@ -145,7 +164,7 @@ class Writer:
         if more.get("headers") is not None:
             given["headers"] = list(more["headers"])
         if self._partitions:
-            given["partition"] = next(self._turn) % self._partitions
+            given["partition"] = next(self._next) % self._partitions
         elif self.table.partitioner == "fixed":
             given["partition"] = 0
         while True:

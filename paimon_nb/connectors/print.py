@@ -24,7 +24,7 @@ class Print(Sink):
         self.mark = f"{mark}> " if mark else ""
         self.to_error = declared.parsed("standard-error", False, parse_bool)
 
-    def store(self, batch: DataFrame) -> int:
+    def store(self, batch: DataFrame, number: int | None = None) -> int:
         rows = batch.collect()
         out = sys.stderr if self.to_error else sys.stdout
         for row in rows:

@@ -96,7 +96,7 @@ class IntoSink:
         self._buffer = IntoBuffer()
 
     def accept(self, batch: DataFrame, number: int) -> None:
-        self.rows += self.sink.store(self.align(batch))
+        self.rows += self.sink.store(self.align(batch), number)
 
     def replace(self, result: DataFrame) -> None:
         from paimon_nb.engine.frames import from_arrow

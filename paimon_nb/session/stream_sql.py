@@ -221,13 +221,13 @@ def insert_into_connector(job: Job, statement: Insert, target: CreateTable, *, s
     from paimon_nb.session.query import run_query
 
     assert statement.query is not None
-    name = target.name[-1]
-    output = IntoSink(sink_of(target), lambda frame: _lined_up(frame, target))
+    name, sink = target.name[-1], sink_of(target)
     if streams:
+        output = IntoSink(sink, lambda frame: _lined_up(frame, target))
         return insert_stream(job, statement, output, job_name(job, name))
     frame = run_query(job.session, statement.query, job.text, job.params)
-    output.accept(frame, 0)
-    return summary(f"{output.rows} row{'s' * (output.rows != 1)} inserted into {name}")
+    count = sink.store(_lined_up(frame, target))
+    return summary(f"{count} row{'s' * (count != 1)} inserted into {name}")
 
 
 def _lined_up(frame: DataFrame, target: CreateTable) -> DataFrame:
