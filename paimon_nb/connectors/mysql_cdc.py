@@ -115,7 +115,7 @@ def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
 def _changes(client: MySqlClient, conf: MySqlConf, start: str, end: str) -> Iterator[Told]:
     at = start
     while not is_behind(at, end):
-        with Binlog(conf, at, is_mariadb=client.is_mariadb, waits=False) as binlog:
+        with Binlog(conf, at, is_mariadb=client.is_mariadb) as binlog:
             for transaction in binlog.transactions():
                 at = transaction.position
                 for c in transaction.changes:

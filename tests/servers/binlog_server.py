@@ -11,6 +11,14 @@ from typing import Any
 
 from server_kit import NotHere, Restartable, free_port
 
+_USERS = """
+CREATE OR REPLACE USER root@'127.0.0.1' IDENTIFIED BY 'password';
+GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;
+CREATE OR REPLACE USER cdc@'%' IDENTIFIED BY 'cdc-secret';
+GRANT ALL ON *.* TO cdc@'%';
+"""
+"""Who may do what. The password of root is that of the documents."""
+
 
 class MariaDb(Restartable):
     """The server's process."""
@@ -24,12 +32,15 @@ class MariaDb(Restartable):
         self.port = free_port()
         self._socket = f"/tmp/paimon-nb-{self.port}.sock"  # a socket's path may not be long
         self.log = root / "mariadb.log"
+        users = root / "users.sql"
+        users.write_text(_USERS)
         self.command = [
             server, "--no-defaults", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
             "--bind-address=127.0.0.1", f"--user={getpass.getuser()}", "--server-id=1", "--log-bin=mysql-bin",
             "--binlog-format=ROW", "--binlog-row-image=FULL", "--binlog-row-metadata=FULL", f"--pid-file={root / 'pid'}",
             "--innodb-buffer-pool-size=32M", "--performance-schema=OFF", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=2",
             "--innodb-use-native-aio=0",  # io_uring hangs on some kernels
+            f"--init-file={users}",
         ]  # fmt: skip
         done = subprocess.run(
             [install, "--no-defaults", f"--datadir={root / 'data'}", f"--user={getpass.getuser()}", "--skip-test-db", "--innodb-use-native-aio=0",
@@ -39,14 +50,14 @@ class MariaDb(Restartable):
         assert done.returncode == 0, done.stdout + done.stderr
 
     def ready(self) -> None:
-        self.run("CREATE USER IF NOT EXISTS cdc@'%' IDENTIFIED BY 'cdc-secret'", "GRANT ALL ON *.* TO cdc@'%'")
+        self.run("SELECT 1")
 
     # -- what tests do with it
 
     def connect(self) -> Any:
         import pymysql
 
-        return pymysql.connect(host="127.0.0.1", port=self.port, user="root", autocommit=True, init_command="SET time_zone='+00:00'")  # fmt: skip
+        return pymysql.connect(host="127.0.0.1", port=self.port, user="root", password="password", autocommit=True, init_command="SET time_zone='+00:00'")  # fmt: skip
 
     def run(self, *statements: str) -> list[tuple[Any, ...]]:
         """The rows of the last statement."""

@@ -26,6 +26,8 @@ WORDS = {
     "`<your-db>`": "`default`",
     "  ...\n": "  'topic' = 'orders', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json'\n",
     "WITH (\n...\n)": "WITH (\n'bucket' = '1'\n)",
+    "'hostname' = 'mysql'": "'hostname' = '127.0.0.1'",
+    "'port' = '3306'": "'port' = '{mysql}'",
     "kafka:9092": "{broker}",  # last: what stands in for ... names the broker, too
 }
 TOPICS: dict[str, list[str]] = {
@@ -44,6 +46,12 @@ TOPICS: dict[str, list[str]] = {
     "orders": ['{"order_id": 1, "user_id": 10, "amount": 5, "order_time": "2025-10-19 00:00:00"}'],
     "t": [],
 }
+DATABASE = (
+    "CREATE DATABASE mydb",
+    "CREATE TABLE mydb.users (user_id BIGINT PRIMARY KEY, name VARCHAR(20), email TEXT)",
+    "INSERT INTO mydb.users VALUES (60, 'Eve', 'e'), (61, 'Fay', NULL)",
+)
+"""What the database server of the documents holds."""
 PLACEHOLDERS = {
     "users": "(user_id BIGINT, name STRING, tier STRING, PRIMARY KEY (user_id) NOT ENFORCED)",
     "events": "(event_id STRING, user_id BIGINT, country STRING, PRIMARY KEY (event_id, user_id, country) NOT ENFORCED)",
@@ -58,7 +66,7 @@ _USERS = (
     + _KEEP
 )
 _KAFKA = "CREATE TABLE {0} ({1}) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json')"
-_SYNCED = "CREATE TABLE paimon_catalog.my_db.users (user_id BIGINT, name STRING, email STRING)"
+_SYNCED = "CREATE TABLE paimon_catalog.my_db.users (user_id BIGINT, name STRING, email STRING, PRIMARY KEY (user_id) NOT ENFORCED)"
 _T = "CREATE TABLE {0} (id INT, p STRING, a INT, b INT) PARTITIONED BY (p); INSERT INTO {0} VALUES (1, '0', 3, 1), (2, '0', 1, 2); INSERT INTO {0} VALUES (3, '0', 2, 3)"
 _IDS = f"CREATE TABLE T (id INT, PRIMARY KEY (id) NOT ENFORCED) {_KEEP}; " + "; ".join(
     f"INSERT INTO T VALUES ({i})" for i in range(1, 13)
@@ -105,6 +113,8 @@ LEFT: dict[tuple[str, int], str] = {
     # (document, first line): a query over what the block left behind
     ("000", 208): "SHOW TABLES IN my_db",
     ("000", 356): "SELECT name, email FROM users WHERE user_id = 1",
+    ("000", 437): "SELECT * FROM paimon_catalog.my_db.users",
+    ("000", 468): "SELECT * FROM paimon_catalog.my_db.users",
     ("000", 499): "SELECT user_id FROM downstream_sink",
     ("000", 569): "SELECT event_id FROM events",
     ("000", 677): "SELECT user_id, activity_type, dt FROM paimon.analytics.user_activity",
@@ -154,8 +164,8 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         407: [_users(*range(10, 21)), _users(*range(5, 21))],
         415: ["ran", ("df", 10)],
         425: [_users(*range(6, 11))],
-        437: ["ran", "waits"],
-        468: ["ran", "ran"],
+        437: ["ran", "ran", "->", [(60, "Eve", "e"), (61, "Fay", None)]],
+        468: ["ran", "ran", "->", [(60, "Eve", "e"), (61, "Fay", None), (70, "Gil", "new")]],
         489: ["ran", "ran", "ran"],
         499: ["ran", "ran", "->", [(1,), (2,)]],
         513: ["ran", "ran", [(1, 10, None, None, Decimal("5.00"), dt.datetime(2025, 10, 19))]],
@@ -220,7 +230,6 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         297: [[(8,)], "->", [(10,), (9,)]],
     },
 }  # fmt: skip
-"""For each statement of a block: 'ran'; the sorted rows of a SELECT or CALL; 'waits': it reads a connector that is not built
-yet; rows of a stream are those that it told to be there; 'refused': it needs a service that is not here, and says what to do instead. A block of Python:
-'ran', then name and number of rows of each DataFrame it made. 'not SQL': a list of options. Last, behind '->', what `LEFT` asks.
+"""For each statement of a block: 'ran'; the sorted rows of a SELECT or CALL; rows of a stream are those that it told to be there;
+'refused': it needs a service that is not here, and says what to do instead. A block of Python: 'ran', then name and number of rows of each DataFrame it made. 'not SQL': a list of options. Last, behind '->', what `LEFT` asks.
 """

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from binlog_server import MariaDb
 from document_blocks import BEFORE, CUT, LEFT, PLACEHOLDERS, WORDS
 from kafka_server import KafkaServer
 
@@ -47,8 +48,10 @@ def _statement(lines: list[str]) -> str:
 class Stage:
     """One workbench for one document."""
 
-    def __init__(self, wb: paimon_nb.Workbench, place: Path, patch: pytest.MonkeyPatch, broker: KafkaServer) -> None:
-        self.wb, self.place, self.patch, self.broker = wb, place, patch, broker
+    def __init__(
+        self, wb: paimon_nb.Workbench, place: Path, patch: pytest.MonkeyPatch, broker: KafkaServer, mariadb: MariaDb
+    ) -> None:
+        self.wb, self.place, self.patch, self.broker, self.mariadb = wb, place, patch, broker, mariadb
 
     def play(self, document: str, folder: Path) -> dict[int, list[Any]]:
         """What each block gives, by its first line: see `document_blocks.OUTCOMES`."""
@@ -94,7 +97,7 @@ class Stage:
         except UnsupportedOperation as error:
             if not error.hint:
                 return f"no next step: {error}"
-            return "waits" if "not built yet" in str(error) else "refused"
+            return "refused"
         except PaimonError as error:
             return f"{type(error).__name__}: {error}"
         return rows if isinstance(statement, Query | Call) else "ran"
@@ -150,5 +153,7 @@ class Stage:
     def local(self, text: str) -> str:
         """Warehouses on this machine, placeholders filled; nothing else is touched."""
         for word, meant in WORDS.items():
-            text = text.replace(word, meant.format(place=self.place, broker=self.broker.address))
+            text = text.replace(
+                word, meant.format(place=self.place, broker=self.broker.address, mysql=self.mariadb.port)
+            )
         return re.sub(r"(CREATE TABLE (\w+) )\(\.\.\.\)", lambda m: m[1] + PLACEHOLDERS[m[2]], text)

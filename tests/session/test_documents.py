@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from document_blocks import BEFORE, LEFT, OUTCOMES, TOPICS
+from document_blocks import BEFORE, DATABASE, LEFT, OUTCOMES, TOPICS
 from document_stage import Stage, blocks
 
 
@@ -24,9 +24,16 @@ def topics(broker):
     return broker
 
 
+@pytest.fixture(scope="module")
+def database(mariadb):
+    """The database server with the documents' table."""
+    mariadb.run(*DATABASE)
+    return mariadb
+
+
 @pytest.fixture
-def stage(swb, spark, tmp_path, monkeypatch, topics):
-    yield Stage(swb, tmp_path, monkeypatch, topics)
+def stage(swb, spark, tmp_path, monkeypatch, topics, database):
+    yield Stage(swb, tmp_path, monkeypatch, topics, database)
     for key in [k for k in spark.conf.getAll if k.startswith("spark.sql.catalog.paimon")]:
         spark.conf.unset(key)
 
