@@ -12,7 +12,7 @@ from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 
 if TYPE_CHECKING:
-    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
+    from paimon_nb.connectors.cdc.job import SyncJob
 
 
 def _sync_table(
@@ -26,7 +26,8 @@ def _sync_table(
     table_conf: str | Mapping[str, str] | None,
     interval: int | None,
 ) -> pa.Table:
-    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync, Naming, SyncOptions
+    from paimon_nb.connectors.cdc.job import Naming, SyncOptions
+    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
 
@@ -59,7 +60,8 @@ def _sync_database(
     table_conf: str | Mapping[str, str] | None,
     interval: int | None,
 ) -> pa.Table:
-    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync, Naming, SyncOptions
+    from paimon_nb.connectors.cdc.job import Naming, SyncOptions
+    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
 
@@ -73,7 +75,7 @@ def _sync_database(
     return _started(context, sync, f"mysql_sync_database {database}")
 
 
-def _started(context: Context, sync: MySqlSync, name: str) -> pa.Table:
+def _started(context: Context, sync: SyncJob, name: str) -> pa.Table:
     sync.start()
     context.notes += sync.notes
     job = context.add_job(name, sync, lambda: sync.rows)
