@@ -42,7 +42,8 @@ def kafka() -> Any:
 
 
 class Broker:
-    """A consumer that belongs to no running group, and finds a broker again that went away. Close it."""
+    """A consumer that belongs to no running group. Close it; make a new one after SourceUnavailable: librdkafka keeps the epoch
+    of a partition's leader, and a broker that came back refuses it."""
 
     def __init__(self, table: KafkaTable) -> None:
         self.table = table
@@ -115,6 +116,13 @@ class Broker:
             return {t: {**rest.get(t, {}), **named.get(t, {})} for t, _ in partitions}
         return self._group(place, partitions)
 
+    def beginning(self) -> Offsets:
+        """Where the table says that a new reader begins, among what the broker still has. Raises as `resolve`."""
+        partitions = self.partitions()
+        low, _ = self.bounds(partitions)
+        found = self.resolve(self.table.start, partitions)
+        return {t: {p: max(o, low[t][p]) for p, o in of.items()} for t, of in found.items()}
+
     def commit(self, offsets: Offsets) -> None:
         """Note the progress in the table's group. Best effort: the checkpoint is what counts."""
         places = [self.lib.TopicPartition(t, int(p), o) for t, of in offsets.items() for p, o in of.items()]
@@ -124,7 +132,7 @@ class Broker:
             return
 
     def records(self, topic: str, partition: int, first: int, end: int) -> Iterator[list[Message]]:
-        """The records with offsets in [first, end), some at a time. Waits while the broker is away.
+        """The records with offsets in [first, end), some at a time, none while the broker is away and waited for.
 
         Raises: SourceLost: they were dropped. SourceUnavailable: the broker did not come back.
         """
@@ -149,11 +157,11 @@ class Broker:
                     raise lost(topic, partition, at)
                 elif error.fatal() or error.code() in _refusals(lib):
                     raise SourceUnavailable(f"Kafka: {error.str()}", hint="check 'properties.*'")
+            yield taken
             if taken:
                 at = taken[-1].offset() + 1
                 heard = time.monotonic()
-                yield taken
-            elif time.monotonic() - heard > AWAY_S:
+            elif not done and time.monotonic() - heard > AWAY_S:
                 raise self._away(f"nothing came from {topic}-{partition} after offset {at}, {end} was promised")
             if done:
                 return
@@ -217,6 +225,15 @@ class Broker:
         return SourceUnavailable(
             f"Kafka at {servers} does not answer: {why}", hint="check 'properties.bootstrap.servers'"
         )
+
+
+def check_there(known: Offsets, low: Offsets, high: Offsets) -> None:
+    """Raises SourceLost: what comes next for a reader that stands at `known` is gone."""
+    for topic, of in known.items():
+        for partition, offset in of.items():
+            there = partition in low.get(topic, {})
+            if not there or not low[topic][partition] <= offset <= high[topic][partition]:
+                raise lost(topic, int(partition), offset)
 
 
 def lost(topic: str, partition: int, offset: int) -> SourceLost:

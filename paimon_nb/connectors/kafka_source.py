@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.kafka_client import Broker, Offsets, lost
+from paimon_nb.connectors.kafka_client import Broker, Offsets, check_there
 from paimon_nb.connectors.kafka_options import At, KafkaTable
 from paimon_nb.connectors.kafka_rows import RecordRows
 from paimon_nb.engine.data_source import stream_from
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     """What lies between the start and the end that the table names, as of now."""
     with Broker(table) as broker:
-        start = _beginning(broker)
+        start = broker.beginning()
         end = broker.resolve(table.end, broker.partitions())
     pieces = list(_pieces(start, end))
     fields = RecordRows(table).fields
@@ -87,6 +87,7 @@ class KafkaReader(DataSourceStreamReader):
     def stop(self) -> None:
         if "_broker" in vars(self):
             self._broker.close()
+            del self._broker
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
@@ -102,6 +103,7 @@ class KafkaReader(DataSourceStreamReader):
             try:
                 newest = self._newest()
             except SourceUnavailable:
+                self.stop()  # the client would hold on to leaders of before; a new one finds those of now
                 if self._known is None:
                     raise
                 newest = self._known  # a broker that is away has nothing new; it goes on when it is back
@@ -127,7 +129,7 @@ class KafkaReader(DataSourceStreamReader):
     def _beginning(self) -> Offsets:
         """Where the table says that a new query begins; found once."""
         if self._began is None:
-            self._began = _beginning(self._broker)
+            self._began = self._broker.beginning()
         return self._began
 
     def _newest(self) -> Offsets:
@@ -138,20 +140,8 @@ class KafkaReader(DataSourceStreamReader):
         if self.table.end.at is not At.NEVER:
             self._ends = self._ends or self._broker.resolve(self.table.end, partitions)
             high = {t: {p: min(o, self._ends.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()}
-        for topic, of in (self._known or {}).items():
-            for partition, offset in of.items():
-                there = partition in low.get(topic, {})
-                if not there or not low[topic][partition] <= offset <= last[topic][partition]:
-                    raise lost(topic, int(partition), offset)
+        check_there(self._known or {}, low, last)
         return high
-
-
-def _beginning(broker: Broker) -> Offsets:
-    """Where the table says that a new query begins, among what the broker still has."""
-    partitions = broker.partitions()
-    low, _ = broker.bounds(partitions)
-    found = broker.resolve(broker.table.start, partitions)
-    return {t: {p: max(o, low[t][p]) for p, o in of.items()} for t, of in found.items()}
 
 
 def _limited(start: Offsets, newest: Offsets, most: int) -> Offsets:
@@ -178,4 +168,5 @@ def _read(table: KafkaTable, topic: str, partition: int, first: int, end: int) -
     decode = RecordRows(table)
     with Broker(table) as broker:
         for messages in broker.records(topic, partition, first, end):
-            yield from task_batches(decode.rows(messages).combine_chunks(), decode.fields)
+            if messages:
+                yield from task_batches(decode.rows(messages).combine_chunks(), decode.fields)

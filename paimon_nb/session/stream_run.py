@@ -6,6 +6,7 @@ import copy
 import json
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -28,11 +29,14 @@ from paimon_nb.table.stream import Position
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _ORDER = ("-U", "-D", "+I", "+U")
+_STARTS = 3
 
 
 def start_stream(
@@ -52,7 +56,22 @@ def start_stream(
     mode = "update" if plan.shape is Shape.STATE and plan.grouped else "append"
     writer = frame.writeStream.outputMode(mode).foreachBatch(store)
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
-    return writer.option("checkpointLocation", checkpoint).start()
+    return _begun(writer.option("checkpointLocation", checkpoint))
+
+
+def _begun(writer: DataStreamWriter) -> StreamingQuery:
+    """The query, when its sources have answered or it has failed.
+
+    A source of ours is a Python process, and Spark gives it ten seconds to call back; no setting makes them more. They are
+    not enough on a machine that is busy enough. Nothing has happened by then, so the query begins again.
+    """
+    for _ in range(_STARTS):
+        query = writer.start()
+        while query.isActive and query.status["message"].startswith("Initializing"):
+            time.sleep(0.02)
+        if "Python worker failed to connect back" not in str(query.exception()):
+            break
+    return query
 
 
 @contextmanager

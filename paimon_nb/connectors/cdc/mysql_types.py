@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from decimal import Context
 from decimal import Decimal as Number
 from typing import Any
 
@@ -34,6 +35,8 @@ MODES = (
 _TYPE = re.compile(r"^\s*(?P<name>[a-z]+(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S)
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _EPOCH = dt.datetime(1970, 1, 1)
+WIDE = Context(prec=100)
+"""For decimals of 38 digits: Python's own context keeps 28."""
 
 
 def parse_modes(text: str | None) -> frozenset[str]:
@@ -143,7 +146,7 @@ def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
     match t:
         case Decimal():
             scale = Number(1).scaleb(-t.scale)
-            return lambda v: Number(str(v)).quantize(scale)
+            return lambda v: Number(str(v)).quantize(scale, context=WIDE)
         case Timestamp() | LocalZonedTimestamp():
             per = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[arrow_type(t).unit]
             return lambda v: _moment(v, per)
