@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
@@ -107,9 +108,13 @@ class StreamJob:
         if isinstance(self.running, RefreshLoop):
             loop = self.running
             return self.wait_for(lambda: loop.is_current, timeout)
-        query: Any = self.running
-        # Spark's own way to wait knows no deadline. A trigger that found nothing new tells as much.
-        return self.wait_for(lambda: query.recentProgress and not _found_rows(query), timeout)
+        # Spark's own way to wait knows no deadline, so it waits in a thread that ends with the query at the latest.
+        waiting = threading.Thread(target=_process_available, args=(self.running,), daemon=True)
+        waiting.start()
+        done = self.wait_for(lambda: not waiting.is_alive(), timeout)
+        if self.error is not None:
+            raise self.error
+        return done
 
     def wait_for(self, condition: Callable[[], bool], timeout: float = 180) -> bool:
         """Wait until something is true, the job ended, or the time is over. Raises the job's error."""
@@ -203,9 +208,9 @@ class Jobs:
             self.folders.pop().cleanup()
 
 
-def _found_rows(query: Any) -> bool:
-    status = query.status
-    return bool(status["isDataAvailable"] or status["isTriggerActive"])
+def _process_available(query: Any) -> None:
+    with suppress(Exception):  # the query's own error is told by the job
+        query.processAllAvailable()
 
 
 def query_of(job: StreamJob) -> StreamingQuery | None:
