@@ -176,7 +176,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         631: ["ran"],
         663: ["ran", "ran"],
         677: ["ran", "ran", "ran", "ran", "ran", "ran", "ran", "ran", "->", [(5, "login", "2025-10-19")]],
-        761: ["ran", ("df", 4), ("result", 2)],
+        761: ["ran", ("df", 5), ("result", 3)],
         782: ["ran", ("df", 15)],
         792: [_users(*range(11, 21))],
         831: [[(True,)], [(True,)], "->", [(0, 1), (5, 1), (5, 2)]],
