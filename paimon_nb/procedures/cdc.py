@@ -1,9 +1,9 @@
-"""Databases and topics kept in tables: mysql_sync_table, mysql_sync_database. Each CALL starts a job of the session."""
+"""Databases and topics kept in tables: mysql_sync_table, kafka_sync_table and their databases. Each CALL starts a job of the session."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,41 +13,75 @@ from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row
 
 if TYPE_CHECKING:
     from paimon_nb.connectors.cdc.job import SyncJob
+    from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
+    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
+
+Conf = str | Mapping[str, str]
+"""'k=v,k2=v2', or from the command line a dict."""
+
+
+def _mysql_sync_table(context: Context, table: str, mysql_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
+
+    name = _name(context, table)
+    conf = parse_options(mysql_conf)
+    return _sync_table(
+        context, "mysql", MySqlSync, name, {**conf, "table-name": conf.get("table-name") or name.table}, **more
+    )
+
+
+def _kafka_sync_table(context: Context, table: str, kafka_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
+
+    return _sync_table(context, "kafka", KafkaSync, _name(context, table), parse_options(kafka_conf), **more)
+
+
+def _mysql_sync_database(context: Context, mysql_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
+
+    return _sync_database(context, "mysql", MySqlSync, parse_options(mysql_conf), **more)
+
+
+def _kafka_sync_database(context: Context, kafka_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
+
+    return _sync_database(context, "kafka", KafkaSync, parse_options(kafka_conf), **more)
 
 
 def _sync_table(
     context: Context,
-    table: str,
-    mysql_conf: str | Mapping[str, str],
+    source: str,
+    kind: type[MySqlSync] | type[KafkaSync],
+    name: Name,
+    conf: Mapping[str, str],
+    *,
     primary_keys: str | None,
     partition_keys: str | None,
     computed_column: str | None,
     type_mapping: str | None,
-    table_conf: str | Mapping[str, str] | None,
+    table_conf: Conf | None,
     interval: int | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
-    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
 
-    name = _name(context, table)
     given = TargetOptions(
         parse_names(partition_keys), parse_names(primary_keys), _texts(computed_column), parse_options(table_conf)
     )
-    conf = parse_options(mysql_conf)
-    if not conf.get("table-name"):
-        conf["table-name"] = name.table
     options = SyncOptions(
         Naming(name.database, name.table), given, parse_modes(type_mapping), interval_s=_seconds(interval)
     )
-    return _started(context, MySqlSync(context.catalog, conf, options), f"mysql_sync_table {name}")
+    return _started(context, kind(context.catalog, conf, options), f"{source}_sync_table {name}")
 
 
 def _sync_database(
     context: Context,
+    source: str,
+    kind: type[MySqlSync] | type[KafkaSync],
+    conf: Mapping[str, str],
+    *,
     database: str,
-    mysql_conf: str | Mapping[str, str],
     table_prefix: str | None,
     table_suffix: str | None,
     including_tables: str | None,
@@ -57,11 +91,10 @@ def _sync_database(
     primary_keys: str | None,
     partition_keys: str | None,
     type_mapping: str | None,
-    table_conf: str | Mapping[str, str] | None,
+    table_conf: Conf | None,
     interval: int | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
-    from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
 
@@ -71,8 +104,7 @@ def _sync_database(
     )  # fmt: skip
     given = TargetOptions(parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf))
     options = SyncOptions(naming, given, parse_modes(type_mapping), bool(ignore_incompatible), _seconds(interval))
-    sync = MySqlSync(context.catalog, parse_options(mysql_conf), options)
-    return _started(context, sync, f"mysql_sync_database {database}")
+    return _started(context, kind(context.catalog, conf, options), f"{source}_sync_database {database}")
 
 
 def _started(context: Context, sync: SyncJob, name: str) -> pa.Table:
@@ -98,47 +130,57 @@ def _seconds(interval: int | None) -> float:
     return 1.0 if interval is None else interval / 1000
 
 
-_CONF = Argument(
+_MYSQL = Argument(
     "mysql_conf", required=True, many=True,
     doc="'hostname=..,port=..,username=..,password=..,database-name=..,table-name=..'; the last two are regular expressions",
 )  # fmt: skip
+_KAFKA = Argument(
+    "kafka_conf", required=True, many=True,
+    doc="'properties.bootstrap.servers=..,topic=..,value.format=..': debezium-json, canal-json, maxwell-json or json; also scan.startup.mode ...",
+)  # fmt: skip
+_TABLE = Argument("table", required=True, doc="[database.]table; made if it is absent")
 _KEYS = (
     Argument("primary_keys", doc="'a,b'; else the source's", also=("primaryKeys",)),
     Argument("partition_keys", doc="'a,b'", also=("partitionKeys",)),
+)
+_COMPUTED = Argument(
+    "computed_column", many=True, doc="'dt=date_format(at,yyyy-MM-dd);y=year(at)'", also=("computedColumn",)
 )
 _MORE = (
     Argument("type_mapping", doc="tinyint1-not-bool, to-nullable, to-string, char-to-string, longtext-to-bytes, bigint-unsigned-to-bigint"),
     Argument("table_conf", many=True, doc="options of the table, 'bucket=4,changelog-producer=input'"),
     Argument("interval", "span", doc="between commits, '1 s'"),
 )  # fmt: skip
+_DATABASE = Argument("database", required=True, doc="made if it is absent")
+_NAMES = (
+    Argument("table_prefix", doc="before each name"),
+    Argument("table_suffix", doc="behind each name"),
+    Argument("including_tables", doc="regular expression", also=("includingTables",)),
+    Argument("excluding_tables", doc="regular expression", also=("excludingTables",)),
+    Argument("merge_shards", "bool", doc="tables of one name in several databases share a table (true)"),
+    Argument("ignore_incompatible", "bool", doc="leave out tables that do not fit, instead of failing"),
+)
 MYSQL_SYNC_TABLE = Procedure(
     "mysql_sync_table",
     "Keep a MySQL or MariaDB table, or the shards of one, in a table: its rows, then every change, new columns included.",
-    (
-        Argument("table", required=True, doc="[database.]table; made if it is absent"),
-        _CONF,
-        *_KEYS,
-        Argument(
-            "computed_column", many=True, doc="'dt=date_format(at,yyyy-MM-dd);y=year(at)'", also=("computedColumn",)
-        ),
-        *_MORE,
-    ),
-    _sync_table,
+    (_TABLE, _MYSQL, *_KEYS, _COMPUTED, *_MORE),
+    _mysql_sync_table,
 )
 MYSQL_SYNC_DATABASE = Procedure(
     "mysql_sync_database",
     "Keep all tables of a MySQL or MariaDB database that have a primary key in tables of their names.",
-    (
-        Argument("database", required=True, doc="made if it is absent"),
-        _CONF,
-        Argument("table_prefix", doc="before each name"),
-        Argument("table_suffix", doc="behind each name"),
-        Argument("including_tables", doc="regular expression", also=("includingTables",)),
-        Argument("excluding_tables", doc="regular expression", also=("excludingTables",)),
-        Argument("merge_shards", "bool", doc="tables of one name in several databases share a table (true)"),
-        Argument("ignore_incompatible", "bool", doc="leave out tables that do not fit, instead of failing"),
-        *_KEYS,
-        *_MORE,
-    ),
-    _sync_database,
+    (_DATABASE, _MYSQL, *_NAMES, *_KEYS, *_MORE),
+    _mysql_sync_database,
+)
+KAFKA_SYNC_TABLE = Procedure(
+    "kafka_sync_table",
+    "Keep a change log in Kafka in a table: columns as the messages tell them, new ones included.",
+    (_TABLE, _KAFKA, *_KEYS, _COMPUTED, *_MORE),
+    _kafka_sync_table,
+)
+KAFKA_SYNC_DATABASE = Procedure(
+    "kafka_sync_database",
+    "Keep all tables that a change log in Kafka tells of in tables of their names, those without keys left out.",
+    (_DATABASE, _KAFKA, *_NAMES, *_KEYS, *_MORE),
+    _kafka_sync_database,
 )

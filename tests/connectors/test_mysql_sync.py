@@ -253,7 +253,7 @@ def churn_again(mariadb, table: str, count: int, seed: int) -> None:
 
 
 def test_a_sync_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, mariadb, shop):
-    equal_at_the_end(wb, mariadb, shop, 600, 1, kills=1)
+    equal_at_the_end(wb, mariadb, shop, 1_000, 1, kills=1)
 
 
 @pytest.mark.nightly

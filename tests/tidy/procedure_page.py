@@ -36,6 +36,8 @@ EXAMPLES: dict[str, str] = {
     "expire_snapshots": "CALL sys.expire_snapshots('t', 2)",
     "expire_tags": "CALL sys.expire_tags('t', '2020-01-01 00:00:00')",
     "fast_forward": "CALL sys.fast_forward('t', 'dev')",
+    "kafka_sync_database": "CALL sys.kafka_sync_database(database => 'ods', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop,value.format=canal-json')",
+    "kafka_sync_table": "CALL sys.kafka_sync_table(`table` => 'ods.orders', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop.orders,value.format=debezium-json', primary_keys => 'id')",
     "mark_partition_done": "CALL sys.mark_partition_done('t', 'dt=2025-10-19;dt=2025-10-20')",
     "merge_into": "CALL sys.merge_into('t', '', '', 's', 't.id = s.id', '', 'v = s.v', '', '*')",
     "mysql_sync_database": "CALL sys.mysql_sync_database(database => 'ods', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop')",
@@ -59,6 +61,8 @@ EXAMPLES: dict[str, str] = {
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
+    "kafka_sync_database": _JOB.format(""),
+    "kafka_sync_table": _JOB.format("ods.orders"),
     "merge_into": "| result |\n|---|\n| true |",
     "mysql_sync_database": _JOB.format("ods.customers, ods.orders"),
     "mysql_sync_table": _JOB.format("ods.orders"),

@@ -76,6 +76,10 @@ class SyncJob(ABC):
     def work(self) -> None:
         """Follow the source until it ends or `_stop` is set. Raises its error."""
 
+    @abstractmethod
+    def position_of(self, target: Target) -> str:
+        """The place in the source's log that a target has everything before."""
+
     @property
     def rows(self) -> int:
         """Changes stored since the start."""
@@ -116,11 +120,11 @@ class SyncJob(ABC):
             target.grow(wanted)
         return target
 
-    def commit(self, position: str) -> None:
+    def commit(self) -> None:
         """Make visible what every target was given, with the place behind it."""
         for target in self.targets.values():
             if target.pending:
-                target.commit(position)
+                target.commit(self.position_of(target))
 
     def leave_out(self, sources: str, error: PaimonError) -> None:
         """Go on without some source tables, where the options allow it or they are without keys in a database. Raises `error`."""

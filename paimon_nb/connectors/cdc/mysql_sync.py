@@ -78,6 +78,9 @@ class MySqlSync(SyncJob):
                     raise
                 self._stop.wait(0.5)
 
+    def position_of(self, target: Target) -> str:
+        return self.position
+
     def _restart_from_tables(self) -> None:
         """Forget what is not committed and go on from what the tables say."""
         for target in self.targets.values():
@@ -120,16 +123,16 @@ class MySqlSync(SyncJob):
         with MySqlClient(self.conf) as client:
             while True:
                 if until is not None and is_behind(self.position, until):
-                    self.commit(self.position)
+                    self.commit()
                     return True
                 for transaction in reader.transactions():
                     self._take(transaction)
                     if time.monotonic() - committed > self.options.interval_s:
-                        self.commit(self.position)
+                        self.commit()
                         committed = time.monotonic()
                     if self._stop.is_set():
                         break
-                self.commit(self.position)
+                self.commit()
                 committed = time.monotonic()
                 if self._stop.wait(0.05):
                     return True
@@ -139,7 +142,7 @@ class MySqlSync(SyncJob):
 
     def _take(self, transaction: Transaction) -> None:
         if transaction.reshaped:
-            self.commit(self.position)
+            self.commit()
             with MySqlClient(self.conf) as client:
                 self._adopt(client.tables(), first=False)
             self.position = transaction.position  # only now: rows of the same GTID may follow (CREATE TABLE ... SELECT)

@@ -1,0 +1,225 @@
+"""Messages of change logs as events: which source table, which columns with which types, which changes. Pure.
+
+Where a message tells no types, columns are STRING. Source: Paimon's RecordParsers (DebeziumJsonRecordParser, CanalRecordParser,
+MaxwellRecordParser, JsonRecordParser), Debezium's and Kafka Connect's logical types.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from paimon_nb.base.registry import Registry
+from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
+from paimon_nb.connectors.formats.api import AFTER, FormatOptions, Unreadable
+from paimon_nb.connectors.formats.envelopes import CanalDecoder, DebeziumDecoder, MaxwellDecoder
+from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, need_object
+from paimon_nb.format.types import DataType, parse_type
+
+_STRING = parse_type("STRING")
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one message tells."""
+
+    database: str
+    table: str
+    """'' where the message does not say."""
+    columns: Mapping[str, DataType]
+    primary_keys: tuple[str, ...]
+    """() where the message does not say."""
+    changes: tuple[tuple[str, Mapping[str, Any]], ...]
+    """Row kind and values, as `mysql_types.to_column` takes them."""
+
+
+def parse_event(format: str, message: bytes | None, key: bytes | None, modes: Collection[str]) -> Event | None:
+    """The event in a record; None for one that changes no rows. Raises Unreadable."""
+    if not message:
+        return None
+    try:
+        parsed = need_object(json.loads(message, parse_float=Decimal), "the message")
+        event = EVENTS.find(format)(parsed, modes)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(str(error)) from None
+    return event if event is None or event.primary_keys else replace(event, primary_keys=_keys(key, event))
+
+
+def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
+    """The names in a record's key, where it is an object of some of the columns."""
+    try:
+        told = json.loads(key or b"null")
+    except ValueError:
+        return ()
+    told = told.get("payload", told) if isinstance(told, dict) else None
+    return tuple(told) if isinstance(told, dict) and set(told) <= set(event.columns) else ()
+
+
+def _debezium(message: dict[str, Any], modes: Collection[str]) -> Event | None:
+    typed = "payload" in message and "schema" in message
+    envelope = need_object(message["payload"] if typed else message, "the envelope")
+    if envelope.get("op") is None:
+        return None  # what tells a schema change, or a heartbeat
+    source = envelope.get("source") or {}
+    if envelope["op"] == "u" and envelope.get("before") is None:
+        changes = [(AFTER, need_object(envelope.get("after"), "'after'"))]  # no image before: the key tells the row
+    else:
+        changes = list(_DEBEZIUM.records(envelope))
+    columns, read = _of_connect(message["schema"], modes) if typed else _untyped(changes)
+    return Event(str(source.get("db", "")), str(source.get("table", "")), columns, (), _read(changes, read))
+
+
+def _canal(message: dict[str, Any], modes: Collection[str]) -> Event | None:
+    changes = list(_CANAL.records(message))
+    if not changes:
+        return None
+    types = {n: MySqlType.parse(str(t)) for n, t in (message.get("mysqlType") or {}).items()}
+    untyped, read = _untyped(changes)
+    columns = {n: paimon_type(types[n], modes) if n in types else untyped[n] for n in changes[0][1]}
+    read = {**read, **{n: _of_mysql(t) for n, t in types.items()}}
+    keys = tuple(message.get("pkNames") or ())
+    return Event(str(message.get("database", "")), str(message.get("table", "")), columns, keys, _read(changes, read))
+
+
+def _maxwell(message: dict[str, Any], modes: Collection[str]) -> Event | None:
+    if str(message.get("type")) not in ("insert", "update", "delete", "bootstrap-insert"):
+        return None
+    changes = list(_MAXWELL.records({**message, "type": str(message["type"]).removeprefix("bootstrap-")}))
+    columns, read = _untyped(changes)
+    keys = tuple(message.get("primary_key_columns") or ())
+    return Event(str(message.get("database", "")), str(message.get("table", "")), columns, keys, _read(changes, read))
+
+
+def _plain(message: dict[str, Any], modes: Collection[str]) -> Event:
+    changes = list(_JSON.records(message))
+    columns, read = _untyped(changes)
+    return Event("", "", columns, (), _read(changes, read))
+
+
+EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Registry(
+    "format of change logs",
+    {
+        "debezium-json": _debezium,
+        "canal-json": _canal,
+        "maxwell-json": _maxwell,
+        "json": _plain,
+    },
+)
+
+
+def _records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords:
+    return kind((), FormatOptions(name, {}), *more)
+
+
+_DEBEZIUM, _CANAL = _records(DebeziumDecoder, "debezium-json", {}), _records(CanalDecoder, "canal-json", {})
+_MAXWELL, _JSON = _records(MaxwellDecoder, "maxwell-json", {}), _records(JsonDecoder, "json")
+"""They take envelopes apart into changes."""
+Read = Callable[[Any], Any]
+
+
+def _read(
+    changes: list[tuple[str, dict[str, Any]]], read: Mapping[str, Read]
+) -> tuple[tuple[str, dict[str, Any]], ...]:
+    try:
+        return tuple(
+            (kind, {n: None if v is None else read[n](v) if n in read else _text(v) for n, v in row.items()})
+            for kind, row in changes
+        )
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise Unreadable(str(error)) from None
+
+
+def _untyped(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Read]]:
+    names = {n: None for _, row in changes for n in row}
+    return dict.fromkeys(names, _STRING), dict.fromkeys(names, _text)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str | Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+# -- canal: MySQL's types, all values as text
+
+
+def _of_mysql(t: MySqlType) -> Read:
+    match t.name:
+        case "date":
+            return lambda v: None if v.startswith("0000") else dt.date.fromisoformat(v)
+        case "datetime" | "timestamp":
+            return lambda v: None if v.startswith("0000") else dt.datetime.fromisoformat(v)
+        case "time":
+            return lambda v: dt.time.fromisoformat(v)
+        case "bit":
+            size = (t.first(1) + 7) // 8
+            return int if t.first(1) == 1 else lambda v: int(v).to_bytes(size, "big")
+    if t.name.endswith(("blob", "binary")):
+        return lambda v: v.encode("latin-1")  # Canal writes bytes as characters
+    return _text
+
+
+# -- debezium: the types of Kafka Connect
+
+
+def _of_connect(schema: Any, modes: Collection[str]) -> tuple[dict[str, DataType], dict[str, Read]]:
+    """Types and readers of the columns, from the schema of the image after a change, or of that before."""
+    images = {f.get("field"): f for f in need_object(schema, "'schema'").get("fields") or ()}
+    image = images.get("after") or images.get("before") or {}
+    columns: dict[str, DataType] = {}
+    read: dict[str, Read] = {}
+    for field in image.get("fields") or ():
+        text, read[field["field"]] = _connect_type(field)
+        columns[field["field"]] = _STRING if "to-string" in modes else parse_type(text)
+    return columns, read
+
+
+def _connect_type(field: Mapping[str, Any]) -> tuple[str, Read]:
+    name, plain = str(field.get("name") or ""), str(field.get("type"))
+    parameters = field.get("parameters") or {}
+    match name.rpartition(".")[2]:
+        case "Decimal":
+            scale = int(parameters.get("scale", 0))
+            precision = int(parameters.get("connect.decimal.precision", 38))
+            return f"DECIMAL({precision}, {scale})", lambda v: _unscaled(v, scale)
+        case "Date":
+            return "DATE", lambda v: (_EPOCH + dt.timedelta(days=v)).date()
+        case "Timestamp":
+            return "TIMESTAMP(3)", lambda v: _EPOCH + dt.timedelta(milliseconds=v)
+        case "MicroTimestamp":
+            return "TIMESTAMP(6)", lambda v: _EPOCH + dt.timedelta(microseconds=v)
+        case "NanoTimestamp":
+            return "TIMESTAMP(6)", lambda v: _EPOCH + dt.timedelta(microseconds=v // 1000)
+        case "ZonedTimestamp":
+            return "TIMESTAMP(6) WITH LOCAL TIME ZONE", lambda v: dt.datetime.fromisoformat(v).astimezone(dt.UTC)
+        case "Time":
+            return "TIME(3)", lambda v: dt.timedelta(milliseconds=v)
+        case "MicroTime":
+            return "TIME(3)", lambda v: dt.timedelta(microseconds=v)
+        case "Bits":
+            width = (int(parameters.get("length", 1)) + 7) // 8
+            return f"BINARY({width})", lambda v: base64.b64decode(v)[::-1].rjust(width, b"\0")
+        case "EnumSet":
+            return "ARRAY<STRING>", _text
+    match plain:
+        case "boolean":
+            return "BOOLEAN", bool
+        case "int8" | "int16" | "int32" | "int64":
+            return {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INT", "int64": "BIGINT"}[plain], int
+        case "float" | "float32":
+            return "FLOAT", float
+        case "double" | "float64":
+            return "DOUBLE", float
+        case "bytes":
+            return "BYTES", lambda v: base64.b64decode(v)
+    return "STRING", _text
+
+
+def _unscaled(value: str, scale: int) -> Decimal:
+    return Decimal(int.from_bytes(base64.b64decode(value), "big", signed=True)).scaleb(-scale, WIDE)
