@@ -80,7 +80,7 @@ class KafkaServer(Restartable):
         cluster = uuid.uuid4().hex[:22]
         done = subprocess.run(
             [*self._java, "kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(self.config)],
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         self.command = [*self._java, "kafka.Kafka", str(self.config)]
@@ -120,18 +120,31 @@ class KafkaServer(Restartable):
                     producer.poll(0.1)
         assert producer.flush(60) == 0
 
-    def take(self, topic: str, count: int, partitions: Sequence[int] = (0,)) -> list[tuple[bytes | None, bytes | None]]:
-        """The first records of a topic as (key, value), when there are `count` of them."""
+    def take(
+        self, topic: str, count: int, partitions: Sequence[int] = (0,), idle_s: float = 30
+    ) -> list[tuple[bytes | None, bytes | None]]:
+        """The first committed records of a topic as (key, value): `count` of them, or fewer when nothing comes for so long."""
         from confluent_kafka import Consumer, TopicPartition
 
         consumer = Consumer({"bootstrap.servers": self.address, "group.id": "take", "enable.auto.commit": False})
         consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
         taken: list[tuple[bytes | None, bytes | None]] = []
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + idle_s
         while len(taken) < count and time.monotonic() < deadline:
-            taken += [(m.key(), m.value()) for m in consumer.consume(count, 0.5) if m.error() is None]
+            found = [(m.key(), m.value()) for m in consumer.consume(count, 0.5) if m.error() is None]
+            taken += found
+            deadline = time.monotonic() + idle_s if found else deadline
         consumer.close()
         return taken
+
+    def ends(self, topic: str, partitions: Sequence[int] = (0,)) -> list[int]:
+        """The offset behind the last record of each partition."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "ends"})
+        found = [consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10)[1] for p in partitions]
+        consumer.close()
+        return found
 
 
 if __name__ == "__main__":
