@@ -207,7 +207,8 @@ def equal_at_the_end(wb, broker, count: int, kills: int) -> None:
     topic = broker.topic("kills", 3)
     command = [sys.executable, "-m", "paimon_nb.cli", "kafka_sync_table", "--warehouse", wb.session.catalog.warehouse, "--table", "t",
                *[w for k, v in conf(broker, topic, "maxwell-json").items() for w in ("--kafka_conf", f"{k}={v}")],
-               "--table_conf", "bucket=2,merge-engine=aggregation,fields.v.aggregate-function=listagg", "--interval", "50 ms"]  # fmt: skip
+               *[w for option in ("bucket=2", "merge-engine=aggregation", "fields.v.aggregate-function=listagg") for w in ("--table_conf", option)],
+               "--interval", "50 ms"]  # fmt: skip
     environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
     random_ = random.Random(uuid.uuid4().int)
     wanted: dict[str, list[str]] = {}
