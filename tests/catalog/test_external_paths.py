@@ -18,7 +18,7 @@ from paimon_nb.table.write import TableWrite
 @pytest.fixture
 def scattered(tmp_path: Path) -> Path:
     """A warehouse with a table of two files, one of them at another place."""
-    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb = paimon_nb.connect(str(tmp_path / "w"), options={"data-file.external-paths": f"file://{tmp_path}/away"})
     wb.run("CREATE TABLE t (k INT, v STRING)")
     table = wb.table("t")
     table.append(pa.table({"k": pa.array([1], pa.int32()), "v": ["near"]}))

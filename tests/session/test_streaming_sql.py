@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from paimon_nb.base.errors import SqlSyntaxError, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, SqlSyntaxError, UnknownName, UnsupportedOperation
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
 
@@ -183,21 +183,21 @@ def test_a_job_that_fails_says_why(swb):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "error", "words"),
     [
-        ("INSERT INTO plain SELECT v, COUNT(*) FROM plain2 GROUP BY v", "no primary key"),
-        ("INSERT INTO plain SELECT v, COUNT(*) FROM kt GROUP BY v", "no primary key"),
-        ("INSERT INTO plain SELECT a.v, 1 FROM made AS a JOIN kt ON a.v = kt.v", "cannot be grouped or joined"),
-        ("SELECT * FROM kafka", "not built yet"),
+        ("INSERT INTO plain SELECT v, COUNT(*) FROM plain2 GROUP BY v", UnsupportedOperation, "no primary key"),
+        ("INSERT INTO plain SELECT v, COUNT(*) FROM kt GROUP BY v", UnsupportedOperation, "no primary key"),
+        ("INSERT INTO plain SELECT a.v, 1 FROM made AS a JOIN kt ON a.v = kt.v", UnsupportedOperation, "cannot group, sort or join"),
+        ("SELECT * FROM kafka", BadOptionValue, "either 'topic' or 'topic-pattern'"),
     ],
-)
-def test_what_a_stream_cannot_do_is_said_before_it_starts(wb, text, words):
+)  # fmt: skip
+def test_what_a_stream_cannot_do_is_said_before_it_starts(wb, text, error, words):
     keyed(wb, "kt")
     wb.run("CREATE TABLE plain (v STRING, n BIGINT); CREATE TABLE plain2 (v STRING)")
     wb.run("CREATE TEMPORARY TABLE made (v STRING) WITH ('connector' = 'datagen')")
     wb.run("CREATE TEMPORARY TABLE kafka (v STRING) WITH ('connector' = 'kafka')")
     wb.run(STREAMING)
-    with pytest.raises(UnsupportedOperation, match=words):
+    with pytest.raises(error, match=words):
         wb.run(text)
     assert wb.run("SHOW JOBS").arrow.num_rows == 0
 
