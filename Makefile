@@ -27,7 +27,7 @@ lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 test: $(SETUP) ## All that a change must pass (about 12 minutes on 2 cores)
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile -q
-	@$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -n 2 --dist loadgroup -q
+	@$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -n 2 --dist loadfile -q
 	@$(BIN)/python -m pytest --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider -n 2 --dist loadfile -q
 
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)

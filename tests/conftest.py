@@ -32,14 +32,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 REPO = Path(__file__).resolve().parents[1]
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What `--dist loadgroup` keeps together: all browser tests, which share one JupyterLab; else the tests of a file."""
-    for item in items:
-        group = "browser" if item.get_closest_marker("browser") else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real Java tables and the Java oracle, kept beside the repository; tests skip without it."""
