@@ -54,7 +54,7 @@ class Placed:
 def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -> Placed:
     """All rows of the files that may hold rows for which `filter` is true. The snapshot is fixed now."""
     store = table.store
-    own = store.copy({"scan.fallback-branch": ""})  # rows that another branch answers with are not this one's to change
+    own = store.without_fallback()  # rows that another branch answers with are not this one's to change
     plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
     files = single_files(plan)
     fields = (*plan.schema.fields, *_PLACE)

@@ -73,6 +73,10 @@ class TableStore:
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)
 
+    def without_fallback(self) -> TableStore:
+        """The same table, answering for its own partitions only: what a fallback branch has is not this one's."""
+        return self.copy({opt.SCAN_FALLBACK_BRANCH.key: ""})
+
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table read with another of its schemas; this use's dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))

@@ -37,7 +37,7 @@ def rescale(
     if count < 1:
         raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
     store = store.at_newest_schema()
-    plan = plan_scan(store.copy({"scan.fallback-branch": ""}))
+    plan = plan_scan(store.without_fallback())
     live = live_entries(store, plan.snapshot)
     refuse_hidden(store, [e for e in live if partitions is None or partitions(e.partition)])
     scope = Overwrite(

@@ -58,7 +58,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
 
 def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) -> Statistics:
     """What the rows of a snapshot are like. Memory: one split's rows, and `write-buffer-size` for distinct values."""
-    plan = plan_scan(store.copy({"scan.snapshot-id": str(snapshot.id), "scan.fallback-branch": ""}))
+    plan = plan_scan(store.without_fallback().copy({"scan.snapshot-id": str(snapshot.id)}))
     names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
     columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1)) for f in fields]
     rows = 0

@@ -37,7 +37,7 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan = plan_scan(store.copy({"scan.fallback-branch": ""}), levels=every_level)
+    plan = plan_scan(store.without_fallback(), levels=every_level)
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past moment is told in its own columns
