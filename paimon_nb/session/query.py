@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
 from paimon_nb.base.name import Name, quote
+from paimon_nb.format.types import DataField
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.division import divided_as_flink
 from paimon_nb.session.hints import check_names, scan_partitions, within
@@ -134,7 +135,7 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     options = {**ref.options, **travelled(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        rows = _global_table(session, found.name)  # an unknown name is refused before Spark is started
+        rows = global_table(session, found.name)  # an unknown name is refused before Spark is started
         return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
@@ -143,7 +144,7 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     chosen = scan_partitions(table, options, lookup=ref.lookup)
     if chosen is not None:
         return _of_partitions(session, ref, table, options, chosen)
-    filter = usable(ref.filter, table)
+    filter = usable(ref.filter, table.schema.fields)
     if ref.places and not table.primary_keys:
         from paimon_nb.engine.where import with_places
 
@@ -161,7 +162,14 @@ def _of_partitions(
 
     from paimon_nb.engine.read import relation
 
-    known = [p for p in (usable(ref.filter, table), usable(within(chosen), table) if chosen else None) if p]
+    known = [
+        p
+        for p in (
+            usable(ref.filter, table.schema.fields),
+            usable(within(chosen), table.schema.fields) if chosen else None,
+        )
+        if p
+    ]
     filter = all_of(known) if known else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
     frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
@@ -173,25 +181,25 @@ _SPARK_DIFFERS = frozenset({"FLOAT", "DOUBLE", "TIMESTAMP_LTZ", "CHAR"})
 """Types whose comparisons mean something else in Spark: NaN, the session's zone, padding. Nothing is skipped by them."""
 
 
-def usable(predicate: Predicate | None, table: Table) -> Predicate | None:
-    """The conjuncts that mean in this table what they mean in Spark; the others are Spark's alone."""
+def usable(predicate: Predicate | None, fields: Sequence[DataField]) -> Predicate | None:
+    """The conjuncts that mean in a table of these columns what they mean in Spark; the others are Spark's alone."""
     from paimon_nb.table.scan.bind import bind
 
-    fields = {f.name.lower(): f for f in table.schema.fields}
+    known = {f.name.lower(): f for f in fields}
     kept: list[Predicate] = []
     for part in conjuncts(predicate):
         names = [c.lower() for c in part.columns()]
-        if any(n not in fields or fields[n].type.root in _SPARK_DIFFERS for n in names):
+        if any(n not in known or known[n].type.root in _SPARK_DIFFERS for n in names):
             continue
         try:
-            bind(part, table.schema.fields)
+            bind(part, fields)
         except PaimonError:
             continue  # Spark casts one side to the other's type; here they just do not compare
         kept.append(part)
     return all_of(kept) if kept else None
 
 
-def _global_table(session: Session, name: Name) -> Any:
+def global_table(session: Session, name: Name) -> Any:
     from paimon_nb.table.system.global_tables import GLOBAL_TABLES
 
     build = GLOBAL_TABLES.get(name.table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Result:
-    """One statement's outcome. Exactly one of `arrow`, `frame` and `live` is set.
+    """One statement's outcome: `arrow`, `frame` or `live`. Small answers of queries have both `arrow` and `frame`.
 
     `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries.
     """
 
     kind: str
     arrow: pa.Table | None = None
-    frame: DataFrame | None = None
+    later: Callable[[], DataFrame] | None = None
+    """Makes `frame`."""
     notes: list[str] = field(default_factory=list)
     """Sentences about what was done that the user may not expect."""
     snapshots: list[tuple[str, int]] = field(default_factory=list)
@@ -31,6 +33,19 @@ class Result:
     """A streaming SELECT that nobody has looked at yet."""
     job: StreamJob | None = None
     """The job that a streaming INSERT started."""
+    _frame: DataFrame | None = None
+
+    @property
+    def frame(self) -> DataFrame | None:
+        """A query's rows in Spark, which starts for it at the latest now."""
+        if self._frame is None and self.later is not None:
+            self._frame = self.later()
+        return self._frame
+
+
+def of_frame(frame: DataFrame) -> Result:
+    """The answer of Spark."""
+    return Result("rows", _frame=frame)
 
 
 def rows(

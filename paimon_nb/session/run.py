@@ -41,9 +41,10 @@ from paimon_nb.plan import (
     Use,
 )
 from paimon_nb.session import admin, change, definition, insert, merge, settings, show
+from paimon_nb.session.chosen import chosen_rows
 from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
-from paimon_nb.session.result import Result
+from paimon_nb.session.result import Result, of_frame
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_sql import stop_job
 
@@ -64,7 +65,10 @@ def _query(job: Job, statement: Query) -> Result:
         from paimon_nb.session.stream_sql import select
 
         return select(job, statement)
-    return Result("rows", frame=run_query(job.session, statement, job.text, job.params))
+    rows = None if job.params else chosen_rows(job.session, statement, job.text)
+    if rows is not None:
+        return Result("rows", arrow=rows, later=lambda: run_query(job.session, statement, job.text, {}))
+    return of_frame(run_query(job.session, statement, job.text, job.params))
 
 
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {

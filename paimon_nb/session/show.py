@@ -13,7 +13,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session import watermark
 from paimon_nb.session.partition import constants
-from paimon_nb.session.result import Result, rows
+from paimon_nb.session.result import Result, of_frame, rows
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -126,7 +126,7 @@ def _functions(job: Job, statement: Show) -> Result:
     from paimon_nb.engine.errors import spark_errors
 
     with spark_errors(job.text, statement.span):
-        return Result("rows", frame=job.session.spark.sql(statement.text))
+        return of_frame(job.session.spark.sql(statement.text))
 
 
 def _table_extended(job: Job, statement: Show) -> Result:

@@ -50,7 +50,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             session.spark,
             table,
             options=ref.options,
-            filter=usable(ref.filter, table),
+            filter=usable(ref.filter, table.schema.fields),
             columns=ref.columns,
             kinds=True if system else None,
         )

@@ -15,13 +15,12 @@ from paimon_nb.base.errors import EngineError, PaimonError, UnknownName
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StreamingQuery
-
     from paimon_nb.session.stream_standing import Standing
+    from paimon_nb.table.stream import Position, StreamBatch, TableStream
 
 
 class Running(Protocol):
-    """What a job needs of a `StreamingQuery`; `RefreshLoop` has the same."""
+    """What a job needs of a `StreamingQuery`; `Loop` has the same."""
 
     @property
     def isActive(self) -> bool: ...  # noqa: N802  Spark's name
@@ -105,7 +104,7 @@ class StreamJob:
 
     def process_available(self, timeout: float = 180) -> bool:
         """Wait until all that was there when it was called went out. Returns whether it did. Raises the job's error."""
-        if isinstance(self.running, RefreshLoop):
+        if isinstance(self.running, Loop):
             loop = self.running
             return self.wait_for(lambda: loop.is_current, timeout)
         # Spark's own way to wait knows no deadline, so it waits in a thread that ends with the query at the latest.
@@ -131,15 +130,16 @@ class StreamJob:
         return f"<StreamJob {self.id[:8]} {self.name}: {self.status}, {self.rows} rows>"
 
 
-class RefreshLoop:
-    """Calls `refresh` in a thread of its own whenever `version` has changed."""
+class Loop:
+    """A stream in a thread of this process; it answers as Spark's `StreamingQuery` does."""
 
-    def __init__(self, version: Callable[[], Any], refresh: Callable[[], None], pause_s: float) -> None:
-        self._version, self._refresh, self._pause_s = version, refresh, pause_s
+    seen: Any = None
+    """The newest snapshot of each table that was dealt with; not a list before the first."""
+
+    def __init__(self) -> None:
         self._stop = threading.Event()
         self._error: BaseException | None = None
-        self._seen: Any = object()
-        self._thread = threading.Thread(target=self._run, name="paimon-refresh", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="paimon-stream", daemon=True)
         self._thread.start()
 
     @property
@@ -147,14 +147,9 @@ class RefreshLoop:
         return self._thread.is_alive()
 
     @property
-    def seen(self) -> Any:
-        """The version of the last refresh."""
-        return self._seen
-
-    @property
     def is_current(self) -> bool:
-        """The last refresh was of the version that is newest now."""
-        return self._seen == self._version()
+        """Everything that is there now was dealt with."""
+        raise NotImplementedError
 
     def stop(self) -> None:
         self._stop.set()
@@ -168,16 +163,70 @@ class RefreshLoop:
     def exception(self) -> BaseException | None:
         return self._error
 
+    def _follow(self) -> None:
+        """Deal with what comes, until `_stop` is set or nothing can come any more."""
+        raise NotImplementedError
+
     def _run(self) -> None:
         try:
-            while not self._stop.is_set():
-                version = self._version()
-                if version != self._seen:
-                    self._refresh()
-                    self._seen = version
-                self._stop.wait(self._pause_s)
+            self._follow()
         except BaseException as error:
             self._error = error
+
+
+class RefreshLoop(Loop):
+    """Calls `refresh` whenever `version` has changed."""
+
+    def __init__(self, version: Callable[[], Any], refresh: Callable[[], None], pause_s: float) -> None:
+        self._version, self._refresh, self._pause_s = version, refresh, pause_s
+        super().__init__()
+
+    @property
+    def is_current(self) -> bool:
+        return bool(self.seen == self._version())
+
+    def _follow(self) -> None:
+        while not self._stop.is_set():
+            version = self._version()
+            if version != self.seen:
+                self._refresh()
+                self.seen = version
+            self._stop.wait(self._pause_s)
+
+
+class TableLoop(Loop):
+    """Hands the batches of one table's stream to `accept`."""
+
+    def __init__(self, stream: TableStream, accept: Callable[[StreamBatch], None]) -> None:
+        self._stream, self._accept = stream, accept
+        self._at: Position | None = None
+        """Where the stream stood when everything before was dealt with."""
+        super().__init__()
+
+    @property
+    def seen(self) -> list[int] | None:
+        return None if self._at is None else [self._at.next - 1]
+
+    @property
+    def is_current(self) -> bool:
+        from paimon_nb.table.stream import newest_position
+
+        newest = newest_position(self._stream.store)
+        if newest is None or self._stream.ended:
+            return True
+        return self._at is not None and not self._at.full and self._at.next >= newest.next
+
+    def _follow(self) -> None:
+        pauses = self._stream.pauses()
+        while not (self._stop.is_set() or self._stream.ended):
+            batch = self._stream.poll()
+            if batch is not None:
+                self._accept(batch)
+                self._at = batch.position
+                pauses = self._stream.pauses()
+            else:
+                self._at = self._stream.position
+                self._stop.wait(next(pauses))
 
 
 class Jobs:
@@ -211,8 +260,3 @@ class Jobs:
 def _process_available(query: Any) -> None:
     with suppress(Exception):  # the query's own error is told by the job
         query.processAllAvailable()
-
-
-def query_of(job: StreamJob) -> StreamingQuery | None:
-    """Spark's query behind a job, for those who need its progress; None for a job that refreshes."""
-    return None if isinstance(job.running, RefreshLoop) else job.running  # type: ignore[return-value]

@@ -132,7 +132,7 @@ class IntoBuffer:
             rows = rows.remove_column(at).add_column(0, OP, rows.column(at))
         else:
             rows = rows.add_column(0, OP, pa.array(["+I"] * rows.num_rows, pa.string()))
-        self._put(rows)
+        self.put(rows)
 
     def replace(self, result: DataFrame) -> None:
         import pyarrow as pa
@@ -146,7 +146,7 @@ class IntoBuffer:
         told = [("-D", self._shown[k]) for k in gone.elements()] + [("+I", shown[k]) for k in come.elements()]
         self._before, self._shown = now, shown
         changes = pa.Table.from_pylist([row for _, row in told], schema=rows.schema)
-        self._put(changes.add_column(0, OP, pa.array([kind for kind, _ in told], pa.string())))
+        self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in told], pa.string())))
 
     def take(self, timeout_s: float = 0) -> list[pa.Table]:
         """What came since the last call; waits for something, at most so long."""
@@ -163,7 +163,8 @@ class IntoBuffer:
             self._closed = True
             self._changed.notify_all()
 
-    def _put(self, rows: pa.Table) -> None:
+    def put(self, rows: pa.Table) -> None:
+        """Changes, `op` first."""
         if not rows.num_rows:
             return
         with self._changed:

@@ -23,8 +23,9 @@ from paimon_nb.session.query import run_query
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream import KINDS
 from paimon_nb.session.stream_jobs import RefreshLoop, Running
-from paimon_nb.session.stream_out import IntoTable, Output
+from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
 from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
+from paimon_nb.session.stream_table import table_loop
 from paimon_nb.table.stream import Position
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def start_stream(
     session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output, name: str
 ) -> Running:
     """Begin. Raises UnsupportedOperation: what Spark or the shape cannot do."""
+    if isinstance(output, IntoBuffer) and (loop := table_loop(plan, query, text, output)) is not None:
+        return loop
     frozen = fork(session)
     if plan.shape is Shape.REFRESH:
         return _refreshing(frozen, plan, query, text, params, output)

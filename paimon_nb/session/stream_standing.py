@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.session.stream_jobs import RefreshLoop, Running
+from paimon_nb.session.stream_jobs import Loop, Running
 
 if TYPE_CHECKING:
     from paimon_nb.session.stream_plan import StreamPlan
@@ -46,7 +46,7 @@ def standings(running: Running, plan: StreamPlan) -> tuple[Standing, ...]:
     Spark tells the offsets of several sources in an order of its own, so a query over two streams has no standing.
     """
     tables = [i.table for i in plan.inputs if i.table is not None]
-    if isinstance(running, RefreshLoop):
+    if isinstance(running, Loop):
         if not isinstance(running.seen, list):
             return ()
         return tuple(Standing(str(t.name), at or 0, newest_of(t)) for t, at in zip(tables, running.seen, strict=True))

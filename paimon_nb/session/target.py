@@ -49,7 +49,7 @@ class Target:
 
         assert self.statement.target is not None
         spark = self.job.session.spark
-        filter = usable(self.statement.target.filter, self.table)
+        filter = usable(self.statement.target.filter, self.table.schema.fields)
         if self.table.store.has_keys:
             return relation(spark, self.table, filter=filter), None
         source = placed(spark, self.table, filter)

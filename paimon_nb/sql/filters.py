@@ -32,7 +32,7 @@ def with_needs(
     """The references with `filter` and `columns` set where the query's text proves them."""
     if not tables or span.stop - span.start > _MAX_LENGTH:
         return tuple(tables)
-    tree = _tree(text, span, tables, edits)
+    tree = tree_of(text, span, tables, edits)
     if tree is None:
         return tuple(tables)
     columns = _columns(tree)
@@ -50,12 +50,12 @@ def with_condition(
     """
     if condition is None or condition.stop - condition.start > _MAX_LENGTH:
         return table
-    tree = _tree(text, condition, found.tables, found.edits, before="SELECT 1 WHERE ")
+    tree = tree_of(text, condition, found.tables, found.edits, before="SELECT 1 WHERE ")
     where = tree.args.get("where") if tree is not None else None
     if where is None:
         return table
     name = (table.alias or table.parts[-1]).lower()
-    known = [_predicate(c, name, alone) for c in _conjuncts(where.this)]
+    known = [predicate_of(c, name, alone) for c in conjuncts_of(where.this)]
     parts = [p for p in known if p is not None]
     return replace(table, filter=all_of(parts)) if parts else table
 
@@ -64,7 +64,7 @@ def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]
     """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case."""
     from sqlglot import exp
 
-    tree = _tree(condition, Span(0, len(condition)), (), (), before="SELECT 1 WHERE ")
+    tree = tree_of(condition, Span(0, len(condition)), (), (), before="SELECT 1 WHERE ")
     where = tree.args.get("where") if tree is not None else None
     if where is None:
         return []
@@ -75,11 +75,11 @@ def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]
             return None
         return node.table.lower(), node.name.lower()
 
-    pairs = [(name(c.left), name(c.right)) for c in _conjuncts(where.this) if isinstance(c, exp.EQ)]
+    pairs = [(name(c.left), name(c.right)) for c in conjuncts_of(where.this) if isinstance(c, exp.EQ)]
     return [(a, b) for a, b in pairs if a is not None and b is not None]
 
 
-def _tree(
+def tree_of(
     text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]], before: str = ""
 ) -> exp.Expression | None:
     """The query with plain numbered names in the place of tables, parsed; None when sqlglot cannot."""
@@ -134,7 +134,7 @@ def _filters(tree: exp.Expression) -> dict[int, Predicate]:
         for alias, number in preserved.items():
             parts = [
                 p
-                for p in (_predicate(c, alias, alone) for c in _conjuncts(where.this))
+                for p in (predicate_of(c, alias, alone) for c in conjuncts_of(where.this))
                 if p is not None
             ]  # fmt: skip
             if parts:
@@ -164,16 +164,16 @@ def _numbered(node: exp.Expression) -> dict[str, int]:
     return {}
 
 
-def _conjuncts(node: exp.Expression) -> list[exp.Expression]:
+def conjuncts_of(node: exp.Expression) -> list[exp.Expression]:
     from sqlglot import exp
 
     node = node.unnest()
     if isinstance(node, exp.And):
-        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+        return [*conjuncts_of(node.left), *conjuncts_of(node.right)]
     return [node]
 
 
-def _predicate(node: exp.Expression, alias: str, alone: bool) -> Predicate | None:
+def predicate_of(node: exp.Expression, alias: str, alone: bool) -> Predicate | None:
     """The condition, or None if any part of it is not plainly about this table."""
     from sqlglot import exp
 
@@ -189,14 +189,14 @@ def _predicate(node: exp.Expression, alias: str, alone: bool) -> Predicate | Non
         return None
     match node:
         case exp.And():
-            parts = [_predicate(p, alias, alone) for p in (node.left, node.right)]
+            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
             known = [p for p in parts if p is not None]
             return all_of(known) if len(known) == 2 else None
         case exp.Or():
-            parts = [_predicate(p, alias, alone) for p in (node.left, node.right)]
+            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
             return Or(tuple(p for p in parts if p)) if all(p is not None for p in parts) else None
         case exp.Not():
-            inner = _predicate(node.this, alias, alone)
+            inner = predicate_of(node.this, alias, alone)
             return None if inner is None else Not(inner)
         case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
             name = _column(node.this, alias, alone)

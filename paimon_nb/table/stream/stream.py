@@ -115,9 +115,8 @@ class TableStream:
         return self
 
     def __next__(self) -> StreamBatch:
-        pause = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
         deadline = None if self.idle_s is None else time.monotonic() + self.idle_s
-        wait = 0.02
+        pauses = self.pauses()
         while True:
             batch = self.poll()
             if batch is not None:
@@ -125,8 +124,16 @@ class TableStream:
             left = None if deadline is None else deadline - time.monotonic()
             if self.ended or (left is not None and left <= 0):
                 raise StopIteration
-            self._closed.wait(wait if left is None else min(wait, left))
-            wait = min(wait * 2, pause)  # quick after news, gentle to the store when nothing happens
+            pause = next(pauses)
+            self._closed.wait(pause if left is None else min(pause, left))
+
+    def pauses(self) -> Iterator[float]:
+        """Seconds to wait after each `poll` without a batch: quick after news, gentle to the store when nothing happens."""
+        most = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
+        pause = 0.02
+        while True:
+            yield pause
+            pause = min(pause * 2, most)
 
     def close(self) -> None:
         """End the stream; an iterator that waits in another thread ends, too."""

@@ -1,0 +1,194 @@
+"""Small queries that only choose rows and columns of one table are answered in this process: they need no Spark.
+
+The first look at a table costs milliseconds then, not the start of a JVM. What is answered here is what Spark would answer;
+whatever could be otherwise is left to it, mistakes in the query too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.name import quote
+from paimon_nb.format.types import (
+    Array,
+    DataField,
+    DataType,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    from_arrow_schema,
+)
+from paimon_nb.plan import Query, TableRef, VersionAsOf
+from paimon_nb.session.hints import check_names, scan_partitions
+from paimon_nb.session.query import global_table, travelled, usable
+from paimon_nb.session.state import Session
+from paimon_nb.table.scan.predicate import Predicate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.sql.selection import Order, Selection
+
+_UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW")
+"""NaN has a place of its own in Spark's order, and nested values theirs."""
+Rows = tuple["pa.Table", tuple[DataField, ...]]
+"""Rows in the types of `format/types`, and the fields that say them."""
+
+
+def chosen_rows(session: Session, query: Query, text: str) -> pa.Table | None:
+    """The rows in the Arrow types of Spark's answers; None: ask Spark."""
+    from paimon_nb.engine.types import to_spark_arrow
+    from paimon_nb.sql.selection import selection_of
+
+    if len(query.tables) != 1 or not _ours(session, query.tables[0]):
+        return None
+    selection = selection_of(query, text)
+    if selection is None:
+        return None
+    try:
+        found = _read(session, query.tables[0], selection)
+    except PaimonError:
+        return None  # said again, with its place in the text, on the other way
+    if found is None:
+        return None
+    rows, fields = found
+    if selection.count is not None:
+        return _counted(rows.num_rows, selection.count)
+    columns = columns_of(selection, fields)
+    kept = _ordered(rows, selection, fields, columns)
+    if columns is None or kept is None:
+        return None
+    by_name = {f.name: f for f in fields}
+    told = [by_name[c] for c, _ in columns]
+    if any(_has_zone(f.type) for f in told):
+        return None
+    stop = kept.num_rows if selection.limit is None else selection.offset + selection.limit
+    part = kept.slice(selection.offset, max(0, stop - selection.offset)).select([f.name for f in told])
+    return to_spark_arrow(part, told).rename_columns([name for _, name in columns])
+
+
+def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:
+    """(column, name in the result); None for a name that is not surely one column, which Spark explains."""
+    if selection.columns is None:
+        return [(f.name, f.name) for f in fields]
+    found = [(_one(said, fields), name) for said, name in selection.columns]
+    chosen = [(column, name) for column, name in found if column is not None]
+    return chosen if len(chosen) == len(found) else None
+
+
+def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> bool:
+    """Whether the condition means here what it means in Spark, whatever its time zone."""
+    from paimon_nb.engine import filter as engine
+
+    return condition is None or usable(condition, fields) == condition == engine.usable(condition, fields, "?")
+
+
+def _ours(session: Session, ref: TableRef) -> bool:
+    """Whether the name means a table of ours, and a moment of it that is said without Spark."""
+    if ref.lookup or ref.places or not isinstance(ref.travel, VersionAsOf | None):
+        return False
+    if len(ref.parts) > 1:
+        return True
+    if ref.parts[0] in session.views or ref.parts[0] in session.temporary:
+        return False
+    if not session.spark_may_know:
+        return True
+    return session.spark_started and not session.spark.catalog.tableExists(quote(ref.parts[0]))
+
+
+def _read(session: Session, ref: TableRef, selection: Selection) -> Rows | None:
+    """All rows for which the condition holds, with the columns that are asked for at least."""
+    from paimon_nb.table.scan.evaluate import keep
+
+    check_names(ref.options)
+    options = {**ref.options, **travelled(session, ref.travel)}
+    found = session.find(ref.parts)
+    if found.name.database == "sys" and found.name.system is None:
+        rows = global_table(session, found.name)
+        fields = tuple(from_arrow_schema(rows.schema))
+    else:
+        table = found.catalog.table(found.name, session.options_of(found))
+        if found.name.system is not None:
+            rows = table.system(found.name.system, options=options)
+            fields = tuple(from_arrow_schema(rows.schema))
+        else:
+            from paimon_nb.engine.read import decide, read_inline
+            from paimon_nb.engine.route import Way
+
+            if scan_partitions(table, options, lookup=False) is not None:
+                return None
+            chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
+            if any(r.way is not Way.INLINE for r in chosen.routes):
+                return None
+            fields = chosen.fields
+            rows = read_inline(chosen, chosen.plan.splits)
+    if not means_the_same(selection.condition, fields):
+        return None
+    return keep(selection.condition, rows, fields), fields
+
+
+def _needed(selection: Selection) -> list[str] | None:
+    """Columns to read; None = all."""
+    if selection.columns is None:
+        return None
+    condition = () if selection.condition is None else sorted(selection.condition.columns())
+    return [*(c for c, _ in selection.columns), *(o.column for o in selection.order), *condition]
+
+
+def _counted(count: int, name: str) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([count], pa.int64())})
+
+
+def _ordered(
+    rows: pa.Table, selection: Selection, fields: Sequence[DataField], columns: list[tuple[str, str]] | None
+) -> pa.Table | None:
+    """The rows in order; None for an order that is not surely Spark's."""
+    for order in reversed(selection.order):
+        column = _ordering(order, fields, columns or [])
+        if column is None:
+            return None
+        rows = _sorted(rows, column, order)
+    return rows
+
+
+def _ordering(order: Order, fields: Sequence[DataField], columns: Sequence[tuple[str, str]]) -> str | None:
+    """The column that a part of ORDER BY means: a name in the result goes before one of the table."""
+    named = [column for column, name in columns if name.lower() == order.column.lower()]
+    column = named[0] if len(named) == 1 else None if named else _one(order.column, fields)
+    if column is None or next(f for f in fields if f.name == column).type.root in _UNSORTABLE:
+        return None
+    return column
+
+
+def _sorted(rows: pa.Table, column: str, order: Order) -> pa.Table:
+    """Stable, so that several parts are carried out one after the other, the last one first."""
+    import pyarrow.compute as pc
+
+    direction = "descending" if order.descending else "ascending"
+    nulls = "at_start" if order.nulls_first else "at_end"
+    return rows.take(pc.array_sort_indices(rows.column(column), direction, null_placement=nulls))
+
+
+def _one(said: str, fields: Sequence[DataField]) -> str | None:
+    """The column of a written name; None when there is none, or several that differ by case."""
+    meant = [f.name for f in fields if f.name.lower() == said.lower()]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _has_zone(t: DataType) -> bool:
+    """Whether its values are shown in the session's time zone, which is Spark's to know."""
+    match t:
+        case LocalZonedTimestamp():
+            return True
+        case Array() | Multiset():
+            return _has_zone(t.element)
+        case Map():
+            return _has_zone(t.key) or _has_zone(t.value)
+        case Row():
+            return any(_has_zone(f.type) for f in t.fields)
+    return False

@@ -1,0 +1,41 @@
+"""A streaming SELECT that only chooses columns and rows of one table is read in this process: its first rows need no Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.plan import Query
+from paimon_nb.session.chosen import columns_of, means_the_same
+from paimon_nb.session.stream_jobs import TableLoop
+from paimon_nb.session.stream_out import OP, IntoBuffer
+from paimon_nb.session.stream_plan import Shape, StreamPlan
+
+if TYPE_CHECKING:
+    from paimon_nb.table.stream import StreamBatch
+
+
+def table_loop(plan: StreamPlan, query: Query, text: str, output: IntoBuffer) -> TableLoop | None:
+    """Begin to read; None when the query does more, or Spark may understand it otherwise."""
+    from paimon_nb.sql.selection import selection_of
+
+    only = plan.inputs[0]
+    if plan.shape is not Shape.ROWS or only.table is None or only.ref.span != query.tables[0].span:
+        return None
+    selection = selection_of(query, text)
+    if selection is None or not selection.row_by_row:
+        return None
+    table = only.table.copy(only.ref.options)
+    columns = columns_of(selection, table.schema.fields)
+    if columns is None or not means_the_same(selection.condition, table.schema.fields):
+        return None
+    stream = table.stream(columns=list(dict.fromkeys(c for c, _ in columns)), where=selection.condition)
+
+    def accept(batch: StreamBatch) -> None:
+        rows = batch.rows
+        if only.adds_only:
+            import pyarrow.compute as pc
+
+            rows = rows.filter(pc.starts_with(rows.column(0), "+"))
+        output.put(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
+
+    return TableLoop(stream, accept)
