@@ -14,8 +14,10 @@ from decimal import Decimal as Number
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.errors import PaimonError
 from paimon_nb.engine.types import is_nano
 from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar
+from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.predicate import (
     And,
     Compare,
@@ -51,8 +53,17 @@ def usable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) 
         fields: the table's columns; names are found in any case, as Spark finds them. zone: the session's time zone.
     """
     types = {f.name.lower(): f.type for f in fields}
-    kept = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone)]
+    kept = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
     return all_of(kept) if kept else None
+
+
+def _fits(part: Predicate, fields: Sequence[DataField]) -> bool:
+    """Whether the literals are values at all: DATE '2020-13-01' is none, and Spark says what becomes of it."""
+    try:
+        bind(part, fields)
+    except PaimonError:
+        return False
+    return True
 
 
 def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> bool:

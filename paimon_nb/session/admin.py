@@ -9,7 +9,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Analyze, Call, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
-from paimon_nb.session.query import replaced_names, usable
+from paimon_nb.session.query import replaced_names
 from paimon_nb.session.result import Result, of_frame, rows, summary
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ def _change_plan(job: Job, change: RowChange) -> list[str]:
         else "files with touched rows are written anew"
     )
     lines = [f"{type(change).__name__} of {target.table.name}: {how}"]
-    filter = usable(change.target.filter, target.table.schema.fields) if change.target else None
+    filter = change.target.filter if change.target else None
     lines.append(explain_relation(None, target.table, filter=filter))
     for ref in change.tables:
         ours = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
         if ours:
             source = session.table(ref.parts, ref.options)
-            lines.append(explain_relation(None, source, filter=usable(ref.filter, source.schema.fields), columns=ref.columns))
+            lines.append(explain_relation(None, source, filter=ref.filter, columns=ref.columns))
     return lines
 
 

@@ -23,7 +23,7 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.hints import check_names, scan_partitions
-from paimon_nb.session.query import global_table, travelled, usable
+from paimon_nb.session.query import global_table, travelled
 from paimon_nb.session.state import Session
 from paimon_nb.table.scan.predicate import Predicate
 
@@ -81,9 +81,9 @@ def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[
 
 def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> bool:
     """Whether the condition means here what it means in Spark, whatever its time zone."""
-    from paimon_nb.engine import filter as engine
+    from paimon_nb.engine.filter import usable
 
-    return condition is None or usable(condition, fields) == condition == engine.usable(condition, fields, "?")
+    return condition is None or usable(condition, fields, zone="?") == condition
 
 
 def _ours(session: Session, ref: TableRef) -> bool:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
 from paimon_nb.base.name import Name, quote
-from paimon_nb.format.types import DataField
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.division import divided_as_flink
 from paimon_nb.session.hints import check_names, scan_partitions, within
 from paimon_nb.session.state import Session
-from paimon_nb.table.scan.predicate import Predicate, all_of, conjuncts
+from paimon_nb.table.scan.predicate import all_of
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -144,12 +143,11 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     chosen = scan_partitions(table, options, lookup=ref.lookup)
     if chosen is not None:
         return _of_partitions(session, ref, table, options, chosen)
-    filter = usable(ref.filter, table.schema.fields)
     if ref.places and not table.primary_keys:
         from paimon_nb.engine.where import with_places
 
-        return with_places(session.spark, table.copy(options), filter, ref.places)
-    return relation(session.spark, table, options=options, filter=filter, columns=ref.columns)
+        return with_places(session.spark, table.copy(options), ref.filter, ref.places)
+    return relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
 
 
 def _of_partitions(
@@ -162,41 +160,12 @@ def _of_partitions(
 
     from paimon_nb.engine.read import relation
 
-    known = [
-        p
-        for p in (
-            usable(ref.filter, table.schema.fields),
-            usable(within(chosen), table.schema.fields) if chosen else None,
-        )
-        if p
-    ]
+    known = [p for p in (ref.filter, within(chosen) if chosen else None) if p is not None]
     filter = all_of(known) if known else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
     frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
     each = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in chosen]
     return frame.where(reduce(lambda a, b: a | b, each, F.lit(False)))
-
-
-_SPARK_DIFFERS = frozenset({"FLOAT", "DOUBLE", "TIMESTAMP_LTZ", "CHAR"})
-"""Types whose comparisons mean something else in Spark: NaN, the session's zone, padding. Nothing is skipped by them."""
-
-
-def usable(predicate: Predicate | None, fields: Sequence[DataField]) -> Predicate | None:
-    """The conjuncts that mean in a table of these columns what they mean in Spark; the others are Spark's alone."""
-    from paimon_nb.table.scan.bind import bind
-
-    known = {f.name.lower(): f for f in fields}
-    kept: list[Predicate] = []
-    for part in conjuncts(predicate):
-        names = [c.lower() for c in part.columns()]
-        if any(n not in known or known[n].type.root in _SPARK_DIFFERS for n in names):
-            continue
-        try:
-            bind(part, fields)
-        except PaimonError:
-            continue  # Spark casts one side to the other's type; here they just do not compare
-        kept.append(part)
-    return all_of(kept) if kept else None
 
 
 def global_table(session: Session, name: Name) -> Any:

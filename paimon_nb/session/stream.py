@@ -14,7 +14,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.plan import TableRef
-from paimon_nb.session.query import at, usable
+from paimon_nb.session.query import at
 from paimon_nb.session.state import Session
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             session.spark,
             table,
             options=ref.options,
-            filter=usable(ref.filter, table.schema.fields),
+            filter=ref.filter,
             columns=ref.columns,
             kinds=True if system else None,
         )

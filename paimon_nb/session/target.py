@@ -10,7 +10,7 @@ from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Assignment, RowChange, Span
 from paimon_nb.session.insert import column_named
-from paimon_nb.session.query import borrowed_views, replaced_names, usable
+from paimon_nb.session.query import borrowed_views, replaced_names
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Target:
 
         assert self.statement.target is not None
         spark = self.job.session.spark
-        filter = usable(self.statement.target.filter, self.table.schema.fields)
+        filter = self.statement.target.filter
         if self.table.store.has_keys:
             return relation(spark, self.table, filter=filter), None
         source = placed(spark, self.table, filter)

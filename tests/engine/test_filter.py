@@ -42,6 +42,7 @@ NOW = dt.datetime(2024, 1, 1)
         (Compare("n9", "=", NOW), "UTC", False),
         (Compare("da", "=", dt.date(2024, 1, 1)), "UTC", True),
         (Compare("da", "=", "2024-1-1"), "UTC", False),
+        (Compare("da", "=", "2024-13-01"), "UTC", False),
         (Compare("t", "=", dt.time(1)), "UTC", False),
         (Compare("nope", "=", 1), "UTC", False),
         (In("i", (1, 2)), "UTC", True),
