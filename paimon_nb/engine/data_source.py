@@ -13,8 +13,14 @@ _counter = itertools.count()
 
 
 def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> DataFrame:
-    """The stream of a subclass of `kind` with these attributes; what an option of a query plan must not show goes here."""
+    """The stream of a subclass of `kind` with these attributes; what an option of a query plan must not show goes here.
+
+    Raises EngineError: Spark's Python process is gone.
+    """
+    from paimon_nb.engine.errors import spark_errors
+
     name = f"paimon_{kind.__name__.lower()}_{next(_counter)}"
     attributes = {"name": classmethod(lambda cls: name), **carried}
     spark.dataSource.register(type(name, (kind,), attributes))
-    return spark.readStream.format(name).load()
+    with spark_errors():
+        return spark.readStream.format(name).load()

@@ -37,6 +37,10 @@ _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|cancelled part of cancelled job group|OPERATION_CANCELED|Job \d+ cancelled"
 )
+_WORKER_GONE = re.compile(
+    r"Python worker (?:exited unexpectedly|failed to connect back)|SocketException: (?:Connection reset|Broken pipe)"
+    r"|java\.io\.(?:EOFException|IOException: (?:Stream closed|Broken pipe|Connection reset))"
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,6 +77,12 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
     condition = _call(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
+    if _WORKER_GONE.search(whole) and not _TRACE_END.search(whole):
+        return EngineError(
+            "a Python process of Spark's is gone: it was killed, or there was not enough memory",
+            hint="run the statement again; a stream goes on from its checkpoint",
+            condition=condition,
+        )
     parameters = _call(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)
     message = (

@@ -42,12 +42,15 @@ class LiveRows:
 
     def __init__(self, keep: int) -> None:
         self.keep = keep
+        self._forgotten = 0
+        self.counts: Counter[str] = Counter()
         self.clear()
 
     def clear(self) -> None:
         """Forget everything; numbers of rows go on, so that a page can tell old rows from new ones."""
+        self._forgotten += self.total
         self.rows: deque[tuple[str, list[str | None]]] = deque(maxlen=self.keep)
-        self.counts: Counter[str] = Counter()
+        self.counts = Counter()
         self.columns: list[str] = []
         self.numeric: list[bool] = []
         self.left_out = 0
@@ -77,7 +80,7 @@ class LiveRows:
     def shown(self) -> list[list[Any]]:
         """The newest rows first: [number, kind, values...], as many as a picture may weigh."""
         out: list[list[Any]] = []
-        size, number = 0, self.total
+        size, number = 0, self._forgotten + self.total
         for kind, values in reversed(self.rows):
             size += 8 + sum(len(v) + 3 if v is not None else 5 for v in values)
             if size > MOST_BYTES and out:

@@ -43,7 +43,7 @@ def call(job: Job, statement: Call) -> Result:
 
     context = ProcedureContext(job.session, statement.catalog)
     arrow = call_procedure(context, statement)
-    return Result("rows", arrow=arrow, notes=context.notes, snapshots=context.snapshots)
+    return Result("rows", arrow=arrow, notes=context.notes, snapshots=context.snapshots, job=context.job)
 
 
 def explain(job: Job, statement: Explain) -> Result:

@@ -23,6 +23,8 @@ class ProcedureContext:
         self.catalog: Catalog = session.catalog_named(catalog) if catalog else session.catalog
         self.notes: list[str] = []
         self.snapshots: list[tuple[str, int]] = []
+        self.job: StreamJob | None = None
+        """What the procedure started and left running."""
 
     @property
     def current_database(self) -> str:
@@ -43,7 +45,8 @@ class ProcedureContext:
 
     def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
         """Let SHOW JOBS know something that runs on. Returns the job's id."""
-        return self.session.jobs.add(StreamJob(name, running, rows)).id
+        self.job = self.session.jobs.add(StreamJob(name, running, rows))
+        return self.job.id
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""

@@ -32,7 +32,7 @@ class Result:
     live: LiveResult | None = None
     """A streaming SELECT that nobody has looked at yet."""
     job: StreamJob | None = None
-    """The job that a streaming INSERT started."""
+    """The job that a streaming INSERT or a CALL started."""
     _frame: DataFrame | None = None
 
     @property

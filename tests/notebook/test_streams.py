@@ -31,6 +31,8 @@ def test_the_newest_rows_are_kept_and_all_are_counted() -> None:
     assert counts_text(live.counts) == "2 +I, 1 -U, 1 +U, 1 -D"
     live.clear()
     assert (live.shown(), live.total, counts_text(live.counts)) == ([], 0, "no rows yet")
+    live.add(changes(("+I", 7, "new")))
+    assert live.shown() == [[6, "+I", "7", "new"]]  # no row has the number of one that a page may still show
 
 
 def test_what_is_sent_is_bounded() -> None:
@@ -102,6 +104,32 @@ def test_a_live_table_follows_pauses_seeks_and_stops(wb: Any, table: Any) -> Non
     until(lambda: sorted(ops(live)) == [["+I", "1", "a"], ["+I", "2", "b"], ["+I", "3", "c"]])
     assert live.view["status"] == "RUNNING"
     live.stop()
+
+
+def test_a_look_at_the_old_place_never_comes_after_a_seek(wb: Any, table: Any) -> None:
+    """The follower has looked, is held up, and another thread seeks: what it saw must not go to the page any more."""
+    looked, sought = threading.Event(), threading.Event()
+
+    class HeldUp(LiveTable):
+        def look(self) -> dict[str, Any]:
+            seen = super().look()
+            if threading.current_thread().name == "paimon-live" and seen["total"] == 3 and not looked.is_set():
+                looked.set()
+                sought.wait(0.5)
+            return seen
+
+    live = HeldUp(TableFeed(table, wb.session.jobs), "SELECT * FROM t")
+    seen: list[list[int]] = []
+    live.observe(lambda change: seen.append([row[0] for row in change["new"]["rows"]]), "view")
+    live.follow()
+    table.upsert(rows([3], "c"))
+    assert looked.wait(30)
+    live.hear({"seek": None})
+    sought.set()
+    until(lambda: len(ops(live)) == 3 and min(seen[-1]) > 3)
+    live.stop()
+    newest = [numbers[0] for numbers in seen if numbers]
+    assert newest == sorted(newest), seen
 
 
 def test_a_stream_that_starts_again_while_its_end_is_told_goes_on(wb: Any, table: Any) -> None:

@@ -21,6 +21,7 @@ class Following(Picture):
     def __init__(self, **traits: Any) -> None:
         self._thread: threading.Thread | None = None
         self._turn = threading.Lock()
+        self._drawing = threading.Lock()
         self._shown: Any = None
         """IPython's handle of what stands on the page; None before it stands there."""
         super().__init__(**traits)
@@ -74,8 +75,13 @@ class Following(Picture):
     def ended(self) -> None:
         """What there is to do when it lives no more."""
 
+    def redraw(self) -> None:
+        """Show what there is now. Looks go to the page in the order in which they were made: none shows an older state again."""
+        with self._drawing:
+            now = self.look()
+            if now != self.view:
+                self.view = now
+
     @told
     def _show(self) -> None:
-        now = self.look()
-        if now != self.view:
-            self.view = now
+        self.redraw()

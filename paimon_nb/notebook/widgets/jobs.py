@@ -65,7 +65,7 @@ class JobCard(Following):
     def stop(self) -> None:
         """End the job; what was committed stays."""
         self.job.stop()
-        self.view = self.look()
+        self.redraw()
 
     def hear(self, content: Any) -> None:
         match content:
@@ -122,7 +122,7 @@ class JobsView(Following):
                 for job in list(self.jobs.all.values()):
                     if job.isActive:
                         job.stop()
-        self.view = self.look()
+        self.redraw()
 
     @property
     def sql(self) -> str:

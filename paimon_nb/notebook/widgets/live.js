@@ -46,11 +46,12 @@ export default {
     };
     const rows = (view) => {
       if (!view.rows.length) { box.replaceChildren(); columns = null; html(box, "div", { class: "dim" }, view.status === "RUNNING" ? "waiting for rows …" : "no rows"); return; }
-      if (JSON.stringify(view.columns) !== columns || view.total < newest) head(view);
+      if (JSON.stringify(view.columns) !== columns) head(view);
       // Only what is new is drawn: rows that stay keep their place, their selection, and a screen reader's cursor.
       const fresh = view.rows.filter((r) => r[0] > newest).map((r) => row(view, r));
       body.prepend(...fresh);
-      while (body.children.length > view.rows.length) body.lastChild.remove();
+      const oldest = view.rows.at(-1)[0];  // a stream that was moved has none of the rows before; numbers never come again
+      while (body.lastChild && Number(body.lastChild.dataset.row) < oldest) body.lastChild.remove();
       newest = view.rows[0][0];
     };
     const draw = () => {

@@ -81,7 +81,7 @@ class LiveTable(Following):
         """Let the table stand still. The stream goes on until its buffer is full, then it waits."""
         with self._taking:  # what is being taken right now still counts as before
             self._paused = paused
-        self.view = self.look()
+        self.redraw()
 
     def seek(self, snapshot: int | None) -> None:
         """Begin anew with the changes of a snapshot, or (None) with the newest state. Starts a stopped stream again.
@@ -92,14 +92,14 @@ class LiveTable(Following):
             self.feed.seek(snapshot)
             self.rows.clear()
             self._paused = False
-        self.view = self.look()
+        self.redraw()
         self.follow()
 
     def stop(self) -> None:
         """End the stream; the rows stay."""
         self.job.stop()
         self._take(0)
-        self.view = self.look()
+        self.redraw()
 
     def hear(self, content: Any) -> None:
         self._error = ""
@@ -117,10 +117,10 @@ class LiveTable(Following):
                     self.seek(int(text))
         except PaimonError as error:
             self._error = error.one_line
-            self.view = self.look()
+            self.redraw()
         except _NoSnapshot as error:
             self._error = str(error)
-            self.view = self.look()
+            self.redraw()
 
     # -- following
 
@@ -144,12 +144,16 @@ class LiveTable(Following):
 
     def ended(self) -> None:
         self._take(0)
-        self.view = self.look()
+        self.redraw()
         if self._shown is not None:  # the notebook keeps the last rows, not the first
             data, metadata = self._repr_mimebundle_()
             self._shown.update(data, metadata=metadata, raw=True)
 
     def look(self) -> dict[str, Any]:
+        with self._taking:  # not while rows are added or forgotten
+            return self._look()
+
+    def _look(self) -> dict[str, Any]:
         status, failed = self.status, self.job.error
         rate = self._rate.seen(time.monotonic(), self.rows.total)
         return {
