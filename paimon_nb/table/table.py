@@ -20,6 +20,7 @@ from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.scan import (
     OWN_SCHEMA,
     Compare,
+    KeyFinder,
     Predicate,
     ScanPlan,
     all_of,
@@ -59,6 +60,7 @@ class Table:
     def __init__(self, store: TableStore, name: Name | None = None) -> None:
         self.store = store
         self.name = name or _name_of(store)
+        self._finder: KeyFinder | None = None
 
     # -- what it is
 
@@ -230,7 +232,11 @@ class Table:
                 hint=f"lookup({', '.join(k + '=...' for k in self.primary_keys)})",
                 missing=missing,
             )
-        return self.to_arrow(where=all_of([Compare(k, "=", v) for k, v in key.items()]))
+        wanted = all_of([Compare(k, "=", v) for k, v in key.items()])
+        if self._finder is None:
+            self._finder = KeyFinder(self.store)
+        plan = self._finder.plan(wanted)
+        return self.to_arrow(where=wanted) if plan is None else read_plan(plan)
 
     def diff(self, start: int | str, end: int | str) -> pa.Table:
         """How the rows changed from one snapshot (or tag) to another: new and changed rows as they are then, gone ones

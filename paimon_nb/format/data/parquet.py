@@ -162,18 +162,22 @@ class ParquetReader:
         return pq.ParquetFile(self._source, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
     def _in_memory(self, table: pa.Table, fields: Sequence[DataField] | None = None) -> pa.Table:
-        fields = self.fields if fields is None else fields
-        columns = []
-        for f in fields:
-            try:
-                columns.append(to_memory(table.column(f.name), f.type))
-            except UnsupportedFormat as error:
-                text = f"{self.path}: column {f.name!r}: {error.message}"
-                raise UnsupportedFormat(text, hint=error.hint, path=self.path, column=f.name, **error.facts) from None
-        return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
+        return in_memory(table, self.fields if fields is None else fields, self.path)
 
     def _broken(self, error: Exception) -> CorruptFile:
         return CorruptFile(self.path, f"not readable as Parquet ({error!s:.100})")
+
+
+def in_memory(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Table:
+    """Columns as Arrow read them from `path`, in the memory form."""
+    columns = []
+    for f in fields:
+        try:
+            columns.append(to_memory(table.column(f.name), f.type))
+        except UnsupportedFormat as error:
+            text = f"{path}: column {f.name!r}: {error.message}"
+            raise UnsupportedFormat(text, hint=error.hint, path=path, column=f.name, **error.facts) from None
+    return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
 
 
 def has_time(t: DataType) -> bool:

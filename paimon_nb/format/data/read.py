@@ -13,6 +13,7 @@ from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.fields import format_of
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
+from paimon_nb.format.data.parquet_point import find_rows, has_rows
 from paimon_nb.format.data.row_filter import RowFilter
 from paimon_nb.format.types import DataField
 from paimon_nb.fs import FileIO
@@ -82,7 +83,12 @@ def read_data_file(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    reader = open_data_file(fs, path, _selected(fields, columns), options)
+    chosen = _selected(fields, columns)
+    if keep is not None and keep.points and format_of(path) == "parquet":
+        found = find_rows(fs, path, chosen, keep)
+        if found is not None:
+            return found
+    reader = open_data_file(fs, path, chosen, options)
     try:
         if keep is not None:
             return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
@@ -93,6 +99,20 @@ def read_data_file(
         return table.append_column(ROW_POSITION, pa.array(_positions(reader.row_groups, groups)))
     finally:
         reader.close()
+
+
+def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
+    """Whether a file holds rows that the filter wants; True too where only reading it tells.
+
+    Args:
+        fields: the file's own columns; the filter's must be among them.
+
+    Raises:
+        MissingFile, CorruptFile.
+    """
+    if not keep.points or format_of(path) != "parquet":
+        return True
+    return has_rows(fs, path, _selected(fields, keep.columns), keep)
 
 
 def iter_data_file(

@@ -23,6 +23,11 @@ class RowFilter:
     spans: Mapping[str, Span] = field(default_factory=dict)
     """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
 
+    @property
+    def points(self) -> tuple[str, ...]:
+        """Columns of which one value is wanted: where there is one, few rows are."""
+        return tuple(c for c, (low, high) in self.spans.items() if low is not None and low == high)
+
     def apply(self, rows: pa.Table) -> pa.Table:
         """The wanted ones of decoded rows, which have the filter's columns."""
         return rows.filter(self.mask(rows.select(list(self.columns))), null_selection_behavior="drop")

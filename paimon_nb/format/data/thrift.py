@@ -53,9 +53,14 @@ def decode(data: bytes) -> Struct:
     return _Decoder(data).struct()
 
 
-def encode(struct: Struct) -> bytes:
+def encode(struct: Struct, after: int = 0) -> bytes:
+    """A struct's bytes. The value of a struct in a list or field may also be bytes that are encoded already.
+
+    Args:
+        after: what is encoded goes on after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.
+    """
     out = bytearray()
-    _put_struct(out, struct)
+    _put_struct(out, struct, after)
     return bytes(out)
 
 
@@ -116,8 +121,7 @@ class _Decoder:
         raise ValueError(f"Thrift type {kind} is not expected here")
 
 
-def _put_struct(out: bytearray, struct: Struct) -> None:
-    last = 0
+def _put_struct(out: bytearray, struct: Struct, last: int = 0) -> None:
     for field_id, kind, value in struct.fields:
         if 0 < field_id - last <= 15:
             out.append((field_id - last) << 4 | kind)
@@ -153,7 +157,10 @@ def _put_value(out: bytearray, kind: int, value: Any) -> None:
                 else:
                     _put_value(out, value.kind, item)
         case 12:
-            _put_struct(out, value)
+            if isinstance(value, bytes):
+                out += value
+            else:
+                _put_struct(out, value)
 
 
 def _put_zigzag(out: bytearray, number: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest.cache import FileCache
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import ManifestFile, SimpleStats
 from paimon_nb.format.manifest.rows import ROOT, optional, read_rows, record, required, stats_record, write_rows
 from paimon_nb.fs import FileIO

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest.cache import FileCache
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
 from paimon_nb.format.manifest.lists import checked_name, stats_node, stats_of
 from paimon_nb.format.manifest.rows import (

@@ -14,6 +14,7 @@ from paimon_nb.table.scan.incremental import (
     plan_incremental,
 )
 from paimon_nb.table.scan.plan import ScanPlan, every_level, plan_scan, plan_snapshot
+from paimon_nb.table.scan.point import KeyFinder
 from paimon_nb.table.scan.predicate import (
     And,
     Compare,
@@ -47,7 +48,7 @@ from paimon_nb.table.scan.where import parse_predicate
 
 __all__ = [
     "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
-    "Constant", "DvRef", "Funnel", "In", "Increment", "IsNotNull", "IsNull", "Latest", "Like", "Not", "Or", "Predicate",
+    "Constant", "DvRef", "Funnel", "In", "Increment", "IsNotNull", "IsNull", "KeyFinder", "Latest", "Like", "Not", "Or", "Predicate",
     "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "Travel", "all_of", "bind", "changed_rows", "conjuncts", "evaluate",
     "every_level", "iter_plan", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel", "plan_changes",
     "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds", "resolve",

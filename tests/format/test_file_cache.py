@@ -3,7 +3,7 @@
 import os
 
 from paimon_nb.base.errors import MissingFile
-from paimon_nb.format.manifest.cache import FileCache
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.fs.local import LocalFileIO
 from paimon_nb.fs.memory import MemoryFileIO
 

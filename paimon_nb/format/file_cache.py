@@ -1,11 +1,11 @@
-"""Immutable metadata files, decoded once per process. Their names carry a uuid, so a path says what is in it."""
+"""Immutable files, or parts of them, decoded once per process. Their names carry a uuid, so a path says what is in it."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import count
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 from paimon_nb.fs import FileIO, RootedFileIO
 
 T = TypeVar("T")
+_Key = tuple[int, str, Hashable]
+"""(store, path, part)."""
 MAX_BYTES = 256 << 20
 
 
@@ -26,14 +28,14 @@ class FileCache:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
         self._used = 0
-        self._items: OrderedDict[tuple[int, str], tuple[object, object, int]] = OrderedDict()
+        self._items: OrderedDict[_Key, tuple[object, object, int]] = OrderedDict()
         self._stores: WeakKeyDictionary[FileIO, int] = WeakKeyDictionary()
         self._numbers = count(1)
         self._lock = threading.Lock()
 
-    def get(self, fs: FileIO, path: str, read: Callable[[], T], weigh: Callable[[T], int]) -> T:
-        """The value of `path`: what is kept, else `read()`, kept if it is light enough."""
-        key, stamp = self._key(fs, path)
+    def get(self, fs: FileIO, path: str, read: Callable[[], T], weigh: Callable[[T], int], part: Hashable = None) -> T:
+        """The value of `path`, or of a `part` of it: what is kept, else `read()`, kept if it is light enough."""
+        key, stamp = self._key(fs, path, part)
         with self._lock:
             found = self._items.get(key)
             if found is not None and found[1] == stamp:
@@ -45,10 +47,10 @@ class FileCache:
 
     def put(self, fs: FileIO, path: str, value: T, weight: int) -> None:
         """Keep what was just written to `path`."""
-        key, stamp = self._key(fs, path)
+        key, stamp = self._key(fs, path, None)
         self._keep(key, stamp, value, weight)
 
-    def _keep(self, key: tuple[int, str], stamp: object, value: object, weight: int) -> None:
+    def _keep(self, key: _Key, stamp: object, value: object, weight: int) -> None:
         if weight > self.max_bytes // 2:
             return
         with self._lock:
@@ -59,7 +61,7 @@ class FileCache:
                 _, (_, _, freed) = self._items.popitem(last=False)
                 self._used -= freed
 
-    def _key(self, fs: FileIO, path: str) -> tuple[tuple[int, str], object]:
+    def _key(self, fs: FileIO, path: str, part: Hashable) -> tuple[_Key, object]:
         local = fs.local_path(path)
         if local is None:
             if isinstance(fs, RootedFileIO):
@@ -67,12 +69,12 @@ class FileCache:
             with self._lock:
                 if fs not in self._stores:
                     self._stores[fs] = next(self._numbers)
-                return (self._stores[fs], path), None
+                return (self._stores[fs], path, part), None
         try:
             stat = os.stat(local)
         except OSError:
-            return (0, local), object()  # equals nothing: reading it tells what is wrong
-        return (0, local), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            return (0, local, part), object()  # equals nothing: reading it tells what is wrong
+        return (0, local, part), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def clear(self) -> None:
         with self._lock:
