@@ -20,12 +20,14 @@ from paimon_nb.engine.frames import collect, from_arrow, session_zone
 from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, run_everywhere, work_frame
 from paimon_nb.engine.write import write_messages
+from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.replaced import Marked, marks_vectors, placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan.plan import ScanPlan, plan_scan
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.splits import Split
+from paimon_nb.table.scan.tracked import tracks_rows
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ class Placed:
     files: tuple[Split, ...]
     """One file each."""
     frame: DataFrame
-    """The table's columns, then FILE and ROW."""
+    """The table's columns, then `beside`."""
+    beside: tuple[str, ...] = (FILE, ROW)
+    """FILE and ROW, and in a table that tracks its rows each one's id."""
 
 
 def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -> Placed:
@@ -57,19 +61,21 @@ def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -
     own = store.without_fallback()  # rows that another branch answers with are not this one's to change
     plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
     files = single_files(plan)
-    fields = (*plan.schema.fields, *_PLACE)
+    tracked = tracks_rows(plan.store)
+    beside = (*_PLACE, ROW_ID_FIELD) if tracked else _PLACE
+    fields, names = (*plan.schema.fields, *beside), tuple(f.name for f in beside)
     if sum(s.size for s in files) <= INLINE_BYTES:
-        parts = _in_threads(lambda n: _with_places(plan.store, n, files[n]), range(len(files)))
+        parts = _in_threads(lambda n: _with_places(plan.store, n, files[n], fields), range(len(files)))
         rows = pa.concat_tables([arrow_schema(fields, nullable=True).empty_table(), *parts])
-        return Placed(plan, files, from_arrow(spark, rows, fields))
+        return Placed(plan, files, from_arrow(spark, rows, fields), names)
     frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
-    return Placed(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)))
+    return Placed(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)
 
 
-def _with_places(store: TableStore, number: int, split: Split) -> pa.Table:
-    rows, positions = placed_rows(store, split)
+def _with_places(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
+    rows, positions = placed_rows(store, split, tracked=ROW_ID_FIELD in fields)
     rows = rows.append_column(FILE, pa.array(np.full(len(positions), number, np.int32)))
-    return rows.append_column(ROW, pa.array(positions))
+    return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
 
 
 def _reading_task(
@@ -78,7 +84,7 @@ def _reading_task(
     @crossing_tasks
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, split in pieces_of(batches):
-            rows = _with_places(store, number, split)
+            rows = _with_places(store, number, split, fields)
             yield from task_batches(rows, fields)
 
     return read
@@ -89,7 +95,8 @@ def change_rows(table: Table, source: Placed, gone: DataFrame, added: DataFrame 
 
     Args:
         source: what `gone` was computed from. gone: columns FILE and ROW of the rows that leave.
-        added: rows that come, with the table's columns; both must be computed once and for all (checkpointed).
+        added: rows that come, with the table's columns and then `source.beside`, all NULL for rows that are new; both
+            must be computed once and for all (checkpointed).
 
     Returns: ids of the snapshots made, rows taken out, rows put in.
 
@@ -104,7 +111,10 @@ def change_rows(table: Table, source: Placed, gone: DataFrame, added: DataFrame 
         messages += _taken_out(spark, source, marked)
         if added is not None:
             # The files of this change must not be compacted with others in the same breath.
-            new, count, _ = write_messages(added, table.store.copy({"write-only": "true"}))
+            tracked = tracks_rows(table.store)
+            new, count, _ = write_messages(
+                added.drop(FILE, ROW), table.store.copy({"write-only": "true"}), tracked=tracked
+            )
             messages += new
     except BaseException:
         commit.abort(messages)

@@ -16,6 +16,7 @@ from paimon_nb.engine.frames import collect, session_zone
 from paimon_nb.engine.narrow import narrow_first
 from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.types import from_spark_arrow, spark_arrow_type
+from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER
@@ -96,18 +97,21 @@ def write_messages(
     kinds: str | None = None,
     overwrite: bool = False,
     inline_bytes: int = INLINE_BYTES,
+    tracked: bool = False,
 ) -> tuple[list[CommitMessage], int, bool]:
     """The same without the commit: files that nobody sees yet.
 
+    tracked: behind the table's columns stands `_ROW_ID`, NULL for new rows.
+
     Returns: the messages, the rows that the source gave, whether the driver wrote them itself.
     """
-    ready = _in_order(frame, store, kinds)
-    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession))
+    ready = _in_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
+    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
             return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
         rows = collect(ready)
-        with TableWrite(store, overwrite=overwrite) as writing:
+        with job.writing() as writing:
             job.feed(writing, rows)
             messages = writing.prepare()
         return messages, rows.num_rows, True
@@ -129,10 +133,14 @@ class Job:
     has_kinds: bool
     overwrite: bool
     zone: str
+    tracked: bool = False
+
+    def writing(self) -> TableWrite:
+        return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked)
 
     def feed(self, writing: TableWrite, rows: pa.Table) -> None:
         """Hand rows in Spark's types to a writer."""
-        fields: tuple[DataField, ...] = self.store.schema.fields
+        fields: tuple[DataField, ...] = (*self.store.schema.fields, *((ROW_ID_FIELD,) if self.tracked else ()))
         kinds = rows.column(len(fields)).combine_chunks() if self.has_kinds else None
         if rows.num_rows:
             writing.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
@@ -158,7 +166,7 @@ def _in_tasks(frame: DataFrame, job: Job) -> tuple[list[CommitMessage], int]:
 def _task(job: Job) -> Any:
     @crossing_tasks
     def write_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with TableWrite(job.store, overwrite=job.overwrite) as writing:
+        with job.writing() as writing:
             for rows in _gathered(batches):
                 job.feed(writing, rows)
             messages = writing.prepare()
@@ -183,7 +191,7 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _in_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFrame:
-    """The table's columns in the table's order, then the kinds."""
+    """The table's columns in the table's order, then the kinds, or what else rides along in a column of that name."""
     from paimon_nb.engine.bucket import _named
 
     wanted = list(store.schema.names)

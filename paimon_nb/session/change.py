@@ -47,14 +47,15 @@ def update(job: Job, statement: Update) -> Result:
     new = target.columns(found, values, len(assigned))
     if source is None:
         return _upserted(target, found.select(*new), UPDATE_AFTER, "updated")
-    from paimon_nb.engine.change import FILE, ROW, change_rows
+    from paimon_nb.engine.change import change_rows
     from paimon_nb.engine.errors import spark_errors
 
-    place = [found[found.columns[-2]].alias(FILE), found[found.columns[-1]].alias(ROW)]
+    last = found.columns[-len(source.beside) :]
+    place = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
     with spark_errors(job.text, statement.span):
         # Computed once: what leaves and what comes must be the same rows.
         once = found.select(*new, *place).localCheckpoint()
-        ids, count, _ = change_rows(target.table, source, once, once.drop(FILE, ROW))
+        ids, count, _ = change_rows(target.table, source, once, once)
     return said(target, count, "updated in", ids)
 
 

@@ -19,6 +19,7 @@ from paimon_nb.table.row_level import check_merge, check_update
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from paimon_nb.engine.change import Placed
     from paimon_nb.session.run import Job
 
 _KINDS = {"insert": 0, "update": 2, "delete": 3}
@@ -54,7 +55,7 @@ def merge(job: Job, statement: Merge) -> Result:
     from paimon_nb.engine.errors import spark_errors
 
     with spark_errors(job.text, statement.span):
-        changes = _changes(target, joined, actions, len(rows.columns))
+        changes = _changes(target, joined, actions, source.beside if source is not None else ())
         once = changes.localCheckpoint()  # asked several times below: rand() must not answer anew
         if any(on == "matched" for on, _ in does):
             _refuse_several(target, once, source is not None)
@@ -209,15 +210,14 @@ def _is(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:
     return (a[0] or other, a[1]) == (b[0] or other, b[1])
 
 
-def _changes(target: Target, joined: DataFrame, actions: Sequence[_Action], width: int) -> DataFrame:
+def _changes(target: Target, joined: DataFrame, actions: Sequence[_Action], beside: Sequence[str]) -> DataFrame:
     """The table's columns with their new values, KIND (NULL: nothing happens), and whatever names the target's row.
 
     Args:
-        width: columns that the target's rows have.
+        beside: names of the columns that stand behind the table's own in the target's rows.
     """
     from pyspark.sql import functions as F
 
-    from paimon_nb.engine.change import FILE, ROW
     from paimon_nb.engine.types import spark_type
 
     names = joined.columns
@@ -241,8 +241,7 @@ def _changes(target: Target, joined: DataFrame, actions: Sequence[_Action], widt
     for n, action in enumerate(actions):
         kind = F.when(which == n, F.lit(_KINDS[action.clause.action]).cast("tinyint")).otherwise(kind)
     out += [kind.alias(KIND), (F.col(names[first - 2]) & F.col(names[first - 1])).alias("__paimon_matched")]
-    if width > len(fields):
-        out += [present[len(fields)].alias(FILE), present[len(fields) + 1].alias(ROW)]
+    out += [present[len(fields) + i].alias(name) for i, name in enumerate(beside)]
     return joined.select(*out)
 
 
@@ -276,7 +275,7 @@ def _refuse_several(target: Target, changes: DataFrame, has_places: bool) -> Non
         )
 
 
-def _store(target: Target, once: DataFrame, source: object) -> list[int]:
+def _store(target: Target, once: DataFrame, source: Placed | None) -> list[int]:
     from paimon_nb.engine.change import FILE, ROW, change_rows
     from paimon_nb.engine.write import write
 
@@ -284,6 +283,6 @@ def _store(target: Target, once: DataFrame, source: object) -> list[int]:
     if source is None:
         return list(write(once.select(*names, KIND), target.table, kinds=KIND).snapshots)
     gone = once.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
-    added = once.where(f"{KIND} <> {_KINDS['delete']}").select(*names)
-    ids, _, _ = change_rows(target.table, source, gone, added)  # type: ignore[arg-type]
+    added = once.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
+    ids, _, _ = change_rows(target.table, source, gone, added)
     return ids

@@ -18,6 +18,7 @@ from paimon_nb.table.scan.entries import index_entries
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.read import load_vector, read_split
 from paimon_nb.table.scan.splits import DvRef, Split
+from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import AppendFiles, Place
 
@@ -39,10 +40,13 @@ def _of(split: Split, name: str) -> dict[str, DvRef] | None:
     return None if ref is None else {name: ref}
 
 
-def placed_rows(store: TableStore, split: Split) -> tuple[pa.Table, np.ndarray]:
-    """The rows of a one-file split that are not deleted, and each one's physical position (int64)."""
+def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
+    """The rows of a one-file split that are not deleted, and each one's physical position (int64).
+
+    tracked: with their `TRACKING_FIELDS` as last columns.
+    """
     (file,) = split.files
-    rows = read_split(store, split)
+    rows = tracked_rows(store, split) if tracked else read_split(store, split)
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is None:
         return rows, np.arange(rows.num_rows, dtype=np.int64)
@@ -75,12 +79,13 @@ def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> lis
 
 
 def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
-    """The file written anew in its bucket, in its order, without the rows at `positions`."""
+    """The file written anew in its bucket, in its order, without the rows at `positions`; tracked rows keep their ids."""
     store = store.at_newest_schema()
-    rows, places = placed_rows(store, split)
+    tracked = tracks_rows(store)
+    rows, places = placed_rows(store, split, tracked=tracked)
     kept = rows.filter(pa.array(~np.isin(places, positions)))
     (file,) = split.files
-    with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence) as out:
+    with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
         if kept.num_rows:
             out.write(kept)
         new = out.finish()

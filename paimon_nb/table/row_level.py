@@ -85,9 +85,9 @@ def _check_engine(store: TableStore, what: str) -> None:
 
 
 def _check_rewritable(store: TableStore, what: str) -> None:
-    if store.options.get(opt.ROW_TRACKING_ENABLED):
+    if store.options.get(opt.DATA_EVOLUTION_ENABLED):
         raise UnsupportedOperation(
-            f"{store.name}: {what} would give rows new ids, and 'row-tracking.enabled' promises that they keep them",
+            f"{store.name}: {what} would have to write parts of rows, which 'data-evolution.enabled' asks for",
             hint="INSERT OVERWRITE rewrites rows with new ids",
         )
 

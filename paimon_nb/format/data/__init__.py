@@ -7,6 +7,7 @@ from paimon_nb.format.data.fields import (
     FORMATS,
     KEY_PREFIX,
     KIND_FIELD,
+    ROW_ID_FIELD,
     SEQUENCE_FIELD,
     SEQUENCE_NUMBER,
     TRACKING_FIELDS,
@@ -25,7 +26,7 @@ from paimon_nb.format.data.row_filter import RowFilter
 from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
 
 __all__ = [
-    "FORMATS", "KEY_PREFIX", "KIND_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER", "TRACKING_FIELDS", "VALUE_KIND", "DataWriter",
+    "FORMATS", "KEY_PREFIX", "KIND_FIELD", "ROW_ID_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER", "TRACKING_FIELDS", "VALUE_KIND", "DataWriter",
     "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text", "conform", "evolve", "file_compression", "file_extension",
     "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields", "kv_columns", "may_have_rows", "open_data_file",
     "open_data_writer", "read_data_file",

@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import TRACKING_FIELDS
+from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
+from paimon_nb.table.scan.read import load_vector, read_split
+from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
 
@@ -42,4 +44,20 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
             values = pc.coalesce(rows.column(field.name), default)
             rows = rows.drop_columns([field.name])
         rows = rows.append_column(field.name, values)
+    return rows
+
+
+def tracked_rows(store: TableStore, split: Split) -> pa.Table:
+    """The rows of a one-file split that are not deleted, in the file's order, with `TRACKING_FIELDS` as last columns."""
+    (file,) = split.files
+    rows = read_split(store, split)
+    kept = held(file)
+    path = store.data_path(split.partition, split.bucket, file)
+    ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})
+    ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
+    ref = (split.deletion_vectors or {}).get(file.file_name)
+    if ref is not None:
+        ids = ids.filter(pa.array(~load_vector(store, ref).mask(file.row_count)))
+    for field in TRACKING_FIELDS:
+        rows = rows.append_column(field.name, ids.column(field.name))
     return rows

@@ -15,12 +15,14 @@ from paimon_nb.table.write.files import AppendFiles, Place
 class AppendBucketWriter:
     """Streams rows to files in input order. Memory: one slice of rows.
 
-    With an order, rows wait for the end: in memory up to `write-buffer-size`, beyond that on local disk.
+    `tracked` as for `AppendFiles`. With an order, rows wait for the end: in memory up to `write-buffer-size`, beyond that on local disk.
     """
 
-    def __init__(self, store: TableStore, place: Place, next_sequence: int, order: Order | None = None) -> None:
+    def __init__(
+        self, store: TableStore, place: Place, next_sequence: int, order: Order | None = None, *, tracked: bool = False
+    ) -> None:
         self.row_count = 0
-        self._files = AppendFiles(store, place, next_sequence)
+        self._files = AppendFiles(store, place, next_sequence, tracked=tracked)
         self._ordered = OrderedRows(store, order) if order is not None else None
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:

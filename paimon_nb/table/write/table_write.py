@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.data import conform
+from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
 from paimon_nb.format.manifest import DataFile, ManifestEntry
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.options import table as opt
@@ -75,12 +75,15 @@ class TableWrite:
         store: the table.
         overwrite: True when the commit will replace what the rows touch, so what is there does not matter.
         compact: False leaves compaction to others (as `write-only` does).
+        tracked: the rows bring their `_ROW_ID` as last column, NULL in rows that have none yet.
     """
 
-    def __init__(self, store: TableStore, *, overwrite: bool = False, compact: bool = True) -> None:
+    def __init__(
+        self, store: TableStore, *, overwrite: bool = False, compact: bool = True, tracked: bool = False
+    ) -> None:
         check_manifest_format(store)
         self.store = store
-        self.overwrite = overwrite
+        self.overwrite, self.tracked = overwrite, tracked
         self.row_count = 0
         self._compact = compact and not store.options.get(opt.WRITE_ONLY)
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
@@ -107,7 +110,12 @@ class TableWrite:
             SchemaMismatch, NullNotAllowed: nothing of this call is kept. UnsupportedOperation: -D without a key, ...
         """
         self._check_open()
+        ids = rows.column(ROW_ID_FIELD.name) if self.tracked else None
+        rows = rows if ids is None else rows.drop_columns([ROW_ID_FIELD.name])
         rows = conform(with_defaults(rows, self.store.schema), self.store.schema.fields)
+        if ids is not None:  # a changed row has the sequence number of the snapshot that changes it: none of its own
+            rows = rows.append_column(ROW_ID_FIELD.name, ids)
+            rows = rows.append_column(SEQUENCE_NUMBER, pa.nulls(rows.num_rows, pa.int64()))
         codes = row_kinds(self.store, rows, kinds)
         self.row_count += rows.num_rows
         mask = kept(self.store, codes)
@@ -203,7 +211,7 @@ class TableWrite:
             else:
                 # An unaware table has many writers and no order between them; each counts from 0, as in Java.
                 start = sequence if self.store.bucket_option > 0 else 0
-                self._writers[key] = AppendBucketWriter(self.store, place, start, self._order)
+                self._writers[key] = AppendBucketWriter(self.store, place, start, self._order, tracked=self.tracked)
         return self._writers[key]
 
     def _check_total(self, partition: bytes) -> None:

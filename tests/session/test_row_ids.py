@@ -1,0 +1,54 @@
+"""UPDATE, DELETE and MERGE of a table that tracks its rows: each keeps its `_ROW_ID`, and one that changed has a new sequence number."""
+
+import pytest
+
+from paimon_nb.engine import change
+
+pytestmark = pytest.mark.spark
+COPIES, VECTORS = "", ", 'deletion-vectors.enabled' = 'true'"
+
+
+def tracked(wb) -> list[tuple]:
+    return sorted(tuple(r.values()) for r in wb.table("t").system("row_tracking").to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "inline"),
+    [
+        (COPIES, change.INLINE_BYTES),
+        (VECTORS, change.INLINE_BYTES),
+        pytest.param(COPIES, 0, marks=pytest.mark.nightly),
+        pytest.param(VECTORS, 0, marks=pytest.mark.nightly),
+    ],
+    ids=["copies", "vectors", "copies in tasks", "vectors in tasks"],
+)
+def test_rows_keep_their_ids(swb, monkeypatch, kind, inline):
+    monkeypatch.setattr(change, "INLINE_BYTES", inline)
+    swb.run(f"""
+        CREATE TABLE t (id INT, v STRING, p STRING) PARTITIONED BY (p) WITH ('bucket' = '-1', 'row-tracking.enabled' = 'true'{kind});
+        INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'x');
+        INSERT INTO t VALUES (4, 'd', 'x'), (5, 'e', 'y')""")
+    swb.run("UPDATE t SET v = 'B' WHERE id = 2")
+    assert tracked(swb) == [
+        (1, "a", "x", 0, 1),
+        (2, "B", "x", 1, 3),
+        (3, "c", "x", 2, 1),
+        (4, "d", "x", 3, 2),
+        (5, "e", "y", 4, 2),
+    ]
+    swb.run("DELETE FROM t WHERE id = 1")
+    assert tracked(swb) == [(2, "B", "x", 1, 3), (3, "c", "x", 2, 1), (4, "d", "x", 3, 2), (5, "e", "y", 4, 2)]
+    swb.run("UPDATE t SET p = 'y' WHERE id = 3")  # another partition, the same row
+    assert tracked(swb)[1] == (3, "c", "y", 2, 5)
+    swb.run("""
+        MERGE INTO t USING (SELECT * FROM VALUES (2, 'BB'), (6, 'f') AS s(id, v)) AS s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v, p) VALUES (s.id, s.v, 'z')
+        WHEN NOT MATCHED BY SOURCE AND t.id = 4 THEN DELETE""")
+    found = tracked(swb)
+    assert found[:3] == [(2, "BB", "x", 1, 6), (3, "c", "y", 2, 5), (5, "e", "y", 4, 2)]
+    [(*row, new, sequence)] = found[3:]
+    assert (row, sequence) == ([6, "f", "z"], 6)
+    assert new > 4
+    swb.run("CALL sys.compact('t')")
+    assert tracked(swb) == found
+    assert sorted(tuple(r) for r in swb.sql("SELECT * FROM t").collect()) == [r[:3] for r in found]
