@@ -66,3 +66,5 @@ class Query(Statement):
     """Names of `:name` markers in the text, bound by Spark."""
     flink_edits: tuple[tuple[Span, str], ...] = ()
     """Replacements where both dialects say the same, and Flink means otherwise: `a[1]` is its first element."""
+    unnested: tuple[Span, ...] = ()
+    """Where `UNNEST` stands; `edits` make it `explode`, which is right unless the elements are rows."""

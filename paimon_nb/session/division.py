@@ -1,7 +1,7 @@
-"""Whole numbers divided by whole numbers as Flink does it: 7 / 2 is 3, and so is AVG of 3 and 4. In Spark's SQL it is 3.5.
+"""What Flink makes of an operand by its type: 7 / 2 is 3, and so is AVG of 3 and 4; as a text, true is TRUE.
 
-Only Spark knows which operands are whole numbers, so it analyses the query first; then `/` becomes `div` where both are,
-and an average is cut to the type of what it is taken of.
+Only Spark knows the types, so it analyses the query first; then `/` becomes `div` where both are whole numbers, an
+average is cut to the type of what it is taken of, and a truth that is cast to a text becomes upper case.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from paimon_nb.sql.tokens import Token, tokens
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
 _AVERAGE = re.compile(r"\b(?:avg|mean)\s*\(", re.IGNORECASE)
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
@@ -24,6 +25,12 @@ _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 def divided_as_flink(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
     """The same query with Flink's division. `frame` is what Spark makes of `text`."""
+    if _CAST_TO_TEXT.search(text) and hasattr(frame, "_jdf"):
+        truths = sorted(_truths(spark, frame._jdf.queryExecution().analyzed()), key=lambda s: -s.start)
+        for span in truths:
+            text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
+        if truths:
+            frame = spark.sql(text, args=dict(args) if args else None)
     if _AVERAGE.search(text) and hasattr(frame, "_jdf"):
         means = dict(_averages(frame._jdf.queryExecution().analyzed()))
         for span in sorted(_innermost(means), key=lambda s: -s.start):
@@ -54,6 +61,19 @@ def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
             kind = e.child().dataType().sql()
             if kind in _WHOLE:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
+
+
+def _truths(spark: SparkSession, plan: Any) -> set[Span]:
+    """Places where the user casts a BOOLEAN to a text."""
+    user_cast = spark._jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    return {
+        Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
+        for e in _expressions(plan)
+        if e.getClass().getSimpleName() == "Cast"
+        and e.getTagValue(user_cast).isDefined()
+        and e.origin().startIndex().isDefined()
+        and (e.child().dataType().typeName(), e.dataType().typeName()) == ("boolean", "string")
+    }
 
 
 def _with_clauses(text: str, stop: int) -> int:
@@ -107,10 +127,21 @@ def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _WHOLE[max(ranks)]  # type: ignore[type-var]
 
 
+def nodes(plan: Any) -> Iterator[Any]:
+    """Every operator of an analysed query, without those of subqueries in expressions."""
+    if plan.getClass().getSimpleName() == "View":
+        return  # what a table is made of is not the user's text
+    yield plan
+    if plan.getClass().getSimpleName() == "LateralJoin":
+        yield from nodes(plan.right().plan())
+    for child in _items(plan.children()):
+        yield from nodes(child)
+
+
 def _expressions(plan: Any) -> Iterator[Any]:
     """Every expression of an analysed query, those in its subqueries included."""
     if plan.getClass().getSimpleName() == "View":
-        return  # what a table is made of is not the user's text
+        return
     for e in _items(plan.expressions()):
         yield from _within(e)
     for child in _items(plan.children()):

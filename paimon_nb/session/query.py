@@ -13,6 +13,7 @@ from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, Ver
 from paimon_nb.session.division import divided_as_flink
 from paimon_nb.session.hints import check_names, scan_partitions, within
 from paimon_nb.session.state import Session
+from paimon_nb.session.unnest import unnested
 from paimon_nb.table.scan.predicate import all_of
 from paimon_nb.table.table import Table
 
@@ -45,9 +46,13 @@ def run_query(
 
     with replaced_names(session, query.tables, text, instead, hidden) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
-        said = render(query, text, names, flink=session.speaks_flink)
-        said = carrying(said, hidden) if hidden else said
-        frame = session.spark.sql(said, args=wanted or None)
+
+        def ask(query: Query) -> tuple[str, DataFrame]:
+            said = render(query, text, names, flink=session.speaks_flink)
+            said = carrying(said, hidden) if hidden else said
+            return said, session.spark.sql(said, args=wanted or None)
+
+        said, frame = unnested(query, ask) if query.unnested else ask(query)
         return divided_as_flink(session.spark, said, frame, wanted) if session.speaks_flink else frame
 
 

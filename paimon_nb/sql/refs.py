@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.sql.casts import cast_edit, cut_text
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS, cast_edit, cut_text
+from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS
+from paimon_nb.sql.operators import operator_edits
+from paimon_nb.sql.rewrite import Said
 from paimon_nb.sql.tokens import Token
 
 MAX_DEPTH = 150
@@ -68,6 +71,8 @@ class Tables:
     flink_edits: list[tuple[Span, str]] = field(default_factory=list)
     """What both dialects say and mean otherwise, in Flink's meaning."""
     parameters: list[str] = field(default_factory=list)
+    unnested: list[Span] = field(default_factory=list)
+    """Where `UNNEST` stands."""
     whole: bool = False
     """Some table is read whole by `TABLE t`, which sqlglot cannot read."""
     qualified: list[tuple[Token, ...]] = field(default_factory=list)
@@ -241,12 +246,22 @@ class _Walk:
                 self.found.edits.append(edit)
             elif before is not None:
                 self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
-        rewrite = FUNCTION_EDITS.get(function)
-        if rewrite is not None and before is not None:
-            self.found.edits += rewrite(c.text, before, c.tokens[opening : c.at])
-        in_flink = FLINK_MEANINGS.get(function)
-        if in_flink is not None and before is not None:
-            self.found.flink_edits += in_flink(c.text, before, c.tokens[opening : c.at])
+        if before is not None and before.text != ".":
+            self._called(function, before, c.tokens[opening : c.at])
+
+    def _called(self, function: str, name: Token, bracket: Sequence[Token]) -> None:
+        """What becomes of a call, in both dialects. What is in its bracket was walked before."""
+        c, found = self.c, self.found
+        rewrite, in_flink = FUNCTION_EDITS.get(function), FLINK_MEANINGS.get(function)
+        plain: list[tuple[Span, str]] = []
+        if rewrite is not None:
+            plain = rewrite(Said(c.text, found.edits), name, bracket)
+        if any(name.start <= s.start < bracket[-1].stop for s, _ in found.flink_edits) and rewrite is not None:
+            said = rewrite(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+            found.flink_edits += [e for e in said if e not in plain]
+        if in_flink is not None:
+            found.flink_edits += in_flink(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+        found.edits += plain
 
     def _collection(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; after anything else it is an element, as in `a[1]`."""
@@ -294,6 +309,9 @@ class _Walk:
             c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
         if token.kind == "param":
             self.found.parameters.append(token.text[1:])
+        if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
+            self.found.flink_edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
+        self.found.edits += operator_edits(c.text, c.tokens, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]
             c.at += 1
@@ -341,11 +359,7 @@ class _Walk:
             return True
         if c.sees("UNNEST", "("):
             # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
-            lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
-            self.found.edits.append((Span(c.peek().start, c.peek().stop), lateral + "explode"))
-            c.at += 1
-            self._bracket(ctes, depth)
-            self._alias()
+            self._unnest(ctes, depth)
             return True
         if not c.peek().is_name or c.peek().upper == "SELECT":
             return False
@@ -374,10 +388,26 @@ class _Walk:
             else:
                 break
             stop = c.stop
+        sampled = self._sample()
         alias = self._alias()
+        if sampled and alias is None:  # Spark wants the name behind the sample
+            alias = parts[-1]
+            self.found.edits.append((Span(c.stop, c.stop), f" AS {quote(alias)}"))
         if c.peek().kind == "hint":  # t AS a /*+ OPTIONS(...) */
             options.update(hint_options(c))
         self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
+        return True
+
+    def _sample(self) -> bool:
+        """TABLESAMPLE [BERNOULLI] (...) [REPEATABLE (n)]."""
+        c = self.c
+        if not c.sees("TABLESAMPLE"):
+            return False
+        self._plain(c.peek())
+        while c.take_one("BERNOULLI", "SYSTEM", "REPEATABLE") or c.sees("("):
+            if c.take("("):
+                c.balanced()
+                c.need(")")
         return True
 
     def _inline(self, ctes: frozenset[str], depth: int) -> None:
@@ -398,6 +428,30 @@ class _Walk:
 
     def _ends_row(self) -> bool:
         return self.c.peek().kind == "word" and self.c.peek().upper in (_CLAUSES | _JOINS | {"AS", "ON", "USING"})
+
+    def _unnest(self, ctes: frozenset[str], depth: int) -> None:
+        """UNNEST(a) [WITH ORDINALITY] [AS] t(x): which of Spark's functions it is, its elements' type says."""
+        c = self.c
+        lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
+        word = c.next()
+        span = Span(word.start, word.stop)
+        opening = c.peek()
+        self._bracket(ctes, depth)
+        closing = c.peek(-1)
+        if not c.sees("WITH", "ORDINALITY"):
+            self.found.edits.append((span, lateral + "explode"))
+            self.found.unnested.append(span)
+            self._alias()
+            return
+        start = c.start
+        c.at += 2
+        self.found.edits += [
+            (span, lateral + "inline"),
+            (Span(opening.stop, opening.stop), "transform("),
+            (Span(closing.start, closing.start), ", (__e, __i) -> struct(__e, __i + 1))"),
+            (Span(start, c.stop), ""),
+        ]
+        self._alias()
 
     def _whole_table(self) -> None:
         """The name behind the query `TABLE t`, where Spark allows no alias."""

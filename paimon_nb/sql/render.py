@@ -14,11 +14,11 @@ def render(query: Query, text: str, names: Mapping[Span, str], *, flink: bool = 
         flink: what both dialects say and mean otherwise is Flink's.
     """
     inside = [(s, t) for s, t in names.items() if query.span.start <= s.start and s.stop <= query.span.stop]
-    return substitute(text, query.span, [*inside, *query.edits, *(query.flink_edits if flink else ())])
+    return substitute(text, query.span, [*inside, *(query.flink_edits if flink else ()), *query.edits])
 
 
 def substitute(text: str, span: Span, edits: list[tuple[Span, str]]) -> str:
-    """`text[span]` with each edit's span replaced; an edit inside another one is dropped, the outer one wins."""
+    """`text[span]` with each edit's span replaced; an edit inside another one is dropped, and of two in one place the second."""
     out: list[str] = []
     position = span.start
     # What is only put in goes before what stands there.

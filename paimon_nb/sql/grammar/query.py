@@ -38,4 +38,5 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     if places:
         tables = tuple(replace(t, places=places) for t in tables)
     parameters = tuple(dict.fromkeys(found.parameters))
-    return Query(text, span, tables, tuple(found.edits), parameters, tuple(found.flink_edits))
+    flink = tuple(found.flink_edits)
+    return Query(text, span, tables, tuple(found.edits), parameters, flink, tuple(found.unnested))

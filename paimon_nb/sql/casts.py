@@ -1,0 +1,62 @@
+"""Flink's types in Spark's words, and what a CAST means otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paimon_nb.plan import Span
+from paimon_nb.sql.rewrite import Edit, rebuilt
+from paimon_nb.sql.tokens import Token
+
+_FLINK_TYPE = re.compile(
+    r"""\b(?:
+        (?P<ltz>TIMESTAMP_LTZ\s*(?:\(\s*\d\s*\))?|TIMESTAMP\s*(?:\(\s*\d\s*\))?\s+WITH\s+LOCAL\s+TIME\s+ZONE)
+      | (?P<ntz>TIMESTAMP\s*\(\s*\d\s*\)(?:\s+WITHOUT\s+TIME\s+ZONE)?)
+      | (?P<string>VARCHAR\s*\(\s*2147483647\s*\)|VARCHAR(?!\s*\())
+      | (?P<bytes>BYTES|VARBINARY\s*(?:\(\s*\d+\s*\))?|BINARY\s*\(\s*\d+\s*\))
+      | (?P<row>ROW(?=\s*<))
+      | (?P<time>TIME\s*\(\s*\d\s*\))
+    )""",
+    re.I | re.X,
+)
+_SPARK_TYPE = {
+    "ltz": "TIMESTAMP_LTZ",
+    "ntz": "TIMESTAMP_NTZ",
+    "string": "STRING",
+    "bytes": "BINARY",
+    "row": "STRUCT",
+    "time": "STRING",
+}
+
+
+def spark_type_text(flink: str) -> str:
+    """A type's text as Spark writes it; what Spark knows already stays as it is."""
+    return _FLINK_TYPE.sub(lambda m: _SPARK_TYPE[m.lastgroup or ""], flink)
+
+
+def cast_edit(inside: Sequence[Token]) -> Edit | None:
+    """CAST(x AS <Flink type>): the type in Spark's words, or None when it is Spark's already."""
+    depth = 0
+    for i, token in enumerate(inside):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
+            span = Span(inside[i + 1].start, inside[-1].stop)
+            flink = rebuilt(inside[i + 1 :])
+            spark = spark_type_text(flink)
+            return (span, spark) if spark != flink else None
+    return None
+
+
+_CUTS = {"VARCHAR": "left", "CHAR": "rpad"}
+
+
+def cut_text(cast: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """CAST(x AS VARCHAR(3)) cuts in Flink, CAST(x AS CHAR(3)) fills with blanks, too; in Spark they do not."""
+    words = [t.upper or t.text for t in bracket[-6:]]
+    if len(words) < 6 or words[0] != "AS" or words[1] not in _CUTS or words[2] != "(" or words[4:] != [")", ")"]:
+        return []
+    if not words[3].isdecimal():
+        return []
+    end = bracket[-1].stop
+    return [(Span(cast.start, cast.start), f"{_CUTS[words[1]]}("), (Span(bracket[-5].start, bracket[-2].stop), "STRING"), (Span(end, end), f", {words[3]})")]  # fmt: skip

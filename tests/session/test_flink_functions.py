@@ -1,0 +1,98 @@
+"""Flink's built-in functions answer as real Flink answered them, and what it has no answer for is not asked."""
+
+import datetime as dt
+import json
+import math
+import re
+from decimal import Decimal
+
+import pytest
+from flink_functions import ALL, ANSWERS, OTHERWISE, OVER, PREPARE, QUERIES, ROWS
+
+FLINK = json.loads(ANSWERS.read_text())
+
+
+def moment(text):
+    """A time has milliseconds, whatever its type says."""
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?Z?", text):
+        return text
+    whole, _, fraction = text.removesuffix("Z").partition(".")
+    return f"{whole}.{fraction:0<3}"
+
+
+def plain(value):
+    """As the oracle writes values; the names of a ROW's fields are not compared."""
+    match value:
+        case str():
+            return moment(value)
+        case dt.datetime():
+            return value.isoformat(" ", "milliseconds")
+        case dt.date() | dt.time():
+            return value.isoformat()
+        case Decimal():
+            return str(value)
+        case bytes() | bytearray():
+            return value.hex()
+        case tuple() | list():
+            return [plain(v) for v in value]
+        case dict():
+            return sorted([plain(k), plain(v)] for k, v in value.items())
+        case float() if not math.isfinite(value):
+            return str(value)
+        case float():
+            return float(f"{value:.12g}")
+    return value
+
+
+def flink(value):
+    match value:
+        case str():
+            return moment(value)
+        case dict():
+            return [flink(v) for v in value.values()]
+        case list():
+            return [flink(v) for v in value]
+        case float():
+            return float(f"{value:.12g}")
+    return value
+
+
+def rows(wb, query):
+    return sorted(([plain(v) for v in row] for row in wb.run(query).frame.collect()), key=repr)
+
+
+@pytest.fixture(scope="module")
+def asked(spark, tmp_path_factory):
+    """The table, in Flink's mode."""
+    import paimon_nb
+
+    wb = paimon_nb.connect(str(tmp_path_factory.mktemp("flink")), spark=spark)
+    wb.run("SET 'execution.runtime-mode' = 'batch';" + PREPARE)
+    return wb
+
+
+def test_flink_was_asked_all_of_them():
+    assert list(FLINK) == [*ROWS, *ALL, *OVER, *QUERIES]
+    assert len(FLINK) > 450
+
+
+def together(wb, expressions, first):
+    """Answers by expression: one query for all of them. `first`: whether rows are told apart by their id."""
+    listed = ", ".join(f"{e} AS c{i}" for i, e in enumerate(expressions))
+    found = rows(wb, f"SELECT {'id, ' * first}{listed} FROM f")
+    return {e: [[*r[:first], r[i + first]] for r in found] for i, e in enumerate(expressions)}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "some", [*(ROWS[i : i + 40] for i in range(0, len(ROWS), 40)), OVER, ALL], ids=lambda some: some[0]
+)
+def test_functions(asked, some):
+    ours = together(asked, some, first=some[0] not in ALL)
+    assert {e: ours[e] for e in some if ours[e] != flink(FLINK[e])} == {e: OTHERWISE[e] for e in some if e in OTHERWISE}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("query", QUERIES)
+def test_queries(asked, query):
+    assert rows(asked, query) == sorted(flink(FLINK[query]), key=repr)
