@@ -20,7 +20,7 @@ from paimon_nb.engine.frames import collect, from_arrow, session_zone
 from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, run_everywhere, work_frame
 from paimon_nb.engine.write import write_messages
-from paimon_nb.format.data import ROW_ID_FIELD
+from paimon_nb.format.data import SEQUENCE_NUMBER, TRACKING_FIELDS
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.replaced import Marked, marks_vectors, placed_rows, single_files, take_out, without_rows
@@ -52,7 +52,7 @@ class Placed:
     frame: DataFrame
     """The table's columns, then `beside`."""
     beside: tuple[str, ...] = (FILE, ROW)
-    """FILE and ROW, and in a table that tracks its rows each one's id."""
+    """FILE and ROW, and in a table that tracks its rows `TRACKING_FIELDS`."""
 
 
 def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -> Placed:
@@ -62,7 +62,7 @@ def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -
     plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
     files = single_files(plan)
     tracked = tracks_rows(plan.store)
-    beside = (*_PLACE, ROW_ID_FIELD) if tracked else _PLACE
+    beside = (*_PLACE, *TRACKING_FIELDS) if tracked else _PLACE
     fields, names = (*plan.schema.fields, *beside), tuple(f.name for f in beside)
     if sum(s.size for s in files) <= INLINE_BYTES:
         parts = _in_threads(lambda n: _with_places(plan.store, n, files[n], fields), range(len(files)))
@@ -73,7 +73,7 @@ def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -
 
 
 def _with_places(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
-    rows, positions = placed_rows(store, split, tracked=ROW_ID_FIELD in fields)
+    rows, positions = placed_rows(store, split, tracked=fields[-1] in TRACKING_FIELDS)
     rows = rows.append_column(FILE, pa.array(np.full(len(positions), number, np.int32)))
     return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
 
@@ -113,7 +113,7 @@ def change_rows(table: Table, source: Placed, gone: DataFrame, added: DataFrame 
             # The files of this change must not be compacted with others in the same breath.
             tracked = tracks_rows(table.store)
             new, count, _ = write_messages(
-                added.drop(FILE, ROW), table.store.copy({"write-only": "true"}), tracked=tracked
+                added.drop(FILE, ROW, SEQUENCE_NUMBER), table.store.copy({"write-only": "true"}), tracked=tracked
             )
             messages += new
     except BaseException:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.name import quote
 from paimon_nb.engine.change import FILE, ROW, placed
 from paimon_nb.engine.frames import from_arrow
+from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _FILES = (
 
 
 def with_places(spark: SparkSession, table: Table, filter: Predicate | None, wanted: Sequence[str]) -> DataFrame:
-    """The table's rows, then those of the four columns that are wanted. The table has no primary key."""
+    """The table's rows, then those of these columns that are wanted. The table has no primary key."""
     from pyspark.sql import functions as F
 
     found = placed(spark, table, filter)
@@ -51,5 +52,6 @@ def with_places(spark: SparkSession, table: Table, filter: Predicate | None, wan
         PARTITION: F.struct(*[F.col(quote(k)) for k in table.partition_keys]).alias(PARTITION),
         BUCKET: F.col(BUCKET),
     }
+    known |= {f.name: F.col(quote(f.name)) for f in TRACKING_FIELDS if f.name in found.beside}
     own = [F.col(quote(n)) for n in table.schema.names]
     return rows.select(*own, *(column for name, column in known.items() if name in wanted))

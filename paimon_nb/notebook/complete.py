@@ -108,6 +108,7 @@ def _tables(session: Any, prefix: str) -> list[str]:
 
 
 def _columns(session: Any, tables: Iterable[str]) -> list[str]:
+    from paimon_nb.session.computed import computed_columns
     from paimon_nb.sql import written
 
     names: dict[str, None] = {}
@@ -117,7 +118,8 @@ def _columns(session: Any, tables: Iterable[str]) -> list[str]:
             table = session.table((*path, last.split("$")[0]))
         except PaimonError:
             continue
-        names.update(dict.fromkeys(map(written, table.schema.names)))
+        computed = [c.name for c in computed_columns(table.schema.options)]
+        names.update(dict.fromkeys(map(written, [*table.schema.names, *computed])))
     return list(names)
 
 

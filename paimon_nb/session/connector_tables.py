@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.plan import CreateTable, TableDef
+from paimon_nb.session.computed import in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,17 +126,8 @@ def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -
 
     return frame.select(
         *[
-            F.col(quote(c.name)) if c.computed is None else F.expr(_in_spark(c.computed)).alias(c.name)
+            F.col(quote(c.name)) if c.computed is None else F.expr(in_spark(c.computed)).alias(c.name)
             for c in definition.columns
         ],
         *behind,
     )
-
-
-def _in_spark(expression: str) -> str:
-    """An expression of Flink's as Spark says it."""
-    from paimon_nb.sql import parse, render
-
-    text = f"SELECT {expression}"
-    (query,) = parse(text)
-    return render(query, text, {})[len("SELECT ") :]

@@ -40,6 +40,7 @@ from paimon_nb.plan import (
     Undrop,
 )
 from paimon_nb.session import temporary
+from paimon_nb.session.computed import computed_columns, computed_options
 from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
@@ -136,6 +137,8 @@ def create_table(job: Job, statement: CreateTable) -> Result:
         schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
     else:
         schema = _schema(definition)
+    if any(c.computed is not None for c in definition.columns):
+        schema = replace(schema, options={**schema.options, **_computed(job, definition, schema)})
     warnings = validate_table_options(schema.options)
     replaced = False
     if statement.or_replace:
@@ -176,16 +179,29 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     for what, keys in (("primary", primary), ("partition", partition)):
         for key in keys:
             if key not in names:
-                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=did_you_mean(key, names), column=key)
+                computed = any(c.name == key and c.computed is not None for c in definition.columns)
+                hint = "a computed column is not stored; name one that is" if computed else did_you_mean(key, names)
+                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=hint, column=key)
     _check_write_mode(options.get("write-mode"), primary)
     made = create_schema(columns, partition, primary, options, definition.comment)
     if definition.watermark is None:
         return made
     types = {f.name: str(f.type) for f in made.fields}
     computed = {c.name for c in definition.columns if c.computed is not None}
-    if definition.watermark.column in computed:  # which is left out, and the watermark with it
+    if definition.watermark.column in computed:  # streams of a table read what is stored
         return made
     return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
+
+
+def _computed(job: Job, definition: TableDef, schema: TableSchema) -> dict[str, str]:
+    """Options that keep `c AS expr`, for which Spark is started."""
+    known = {f.name for f in schema.fields}
+    twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
+    if twice:
+        raise SchemaMismatch(f"two columns are called {twice[0]!r}", hint="rename the computed one")
+    columns = [c for c in definition.columns if not c.virtual]
+    inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
+    return computed_options(job.session.spark, columns, schema.fields, first=inherited)
 
 
 def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
 from paimon_nb.base.name import Name, quote
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.computed import computed_columns, with_computed
 from paimon_nb.session.division import divided_as_flink
 from paimon_nb.session.hints import check_names, scan_partitions, within
 from paimon_nb.session.state import Session
@@ -102,7 +104,7 @@ def resolve(
     from paimon_nb.session.functions import table_function
 
     if instead and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in instead:
-        return instead[ref.parts]
+        return with_computed(instead[ref.parts], _options(session, ref))
     try:
         if ref.function is not None:
             return table_function(session, ref)
@@ -146,13 +148,24 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
     chosen = scan_partitions(table, options, lookup=ref.lookup)
+    if computed_columns(table.schema.options):
+        ref = replace(ref, columns=None)  # what their expressions name is needed, too
     if chosen is not None:
-        return _of_partitions(session, ref, table, options, chosen)
-    if ref.places and not table.primary_keys:
+        frame = _of_partitions(session, ref, table, options, chosen)
+    elif ref.places and not table.primary_keys:
         from paimon_nb.engine.where import with_places
 
-        return with_places(session.spark, table.copy(options), ref.filter, ref.places)
-    return relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
+        frame = with_places(session.spark, table.copy(options), ref.filter, ref.places)
+    else:
+        frame = relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
+    return with_computed(frame, table.schema.options)
+
+
+def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
+    """The options of the table that a reference names; none of what is no table of ours."""
+    if len(ref.parts) == 1 and (ref.parts[0] in session.temporary or ref.parts[0] in session.views):
+        return {}
+    return session.table(ref.parts).schema.options if session.exists(ref.parts) else {}
 
 
 def _of_partitions(

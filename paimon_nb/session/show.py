@@ -12,6 +12,7 @@ from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session import watermark
+from paimon_nb.session.computed import computed_columns, is_of_computed
 from paimon_nb.session.partition import constants
 from paimon_nb.session.result import Result, of_frame, rows
 
@@ -76,7 +77,11 @@ def _views(job: Job, statement: Show) -> Result:
 
 
 def _columns(job: Job, statement: Show) -> Result:
-    return rows({"col_name": _like(job.session.table(statement.name).schema.names, statement)})
+    schema = job.session.table(statement.name).schema
+    names = list(schema.names)
+    for c in computed_columns(schema.options):
+        names.insert(c.position, c.name)
+    return rows({"col_name": _like(names, statement)})
 
 
 def _partitions(job: Job, statement: Show) -> Result:
@@ -220,7 +225,8 @@ def describe(job: Job, statement: Describe) -> Result:
             }
         )  # fmt: skip
     columns = [f for f in table.schema.fields if statement.column in (None, f.name)]
-    if statement.column is not None and not columns:
+    computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
+    if statement.column is not None and not columns and not computed:
         table.schema.field(statement.column)  # raises with a did-you-mean
     keys = [_key(table.schema, f.name) for f in columns]
     out = {
@@ -231,6 +237,12 @@ def describe(job: Job, statement: Describe) -> Result:
         "key": keys,
         "default": [f.default_value for f in columns],
     }
+    for c in computed:
+        place = c.position if statement.column is None else 0
+        for values, cell in zip(
+            out.values(), (c.name, c.type, c.comment, True, f"AS {c.expression}", None), strict=True
+        ):
+            values.insert(place, cell)
     if statement.extended:
         extra = {
             "": "", "# Detailed Table Information": "", "Name": str(table.name), "Path": table.path, "Provider": "paimon",
@@ -293,7 +305,10 @@ def ddl(schema: TableSchema, name: str) -> str:
         default = f" DEFAULT {_text(f.default_value)}" if f.default_value is not None else ""
         comment = f" COMMENT {_text(f.description)}" if f.description else ""
         lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
-    options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX)}
+    for c in computed_columns(schema.options):
+        comment = f" COMMENT {_text(c.comment)}" if c.comment else ""
+        lines.insert(c.position, f"  {quote(c.name)} AS {c.expression}{comment}")
+    options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_of_computed(k)}
     if watermark.COLUMN in schema.options:
         expression = schema.options.get(watermark.EXPRESSION, quote(schema.options[watermark.COLUMN]))
         lines.append(f"  WATERMARK FOR {quote(schema.options[watermark.COLUMN])} AS {expression}")

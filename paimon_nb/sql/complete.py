@@ -40,7 +40,7 @@ def completion_context(text: str, cursor: int) -> Completion:
     start = _fragment_start(before)
     prefix = before[start:]
     statement = before[:start].rsplit(";", 1)[-1]
-    tables = tuple(re.findall(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+" + _NAME, text))
+    tables = tuple(re.findall(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+" + _NAME, text))
     if "$" in prefix:
         owner, _, rest = prefix.rpartition("$")
         return Completion("system_table", rest, start + len(owner) + 1, owner, tables)
@@ -51,7 +51,7 @@ def completion_context(text: str, cursor: int) -> Completion:
         return Completion("argument", prefix, start, called[1].split(".")[-1].strip("`"), tables)
     if re.search(r"(?is)(?:WITH|TBLPROPERTIES|OPTIONS|SET)\s*\(([^)]*,)?\s*'?$", statement):
         return Completion("option", prefix, start, None, tables)
-    if re.search(r"(?i)\b(?:FROM|JOIN|INTO|TABLE|DESCRIBE|DESC|UPDATE|OVERWRITE|EXISTS)\s+$", statement):
+    if re.search(r"(?i)\b(?:FROM|JOIN|INTO|TABLE|DESCRIBE|DESC|UPDATE|OVERWRITE|EXISTS|USING)\s+$", statement):
         return Completion("table", prefix, start, None, tables)
     if re.search(r"(?i)\bUSE\s+CATALOG\s+$", statement):
         return Completion("catalog", prefix, start, None, tables)

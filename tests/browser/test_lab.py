@@ -234,9 +234,11 @@ def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
         ("%%paimon\nSELECT * FROM orders$f", ["files", "file_key_ranges"]),
         ("%%paimon\nCALL sys.create_t", ["sys.create_tag", "sys.create_tag_from_timestamp"]),
         ("%%paimon\nALTER TABLE orders SET ('num-sorted-run.c", ["num-sorted-run.compaction-trigger"]),
+        ("%%paimon\nCALL sys.create_tag(table => 'orders', ta", ["tag => "]),
+        ("%%paimon\nUSE CATALOG pai", ["paimon"]),
         ("%paimon timeline ord", ["orders"]),
     ],
-    ids=["table", "column", "system table", "procedure", "option", "table of a command"],
+    ids=["table", "column", "system table", "procedure", "option", "argument", "catalog", "table of a command"],
 )
 def test_tab_offers_names(shown: Notebook, typed: str, offers: list[str]) -> None:
     """They stand in a list; Enter puts the chosen one in place of what was typed."""

@@ -51,4 +51,8 @@ def test_rows_keep_their_ids(swb, monkeypatch, kind, inline):
     assert new > 4
     swb.run("CALL sys.compact('t')")
     assert tracked(swb) == found
-    assert sorted(tuple(r) for r in swb.sql("SELECT * FROM t").collect()) == [r[:3] for r in found]
+    named = swb.sql("SELECT id, v, p, _ROW_ID, _SEQUENCE_NUMBER FROM t").collect()
+    assert sorted(tuple(r) for r in named) == found
+    swb.run("DELETE FROM t WHERE _ROW_ID = 2 OR _SEQUENCE_NUMBER = 2")
+    assert tracked(swb) == [found[0], found[3]]
+    assert sorted(tuple(r) for r in swb.sql("SELECT * FROM t").collect()) == [found[0][:3], found[3][:3]]

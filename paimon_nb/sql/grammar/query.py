@@ -12,6 +12,8 @@ from paimon_nb.sql.refs import find_tables
 
 PLACE_PREFIX = "__paimon_"
 """Begins the names of the columns that say where a row lies."""
+TRACKING = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
+"""Columns that say which row it is, in tables that track their rows."""
 
 
 def _wants_quotes(name: str) -> bool:
@@ -29,7 +31,9 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     if cursor.done:
         cursor.fail("expected a query")
     rest = cursor.tokens[cursor.at :]
-    places = tuple(dict.fromkeys(t.name for t in rest if t.is_name and t.name.startswith(PLACE_PREFIX)))
+    places = tuple(
+        dict.fromkeys(t.name for t in rest if t.is_name and (t.name.startswith(PLACE_PREFIX) or t.name in TRACKING))
+    )
     found = find_tables(cursor)
     found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _wants_quotes(t.text)]
     cursor.at = len(cursor.tokens)
