@@ -132,16 +132,18 @@ FLINK_MEANINGS: Mapping[str, Rewrite] = {
 """Functions that both have, and Flink means otherwise."""
 
 
-def window_table(kind: str, arguments: list[str]) -> tuple[str, str]:
-    """Text before and after the table for TUMBLE, HOP and CUMULATE in batch.
+def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> tuple[str, str]:
+    """Text before and after the table for TUMBLE, HOP, CUMULATE and SESSION in batch. keys: what SESSION is partitioned by.
 
     TUMBLE(TABLE t, DESCRIPTOR(ts), size) gives t's columns, window_start, window_end, window_time. CUMULATE(.., step, size)
     gives a row for each end in steps after the row's time, up to the end of its window of `size`.
     """
-    if len(arguments) < (2 if kind == "TUMBLE" else 3):
-        raise SqlSyntaxError(f"{kind} needs a DESCRIPTOR and {'a size' if kind == 'TUMBLE' else 'slide and size'}")
+    if len(arguments) < (2 if kind in ("TUMBLE", "SESSION") else 3):
+        raise SqlSyntaxError(f"{kind} needs a DESCRIPTOR and {_SIZES.get(kind, 'slide and size')}")
     column = re.sub(r"(?is)^\s*DESCRIPTOR\s*\(\s*(.*?)\s*\)\s*$", r"\1", arguments[0])
     intervals, window = [_interval(a) for a in arguments[1:]], ""
+    if kind == "SESSION":
+        return _sessions(column, intervals[0], keys)
     if kind == "TUMBLE":
         spec = f"window({column}, '{intervals[0]}')"
     elif kind == "HOP":
@@ -152,13 +154,30 @@ def window_table(kind: str, arguments: list[str]) -> tuple[str, str]:
         spec = f"explode(transform({later}, e -> named_struct('start', __day.start, 'end', e)))"
         window = f"(SELECT *, window({column}, '{intervals[1]}') AS __day FROM "
     else:
-        raise SqlSyntaxError(f"{kind} windows are not known here", hint="use TUMBLE, HOP or CUMULATE")
+        raise SqlSyntaxError(f"{kind} windows are not known here", hint="use TUMBLE, HOP, CUMULATE or SESSION")
     hidden = "(__win, __day)" if window else "(__win)"
     head = (
         f"(SELECT __w.* EXCEPT {hidden}, __w.__win.start AS window_start, __w.__win.end AS window_end, "
         f"__w.__win.end - INTERVAL '0.001' SECOND AS window_time FROM (SELECT *, {spec} AS __win FROM {window}"
     )
     return head, ")" * bool(window) + ") AS __w)"
+
+
+def _sessions(column: str, gap: str, keys: Sequence[str]) -> tuple[str, str]:
+    """A session ends when the next row of its key is later than `gap` after the last one."""
+    of_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
+    of_session = f"PARTITION BY {', '.join([*keys, '__no'])}"
+    begins = f"CASE WHEN {column} <= __before + INTERVAL {gap} THEN 0 ELSE 1 END"
+    head = (
+        f"(SELECT * EXCEPT (__no), window_end - INTERVAL '0.001' SECOND AS window_time FROM (SELECT * EXCEPT (__before), "
+        f"min({column}) OVER ({of_session}) AS window_start, max({column}) OVER ({of_session}) + INTERVAL {gap} AS window_end "
+        f"FROM (SELECT *, sum({begins}) OVER ({of_key}ORDER BY {column}) AS __no "
+        f"FROM (SELECT *, lag({column}) OVER ({of_key}ORDER BY {column}) AS __before FROM "
+    )
+    return head, "))))"
+
+
+_SIZES = {"TUMBLE": "a size", "SESSION": "a gap"}
 
 
 def _interval(text: str) -> str:

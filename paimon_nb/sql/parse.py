@@ -54,7 +54,18 @@ SPARK_ONLY = frozenset(
 )  # fmt: skip
 
 
+_OF_MODULES = frozenset(
+    {
+        ("LOAD", "MODULE"),
+        ("UNLOAD", "MODULE"),
+        ("USE", "MODULES"),
+        ("SHOW", "MODULES"),
+        ("SHOW", "JARS"),
+        ("REMOVE", "JAR"),
+    }
+)
 _OF_CLIENTS = {
+    "COMPILE": "Spark plans each statement anew: run the INSERT itself",
     "HELP": "docs/sql.md names every statement; SHOW PROCEDURES lists the procedures",
     "QUIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
     "EXIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
@@ -85,6 +96,11 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
     span = Span(part[0].start, part[-1].stop)
     cursor = Cursor(text, part)
     first = part[0].upper
+    words = tuple(t.upper for t in part[:3])
+    if words[:2] in _OF_MODULES or words == ("SHOW", "FULL", "MODULES"):
+        cursor.refuse(
+            "modules and jars are Flink's", "leave the line out: every function is there, and nothing is to be loaded"
+        )
     grammar = STATEMENTS.get(first)
     if grammar is not None:
         parsed = grammar(cursor, span)

@@ -47,12 +47,29 @@ _CLAUSES = frozenset(
         "MATCH_RECOGNIZE",
     ]
 )
+_NOT_HERE = {
+    "MATCH_RECOGNIZE": ("Spark knows no MATCH_RECOGNIZE", "compare a row with those before it: LAG(x) OVER (PARTITION BY ... ORDER BY ...)"),
+    "QUALIFY": ("Spark knows no QUALIFY", "SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS rn FROM t) WHERE rn = 1"),
+}  # fmt: skip
 _JOINS = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "ANTI", "SEMI", "OUTER"])
 _NOT_AN_ALIAS = (
     _CLAUSES
     | _JOINS
     | frozenset(
-        ["ON", "USING", "LATERAL", "TABLESAMPLE", "PIVOT", "UNPIVOT", "AS", "FOR", "VERSION", "TIMESTAMP", "FROM"]
+        [
+            "ON",
+            "USING",
+            "LATERAL",
+            "TABLESAMPLE",
+            "PIVOT",
+            "UNPIVOT",
+            "AS",
+            "FOR",
+            "VERSION",
+            "TIMESTAMP",
+            "FROM",
+            "PARTITION",
+        ]
     )
 )
 _FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
@@ -182,6 +199,8 @@ class _Walk:
             elif upper in ("OFFSET", "FETCH") and self._limit():
                 listing = False
             elif upper in _CLAUSES:
+                if upper in _NOT_HERE and c.peek(1).text not in (",", ")", ".", ""):
+                    c.refuse(*_NOT_HERE[upper])
                 listing = False
                 c.at += 1
             elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
@@ -307,6 +326,8 @@ class _Walk:
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
         if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
             c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
+        if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: advice to Flink, which Spark cannot read
+            self.found.edits.append((Span(token.start, token.stop), ""))
         if token.kind == "param":
             self.found.parameters.append(token.text[1:])
         if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
@@ -508,6 +529,7 @@ class _Walk:
         inner_start = c.start
         self._table(ctes, depth)
         inner = Span(inner_start, c.stop)
+        keys = self._window_keys()
         arguments: list[Span] = []
         while c.take(","):
             if c.peek(1).upper == "=>":
@@ -515,9 +537,20 @@ class _Walk:
             arguments.append(c.balanced(","))
         c.need(")")
         c.need(")")
-        head, tail = window_table(kind, [c.text_of(a) for a in arguments])
+        head, tail = window_table(kind, [c.text_of(a) for a in arguments], keys)
         self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
         self._alias()
+
+    def _window_keys(self) -> list[str]:
+        """The columns of SESSION's `TABLE t PARTITION BY a, b`."""
+        c = self.c
+        keys: list[str] = []
+        if c.take("PARTITION", "BY"):
+            keys.append(c.text_of(c.balanced(",")))
+            while c.sees(",") and c.peek(1).upper != "DESCRIPTOR" and c.peek(2).upper != "=>":
+                c.at += 1
+                keys.append(c.text_of(c.balanced(",")))
+        return keys
 
     def _travel(self) -> VersionAsOf | TimestampAsOf | str | None:
         """[FOR] VERSION|SYSTEM_VERSION AS OF v, [FOR] TIMESTAMP|SYSTEM_TIME AS OF t; 'lookup' for a column as the time."""

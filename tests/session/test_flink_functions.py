@@ -96,3 +96,20 @@ def test_functions(asked, some):
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries(asked, query):
     assert rows(asked, query) == sorted(flink(FLINK[query]), key=repr)
+
+
+@pytest.mark.spark
+def test_what_flink_asks_of_streams_only(asked):
+    """SESSION as a window table, and UNNEST of a table's column WITH ORDINALITY, which 1.20 does not do in batch."""
+    asked.run("""CREATE TABLE s (k INT, ts TIMESTAMP(3), n INT); INSERT INTO s VALUES (1, TIMESTAMP '2024-01-01 10:00:01', 1),
+        (1, TIMESTAMP '2024-01-01 10:05:01', 2), (2, TIMESTAMP '2024-01-01 10:06:00', 3), (1, TIMESTAMP '2024-01-01 10:10:02', 4)""")
+    sessions = """SELECT k, window_start, window_end, window_time, SUM(n) FROM TABLE(SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts),
+        INTERVAL '5' MINUTES)) GROUP BY k, window_start, window_end, window_time"""
+    day = "2024-01-01 10"
+    assert rows(asked, sessions) == [
+        [1, f"{day}:00:01.000", f"{day}:10:01.000", f"{day}:10:00.999", 3],
+        [1, f"{day}:10:02.000", f"{day}:15:02.000", f"{day}:15:01.999", 4],
+        [2, f"{day}:06:00.000", f"{day}:11:00.000", f"{day}:10:59.999", 3],
+    ]
+    places = "SELECT id, e, o FROM f CROSS JOIN UNNEST(sa) WITH ORDINALITY AS t(e, o)"
+    assert rows(asked, places) == [[1, "y", 2], [1, "z", 1], [2, "q", 1]]

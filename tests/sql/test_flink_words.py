@@ -39,6 +39,8 @@ def said(text: str, *, flink: bool = False) -> str:
         ("SELECT * FROM t TABLESAMPLE (5 ROWS) REPEATABLE (3) AS v", "SELECT * FROM <t> TABLESAMPLE (5 ROWS) REPEATABLE (3) AS v"),
         ("SELECT x FROM b CROSS JOIN UNNEST(a) WITH ORDINALITY AS t(x, n)",
          "SELECT x FROM <b> CROSS JOIN LATERAL inline(transform(a, (__e, __i) -> struct(__e, __i + 1)))  AS t(x, n)"),
+        ("SELECT /*+ LOOKUP('table'='u') */ a FROM t, u", "SELECT  a FROM <t>, <u>"),
+        ("SELECT /*+ BROADCAST(u) */ qualify, x.qualify FROM t", "SELECT /*+ BROADCAST(u) */ qualify, x.qualify FROM <t>"),
         ("SELECT U&'\\00e9', u & 'x'", "SELECT 'é', u & 'x'"),
         ("SELECT id FROM f OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT id FROM <f> LIMIT 2 OFFSET 1"),
         ("SELECT id FROM f FETCH FIRST ROW ONLY", "SELECT id FROM <f> LIMIT 1"),
@@ -124,6 +126,12 @@ def test_changes_of_a_table_in_other_words():
         ("CREATE EXTERNAL TABLE t (a INT) LOCATION '/x'", "EXTERNAL", "CREATE TEMPORARY TABLE"),
         ("ANALYZE TABLES IN d COMPUTE STATISTICS", "TABLES", "ANALYZE TABLE t"),
         ("COMMENT ON DATABASE d IS 'x'", "d", "COMMENT ON TABLE"),
+        ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A B))", "MATCH_RECOGNIZE", "LAG"),
+        ("SELECT a FROM t QUALIFY rn = 1", "QUALIFY", "rn = 1"),
+        ("LOAD MODULE hive", "LOAD", "leave the line out"),
+        ("SHOW FULL MODULES", "SHOW", "leave the line out"),
+        ("COMPILE PLAN 'p' FOR INSERT INTO t SELECT 1", "COMPILE", "run the INSERT"),
+        ("SELECT x FROM t WHERE a SIMILAR TO b", "b", "RLIKE"),
     ],
 )  # fmt: skip
 def test_what_is_understood_and_not_done_here(text, place, hint):
