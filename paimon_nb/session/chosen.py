@@ -22,6 +22,7 @@ from paimon_nb.format.types import (
     from_arrow_schema,
 )
 from paimon_nb.plan import Query, TableRef, VersionAsOf
+from paimon_nb.session.computed import computed_columns
 from paimon_nb.session.hints import check_names, scan_partitions
 from paimon_nb.session.query import global_table, travelled
 from paimon_nb.session.state import Session
@@ -118,7 +119,7 @@ def _read(session: Session, ref: TableRef, selection: Selection) -> Rows | None:
             from paimon_nb.engine.read import decide, read_inline
             from paimon_nb.engine.route import Way
 
-            if scan_partitions(table, options, lookup=False) is not None:
+            if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
                 return None
             chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
             if any(r.way is not Way.INLINE for r in chosen.routes):

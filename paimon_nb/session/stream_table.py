@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Query
 from paimon_nb.session.chosen import columns_of, means_the_same
+from paimon_nb.session.computed import computed_columns
 from paimon_nb.session.stream_jobs import TableLoop
 from paimon_nb.session.stream_out import OP, IntoBuffer
 from paimon_nb.session.stream_plan import Shape, StreamPlan
@@ -22,7 +23,7 @@ def table_loop(plan: StreamPlan, query: Query, text: str, output: IntoBuffer) ->
     if plan.shape is not Shape.ROWS or only.table is None or only.ref.span != query.tables[0].span:
         return None
     selection = selection_of(query, text)
-    if selection is None or not selection.row_by_row:
+    if selection is None or not selection.row_by_row or computed_columns(only.table.schema.options):
         return None
     table = only.table.copy(only.ref.options)
     columns = columns_of(selection, table.schema.fields)

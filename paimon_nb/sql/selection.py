@@ -48,7 +48,7 @@ def selection_of(query: Query, text: str) -> Selection | None:
     """What the query chooses; None when it does anything else, or says it in a way that only Spark is sure of."""
     from sqlglot import exp
 
-    if len(query.tables) != 1 or query.tables[0].function is not None or query.parameters:
+    if len(query.tables) != 1 or query.tables[0].function is not None or query.parameters or query.flink_edits:
         return None
     tree = tree_of(text, query.span, query.tables, query.edits)
     if not isinstance(tree, exp.Select) or any(v and k not in _CLAUSES for k, v in tree.args.items()):

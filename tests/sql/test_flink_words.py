@@ -83,6 +83,13 @@ def test_what_both_say_and_flink_means_otherwise(text, flink):
     assert "try_element_at" not in said(text)
 
 
+def test_a_backslash_skips_no_file():
+    """Which text it is says the dialect, and the filter is found before."""
+    (said, meant) = parse(r"SELECT * FROM t WHERE v = 'a\d'; SELECT * FROM t WHERE v = 'ad'")
+    assert said.tables[0].filter is None
+    assert meant.tables[0].filter is not None
+
+
 def test_an_insert_behind_its_source():
     (statement,) = parse("FROM s INSERT OVERWRITE db.t PARTITION (d = 'x') (a, b) SELECT 1, 2")
     assert isinstance(statement, Insert)
