@@ -149,6 +149,8 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
     def read(split: Split) -> pa.Table:
         return read_split(chosen.store, split, names, chosen.plan.predicate).select(names)
 
+    if not splits:
+        return arrow_schema(chosen.fields, nullable=True).empty_table()
     if len(splits) == 1:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:

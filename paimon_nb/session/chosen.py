@@ -31,10 +31,14 @@ from paimon_nb.table.scan.predicate import Predicate
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from paimon_nb.engine.read import Relation
     from paimon_nb.sql.selection import Order, Selection
+    from paimon_nb.table.scan.splits import Split
 
 _UNSORTABLE = ("FLOAT", "DOUBLE", "VARIANT", "BLOB", "ARRAY", "MAP", "MULTISET", "ROW")
 """NaN has a place of its own in Spark's order, and nested values theirs."""
+_LIMIT_ROWS, _LIMIT_BYTES, _LIMIT_SPLITS = 20_000, 32 << 20, 8
+"""Rows that a LIMIT may take from a large table here, the largest split that is read for them, and how many."""
 Rows = tuple["pa.Table", tuple[DataField, ...]]
 """Rows in the types of `format/types`, and the fields that say them."""
 
@@ -116,19 +120,57 @@ def _read(session: Session, ref: TableRef, selection: Selection) -> Rows | None:
             rows = table.system(found.name.system, options=options)
             fields = tuple(from_arrow_schema(rows.schema))
         else:
-            from paimon_nb.engine.read import decide, read_inline
-            from paimon_nb.engine.route import Way
+            from paimon_nb.engine.read import decide
 
             if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
                 return None
             chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
-            if any(r.way is not Way.INLINE for r in chosen.routes):
+            read = _rows_of(chosen, selection)
+            if read is None:
                 return None
-            fields = chosen.fields
-            rows = read_inline(chosen, chosen.plan.splits)
+            rows, fields = read, chosen.fields
     if not means_the_same(selection.condition, fields):
         return None
     return keep(selection.condition, rows, fields), fields
+
+
+def _rows_of(chosen: Relation, selection: Selection) -> pa.Table | None:
+    """All rows of a small scan; of a larger one as many as LIMIT takes, or as count(*) has to count."""
+    import pyarrow as pa
+
+    from paimon_nb.engine.read import read_inline
+    from paimon_nb.engine.route import Way
+
+    splits = chosen.plan.splits
+    if all(r.way is Way.INLINE for r in chosen.routes):
+        return read_inline(chosen, splits)
+    if selection.condition is not None or selection.order:
+        return None
+    if selection.count is not None:
+        if not all(map(_is_counted, splits)):
+            return None
+        return pa.table({"row": pa.nulls(sum(map(_certain_rows, splits)))})  # nobody looks at them
+    wanted = None if selection.limit is None else selection.offset + selection.limit
+    if wanted is None or wanted > _LIMIT_ROWS:
+        return None
+    parts: list[pa.Table] = []
+    for split in sorted(splits, key=lambda s: s.size)[:_LIMIT_SPLITS]:
+        if split.size > _LIMIT_BYTES:
+            return None
+        parts.append(read_inline(chosen, [split]))
+        if sum(p.num_rows for p in parts) >= wanted:
+            return pa.concat_tables(parts)
+    return None
+
+
+def _is_counted(split: Split) -> bool:
+    """Whether metadata tells how many rows it gives."""
+    vectors = (split.deletion_vectors or {}).values()
+    return split.raw and not split.changes and not split.diff and all(v.cardinality is not None for v in vectors)
+
+
+def _certain_rows(split: Split) -> int:
+    return split.row_count - sum(v.cardinality or 0 for v in (split.deletion_vectors or {}).values())
 
 
 def _needed(selection: Selection) -> list[str] | None:

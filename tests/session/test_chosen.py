@@ -98,6 +98,23 @@ def test_what_is_answered_without_spark(wb):
     assert not wb.session.spark_started
 
 
+def test_a_large_table_is_looked_into(wb):
+    """A few rows, and their number where metadata tells it; for the rest there is Spark."""
+    wb.run("CREATE TABLE big (n BIGINT, s STRING)")
+    rows = pa.table({"n": range(120_000), "s": [f"text {i}" for i in range(120_000)]})
+    wb.table("big").append(rows.slice(0, 70_000))
+    wb.table("big").append(rows.slice(70_000))
+    few = wb.run("SELECT n, s FROM big LIMIT 3 OFFSET 2").arrow
+    assert few.num_rows == 3
+    assert all(r["s"] == f"text {r['n']}" for r in few.to_pylist())
+    assert wb.run("SELECT count(*) AS c FROM big").arrow.to_pylist() == [{"c": 120_000}]
+    texts = ["SELECT * FROM big", "SELECT n FROM big ORDER BY n LIMIT 1", "SELECT n FROM big WHERE n > 5", "SELECT n FROM big LIMIT 50000"]  # fmt: skip
+    assert [answered_here(wb, text) for text in texts] == [False] * 4
+    wb.run("CREATE TABLE none (n BIGINT)")
+    assert [wb.run(f"SELECT {what}").arrow.num_rows for what in ("n FROM big WHERE s = 'x'", "n FROM none", "* FROM none ORDER BY n")] == [0] * 3  # fmt: skip
+    assert not wb.session.spark_started
+
+
 def test_names_that_mean_something_else_are_left_alone(wb):
     scene(wb, 4)
     wb.run("CREATE TEMPORARY VIEW v AS SELECT k FROM t")
