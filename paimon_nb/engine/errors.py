@@ -37,8 +37,8 @@ _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|cancelled part of cancelled job group|OPERATION_CANCELED|Job \d+ cancelled"
 )
-_WORKER_GONE = re.compile(
-    r"Python worker (?:exited unexpectedly|failed to connect back)|SocketException: (?:Connection reset|Broken pipe)"
+_LOST = re.compile(
+    r"SocketException: (?:Connection reset|Broken pipe)"
     r"|java\.io\.(?:EOFException|IOException: (?:Stream closed|Broken pipe|Connection reset))"
 )
 
@@ -77,11 +77,10 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
     condition = _call(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
-    if _WORKER_GONE.search(whole) and not _TRACE_END.search(whole):
+    gone = None if _TRACE_END.search(whole) else _gone(whole)
+    if gone is not None:
         return EngineError(
-            "a Python process of Spark's is gone: it was killed, or there was not enough memory",
-            hint="run the statement again; a stream goes on from its checkpoint",
-            condition=condition,
+            gone, hint="run the statement again; a stream goes on from its checkpoint", condition=condition
         )
     parameters = _call(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)
@@ -94,6 +93,17 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
     start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}
     return _kind(error)(message, hint=_hint(condition, parameters), **facts)
+
+
+def _gone(whole: str) -> str | None:
+    """What the end of one of Spark's Python processes looks like from outside."""
+    if "Python worker failed to connect back" in whole:
+        return "a Python process of Spark's did not start within ten seconds: the machine is very busy"
+    if "Python worker exited unexpectedly" in whole:
+        return "a Python process of Spark's is gone: it was killed, or there was not enough memory"
+    if _LOST.search(whole):
+        return "Spark lost a connection in the middle of its work, as when a Python process of its own is killed"
+    return None
 
 
 def first_sentence(message: str) -> str:

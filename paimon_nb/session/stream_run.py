@@ -37,7 +37,7 @@ _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _ORDER = ("-U", "-D", "+I", "+U")
-_STARTS = 3
+_PATIENCE_S = 120.0
 
 
 def start_stream(
@@ -66,15 +66,15 @@ def _begun(writer: DataStreamWriter) -> StreamingQuery:
     """The query, when its sources have answered or it has failed.
 
     A source of ours is a Python process, and Spark gives it ten seconds to call back; no setting makes them more. They are
-    not enough on a machine that is busy enough. Nothing has happened by then, so the query begins again.
+    not enough on a machine that is busy enough. Nothing has happened by then, so the query begins again, for some time.
     """
-    for _ in range(_STARTS):
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
         query = writer.start()
         while query.isActive and query.status["message"].startswith("Initializing"):
             time.sleep(0.02)
-        if "Python worker failed to connect back" not in str(query.exception()):
-            break
-    return query
+        if "Python worker failed to connect back" not in str(query.exception()) or time.monotonic() > deadline:
+            return query
 
 
 @contextmanager

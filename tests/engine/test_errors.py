@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.base.errors import CorruptFile, EngineError, SqlAnalysisError, SqlError, SqlSyntaxError
-from paimon_nb.engine.errors import crossing_tasks, first_sentence, pack, spark_errors
+from paimon_nb.engine.errors import crossing_tasks, first_sentence, pack, spark_errors, translate
 from paimon_nb.plan import Span
 
 
@@ -88,3 +88,33 @@ def test_the_users_own_exception_inside_a_task_is_told(spark):
     with pytest.raises(EngineError) as caught, spark_errors():
         spark.range(10).mapInArrow(broken, "id bigint").collect()
     assert caught.value.message == "a Python function inside Spark failed: KeyError: 'no such airport: XYZ'"
+
+
+@pytest.mark.spark
+def test_a_python_process_that_was_killed_is_told(spark):
+    def die(batches):
+        import os
+        import signal
+
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    with pytest.raises(EngineError, match="a Python process of Spark's is gone") as caught, spark_errors():
+        spark.range(1).mapInArrow(die, "id bigint").collect()
+    assert "goes on from its checkpoint" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("org.apache.spark.SparkException: Python worker failed to connect back.", "did not start within ten seconds"),
+        ("An error occurred while calling o1406.load.\n: java.io.IOException: Stream closed", "lost a connection"),
+        ("Job aborted: java.net.SocketException: Connection reset", "lost a connection"),
+    ],
+)
+def test_what_becomes_of_a_dead_python_process_is_told(text, said):
+    kind = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+    error = translate(kind(text))
+    assert isinstance(error, EngineError)
+    assert said in error.message
+    assert "goes on from its checkpoint" in error.hint
