@@ -143,6 +143,12 @@ def _users(*ids: int) -> list[tuple[Any, ...]]:
     return sorted(((i, f"n{i}", None, i, None) for i in ids), key=repr)
 
 
+IN_BATCH: dict[str, list[list[Any]]] = {
+    "000_397_1": [list(u) for u in _users(*range(1, 6))],
+    "000_407_0": [list(u) for u in _users(*range(1, 11))],
+    "000_1224_7": [list(u) for u in _users(*range(1, 11))],
+}
+"""What the documents ask in streaming mode of a moment, asked in batch mode: Flink was asked so, since a stream never ends."""
 OUTCOMES: dict[str, dict[int, list[Any]]] = {
     "000": {
         130: ["ran"],

@@ -11,13 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from binlog_server import MariaDb
-from document_blocks import BEFORE, CUT, LEFT, PLACEHOLDERS, WORDS
+from document_blocks import BEFORE, CUT, IN_BATCH, LEFT, PLACEHOLDERS, WORDS
 from kafka_server import KafkaServer
 
 import paimon_nb
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError, SqlSyntaxError, UnsupportedOperation
 from paimon_nb.plan import Call, Query, Statement
+from paimon_nb.session.stream_run import in_mode
 from paimon_nb.sql import parse
 
 FENCE = re.compile(r"^[ \t]*```(\w*)[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
@@ -52,6 +53,8 @@ class Stage:
         self, wb: paimon_nb.Workbench, place: Path, patch: pytest.MonkeyPatch, broker: KafkaServer, mariadb: MariaDb
     ) -> None:
         self.wb, self.place, self.patch, self.broker, self.mariadb = wb, place, patch, broker, mariadb
+        self.in_batch: dict[str, list[list[Any]]] = {}
+        """Answers in batch mode to what a document asks in streaming mode."""
 
     def play(self, document: str, folder: Path) -> dict[int, list[Any]]:
         """What each block gives, by its first line: see `document_blocks.OUTCOMES`."""
@@ -70,7 +73,11 @@ class Stage:
         for number, statement in enumerate(statements):
             self.prepare(document, line, number)
             self.make_room(statement)
-            out.append(self.outcome(text[statement.span.start : statement.span.stop], statement))
+            one = text[statement.span.start : statement.span.stop]
+            out.append(self.outcome(one, statement))
+            if f"{document}_{line}_{number}" in IN_BATCH:
+                with in_mode(self.wb.session, "batch"):
+                    self.in_batch[f"{document}_{line}_{number}"] = [list(row) for row in self.rows(one)]
         if (document, line) in LEFT:
             out += ["->", self.rows(LEFT[document, line])]
         return out

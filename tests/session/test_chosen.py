@@ -136,3 +136,10 @@ def test_spark_answers_the_same(swb):
     swb.spark.range(3).toDF("k").createOrReplaceTempView("t")
     assert swb.run("SELECT * FROM t").arrow is None  # a view of Spark's goes first
     swb.spark.catalog.dropTempView("t")
+
+
+def test_a_table_that_lost_its_last_row(wb):
+    wb.run("CREATE TABLE t (p STRING, v INT) PARTITIONED BY (p); INSERT INTO t VALUES ('x', 1); TRUNCATE TABLE t")
+    assert wb.run("SELECT v FROM t WHERE v > 0").arrow.to_pylist() == []
+    assert wb.run("SELECT count(*) AS n FROM t").arrow.to_pylist() == [{"n": 0}]
+    assert not wb.session.spark_started

@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import AlterColumn, Insert, SetComment, SetWatermark, Watermark
+from paimon_nb.plan import AlterColumn, Insert, SetComment, SetWatermark, SparkCommand, Watermark
 from paimon_nb.sql import parse, render
 
 
@@ -88,6 +88,11 @@ def test_a_backslash_skips_no_file():
     (said, meant) = parse(r"SELECT * FROM t WHERE v = 'a\d'; SELECT * FROM t WHERE v = 'ad'")
     assert said.tables[0].filter is None
     assert meant.tables[0].filter is not None
+
+
+def test_a_view_of_files_is_sparks():
+    text = "CREATE OR REPLACE TEMPORARY VIEW v USING csv OPTIONS (path '/x.csv', header 'true')"
+    assert [(type(s), s.text) for s in parse(text)] == [(SparkCommand, text)]
 
 
 def test_an_insert_behind_its_source():

@@ -68,7 +68,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
     return CreateDatabase(text, span, name, exists, comment, options)
 
 
-def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateView:
+def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateView | SparkCommand:
     name = cursor.parts("view")
     columns: list[str] = []
     if cursor.sees("("):
@@ -81,6 +81,9 @@ def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary:
 
         columns = cursor.listed(item)
     comment = cursor.string() if cursor.take("COMMENT") else None
+    if temporary and cursor.sees("USING"):  # files of Spark's, which it reads by itself
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(cursor.text_of(span), span)
     if cursor.take("TBLPROPERTIES"):
         cursor.options()
     cursor.need("AS")
