@@ -1,4 +1,4 @@
-"""Flink's JSON functions as Spark's: get_json_object for values, to_json for texts.
+"""Flink's JSON functions as Spark's: get_json_object for values, to_json for texts, which are put together as texts.
 
 Of a path without `lax`, Flink means `strict`: what is not there is an error, not empty.
 """
@@ -64,7 +64,10 @@ def exists(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     if parts is None:
         return []
     document, path, _, _ = parts
-    return [(Span(name.start, bracket[-1].stop), f"IF(({document}) IS NULL, NULL, get_json_object({document}, {path}) IS NOT NULL)")]  # fmt: skip
+    found = f"get_json_object({document}, {path})"
+    if _SIMPLE_PATH.fullmatch(path[1:-1]):  # which finds a null, too
+        found = f"try_variant_get(try_parse_json({document}), {path}, 'variant')"
+    return [(Span(name.start, bracket[-1].stop), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
 
 
 def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
@@ -78,6 +81,7 @@ def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Tok
         return text[spans[0].start : spans[0].stop], text[path.start : path.stop], "strict", inside[1:]
     mode = re.match(r"(?i)\s*(lax|strict)\s+", path.value)
     plain = path.value[mode.end() :] if mode else path.value
+    plain = re.sub(r'\["([^"\]]*)"\]', r"['\1']", plain)
     quoted = "'" + plain.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return text[spans[0].start : spans[0].stop], quoted, mode[1].lower() if mode else "strict", inside[1:]
 
@@ -108,29 +112,28 @@ def _default(text: Said, clauses: Sequence[Token], when: str) -> str:
 def as_text(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_STRING(x)."""
     given = arguments(text, bracket)
-    return [(Span(name.start, bracket[-1].stop), f"to_json({_variant(given[0])})")] if len(given) == 1 else []
+    return [(Span(name.start, bracket[-1].stop), _text(given[0]))] if len(given) == 1 else []
 
 
 def array(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are left out unless told otherwise."""
     members, null = _members(text, bracket, "ABSENT")
-    if not members:
-        return [(Span(name.start, bracket[-1].stop), "'[]'")]
-    said = f"array({', '.join(_variant(text[m[0].start : m[-1].stop]) for m in members)})"
-    return [(Span(name.start, bracket[-1].stop), f"to_json({said if null == 'NULL' else f'filter({said}, __e -> __e IS NOT NULL)'})")]  # fmt: skip
+    said = [_text(text[m[0].start : m[-1].stop], null) for m in members]
+    return [
+        (Span(name.start, bracket[-1].stop), f"{_ARRAY}concat_ws(',', {', '.join(said)}), ']')" if said else "'[]'")
+    ]
 
 
 def object_(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_OBJECT([KEY] 'k' VALUE v, ... [ABSENT ON NULL]): keys are constants, NULLs stay unless told otherwise."""
+    """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs stay unless told otherwise."""
     members, null = _members(text, bracket, "NULL")
-    if not members:
-        return [(Span(name.start, bracket[-1].stop), "'{}'")]
     pairs = [_pair(text, m) for m in members]
     if not all(pairs):
         return []
-    said = ", ".join(f"{key}, {_raw(v)}" for key, v in pairs)  # type: ignore[misc]
-    options = ", map('ignoreNullFields', 'false')" if null == "NULL" else ""
-    return [(Span(name.start, bracket[-1].stop), f"to_json(named_struct({said}){options})")]
+    said = [f"concat({_text(key)}, ':', {_text(v, null)})" for key, v in pairs]  # type: ignore[misc]
+    return [
+        (Span(name.start, bracket[-1].stop), f"{_OBJECT}concat_ws(',', {', '.join(said)}), '}}')" if said else "'{}'")
+    ]
 
 
 def object_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -177,14 +180,15 @@ def _pair(text: Said, member: list[Token]) -> tuple[str, str] | None:
     return text[member[int(first)].start : member[at - 1].stop], text[member[at + 1].start : member[-1].stop]
 
 
-def _raw(value: str) -> str:
-    """A value that is JSON already goes in as what it says."""
-    return f"parse_json({value})" if value.lstrip().startswith(("to_json(", "'{}'", "'[]'")) else value
+_OBJECT, _ARRAY = "concat('{', ", "concat('[', "
 
 
-def _variant(value: str) -> str:
-    raw = _raw(value)
-    return raw if raw != value else f"CAST({value} AS VARIANT)"
+def _text(value: str, null: str = "ABSENT") -> str:
+    """SQL of a value as a text of JSON, fields of rows in their order; NULL stays one, or becomes `null` when `null` is 'NULL'."""
+    if value.startswith((_OBJECT, _ARRAY, "'{}'", "'[]'")):
+        return value  # made of JSON already
+    said = f"regexp_extract(to_json(struct({value} AS v), map('ignoreNullFields', 'false')), '(?s)^\\\\{{\"v\":(.*)\\\\}}$', 1)"
+    return said if null == "NULL" else f"nullif({said}, 'null')"
 
 
 JSON_FUNCTIONS: dict[str, Rewrite] = {

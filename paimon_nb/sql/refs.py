@@ -516,8 +516,15 @@ class _Walk:
         start = c.start
         c.need("TABLE", "(")
         kind = c.peek().upper
-        if kind not in _WINDOWS:
-            self.body(ctes, depth + 1, in_from=True)
+        if kind not in _WINDOWS:  # Flink's LATERAL TABLE(f(x)) is Spark's LATERAL f(x)
+            if c.peek(1).text == "(":
+                lateral = c.at > 2 and c.peek(-3).upper == "LATERAL"
+                self.found.edits.append((Span(start, c.start), "" if lateral else "LATERAL "))
+                self._function((c.next().name,), start, ctes, depth)
+                closing = c.peek()
+                self.found.edits.append((Span(closing.start, closing.stop), ""))
+            else:
+                self.body(ctes, depth + 1, in_from=True)
             c.need(")")
             self._alias()
             return

@@ -41,6 +41,8 @@ def said(text: str, *, flink: bool = False) -> str:
          "SELECT x FROM <b> CROSS JOIN LATERAL inline(transform(a, (__e, __i) -> struct(__e, __i + 1)))  AS t(x, n)"),
         ("SELECT /*+ LOOKUP('table'='u') */ a FROM t, u", "SELECT  a FROM <t>, <u>"),
         ("SELECT /*+ BROADCAST(u) */ qualify, x.qualify FROM t", "SELECT /*+ BROADCAST(u) */ qualify, x.qualify FROM <t>"),
+        ("SELECT w FROM b LEFT JOIN LATERAL TABLE(f(a)) AS t(w) ON TRUE", "SELECT w FROM <b> LEFT JOIN LATERAL f(a) AS t(w) ON TRUE"),
+        ("SELECT w FROM b, TABLE(f(ARRAY[a])) t", "SELECT w FROM <b>, LATERAL f(ARRAY(a)) t"),
         ("SELECT U&'\\00e9', u & 'x'", "SELECT 'é', u & 'x'"),
         ("SELECT id FROM f OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT id FROM <f> LIMIT 2 OFFSET 1"),
         ("SELECT id FROM f FETCH FIRST ROW ONLY", "SELECT id FROM <f> LIMIT 1"),
