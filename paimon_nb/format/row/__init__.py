@@ -1,9 +1,9 @@
 """Rows as bytes: BinaryRow, bucket hashes, partition directory names and Java's texts."""
 
-from paimon_nb.format.row.binary_row import EMPTY_ROW, arity_of, deserialize, row_bytes, serialize
+from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
 from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
 from paimon_nb.format.row.encode import RowBytes, encode_rows
-from paimon_nb.format.row.java_text import cast_to_string, java_to_string
+from paimon_nb.format.row.java_text import cast_to_string, java_text_maker, java_to_string
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,
     escape,
@@ -16,8 +16,8 @@ from paimon_nb.format.row.partition_path import (
 from paimon_nb.format.row.values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
 
 __all__ = [
-    "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "Value", "VariantValue", "arity_of",
+    "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue", "arity_of",
     "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
-    "from_scalar", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names", "partition_path",
+    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names", "partition_path",
     "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape",
 ]  # fmt: skip

@@ -5,8 +5,9 @@ Source: Paimon `BinaryRowWriter`, `BinaryArrayWriter`, `BinaryMap`, `Serializati
 
 from __future__ import annotations
 
+import functools
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import FormatError
@@ -93,11 +94,26 @@ def arity_of(data: bytes) -> int:
 
 def read_row(types: Sequence[DataType], row: memoryview) -> tuple[Value, ...]:
     """The values of row bytes without the arity. Raises `FormatError` for broken bytes."""
-    slots = null_bytes(len(types))
-    _need(row, 0, slots + 8 * len(types))
-    return tuple(
-        None if row[(i + 8) >> 3] & (1 << ((i + 8) & 7)) else _get(row, slots + 8 * i, t) for i, t in enumerate(types)
-    )
+    return RowReader(types).read(row)
+
+
+class RowReader:
+    """Reads many rows of the same columns: how each column is read is decided once."""
+
+    def __init__(self, types: Sequence[DataType]) -> None:
+        slots = null_bytes(len(types))
+        self.end = slots + 8 * len(types)
+        """Bytes that every such row has at least."""
+        self._columns = [(_getter(t), slots + 8 * i) for i, t in enumerate(types)]
+        self._nulls = slice(1, slots)
+
+    def read(self, row: memoryview) -> tuple[Value, ...]:
+        """The values of row bytes without the arity. Raises `FormatError` for broken bytes."""
+        _need(row, 0, self.end)
+        null = int.from_bytes(row[self._nulls], "little")
+        if not null:
+            return tuple([get(row, at) for get, at in self._columns])
+        return tuple([None if null >> i & 1 else get(row, at) for i, (get, at) in enumerate(self._columns)])
 
 
 _HINT = "the metadata file is broken; read an earlier snapshot or tag"
@@ -225,35 +241,72 @@ def _need(data: memoryview, at: int, size: int) -> None:
         raise FormatError(f"a row points at bytes {at}..{at + size} of {len(data)}", hint=_HINT, offset=at, length=size)
 
 
-def _get(data: memoryview, at: int, t: DataType) -> Value:
-    root = t.root
-    if layout := _SLOT.get(root):
-        return struct.unpack_from(layout, data, at)[0]
-    if isinstance(t, Decimal) and t.precision <= COMPACT_DECIMAL:
-        return decimal_of(struct.unpack_from("<q", data, at)[0], t.scale)
-    if isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision <= COMPACT_TIMESTAMP:
-        return Instant(struct.unpack_from("<q", data, at)[0], 0)
-    if (root in _TEXT or root in _BYTES) and data[at + 7] & 0x80:
-        size = data[at + 7] & 0x7F
+_Getter = Callable[[memoryview, int], Value]
+"""Gives the value whose slot begins at that byte of a row or array."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _getter(t: DataType) -> _Getter:
+    if layout := _SLOT.get(t.root):
+        return _plain(struct.Struct(layout).unpack_from)
+    if isinstance(t, Decimal):
+        return _compact_decimal(t.scale) if t.precision <= COMPACT_DECIMAL else _long_decimal(t.scale)
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+        return _compact_instant if t.precision <= COMPACT_TIMESTAMP else _long_instant
+    if t.root in _TEXT:
+        return _short_or_long(_text)
+    if t.root in _BYTES:
+        return _short_or_long(bytes)
+    return lambda data, at: _read_constructed(t, _piece(data, at))
+
+
+def _plain(unpack: Callable[[memoryview, int], tuple[Value, ...]]) -> _Getter:
+    return lambda data, at: unpack(data, at)[0]
+
+
+_word = struct.Struct("<q").unpack_from
+_low_and_offset = struct.Struct("<ii").unpack_from
+
+
+def _compact_decimal(scale: int) -> _Getter:
+    return lambda data, at: decimal_of(_word(data, at)[0], scale)
+
+
+def _long_decimal(scale: int) -> _Getter:
+    return lambda data, at: decimal_of(int.from_bytes(_piece(data, at), "big", signed=True), scale)
+
+
+def _compact_instant(data: memoryview, at: int) -> Instant:
+    return Instant(_word(data, at)[0], 0)
+
+
+def _long_instant(data: memoryview, at: int) -> Instant:
+    nanos, offset = _low_and_offset(data, at)
+    _need(data, offset, 8)
+    return Instant(_word(data, offset)[0], nanos)
+
+
+def _short_or_long(made: Callable[[memoryview], Value]) -> _Getter:
+    def get(data: memoryview, at: int) -> Value:
+        last = data[at + 7]
+        if not last & 0x80:
+            return made(_piece(data, at))
+        size = last & 0x7F
         if size > 7:
             raise FormatError(f"a short value of {size} bytes", hint=_HINT)
-        return _text(data[at : at + size], root)
-    low, offset = struct.unpack_from("<ii", data, at)
-    if isinstance(t, Timestamp | LocalZonedTimestamp):
-        _need(data, offset, 8)
-        return Instant(struct.unpack_from("<q", data, offset)[0], low)
-    _need(data, offset, low)
-    piece = data[offset : offset + low]
-    if isinstance(t, Decimal):
-        return decimal_of(int.from_bytes(piece, "big", signed=True), t.scale)
-    if root in _TEXT or root in _BYTES:
-        return _text(piece, root)
-    return _read_constructed(t, piece)
+        return made(data[at : at + size])
+
+    return get
 
 
-def _text(piece: memoryview, root: str) -> str | bytes:
-    if root in _BYTES:
-        return bytes(piece)
+def _piece(data: memoryview, at: int) -> memoryview:
+    """The bytes of the variable part that a slot points at."""
+    size, offset = _low_and_offset(data, at)
+    _need(data, offset, size)
+    return data[offset : offset + size]
+
+
+def _text(piece: memoryview) -> str:
     try:
         return str(piece, "utf-8")
     except UnicodeDecodeError as error:
@@ -284,9 +337,8 @@ def _read_array(element: DataType, piece: memoryview) -> tuple[Value, ...]:
     size = _ELEMENT_SIZE.get(element.root, 8)
     start = _array_header(count)
     _need(piece, start, count * size)
-    return tuple(
-        None if piece[4 + (i >> 3)] & (1 << (i & 7)) else _get(piece, start + i * size, element) for i in range(count)
-    )
+    get = _getter(element)
+    return tuple(None if piece[4 + (i >> 3)] & (1 << (i & 7)) else get(piece, start + i * size) for i in range(count))
 
 
 def _read_map(key: DataType, value: DataType, piece: memoryview) -> tuple[tuple[Value, Value], ...]:

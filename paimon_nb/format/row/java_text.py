@@ -25,21 +25,13 @@ def java_to_string(t: DataType, value: Value) -> str:
     DATE and TIME are plain numbers here. Raises: UnsupportedFormat: Java's text would be an object address
     (binary and constructed types).
     """
-    if value is None:
-        return "null"
-    match t.root:
-        case "BOOLEAN":
-            return "true" if value else "false"
-        case "FLOAT":
-            return float_text(value)
-        case "DOUBLE":
-            return double_text(value)
-        case "TIMESTAMP" | "TIMESTAMP_LTZ":
-            return local_date_time_text(value)
-        case "DECIMAL":
-            return plain_decimal_text(value)
-        case "CHAR" | "VARCHAR" | "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "DATE" | "TIME":
-            return str(value)
+    return "null" if value is None else java_text_maker(t)(value)
+
+
+def java_text_maker(t: DataType) -> Callable[[Value], str]:
+    """`java_to_string` for many values of a type, none of them None. Raises UnsupportedFormat as it does."""
+    if made := _JAVA_TEXTS.get(t.root):
+        return made
     raise UnsupportedFormat(
         f"a value of type {t} has no stable text in Java", hint="use another column", feature=f"text of {t}"
     )
@@ -164,3 +156,14 @@ def civil(days: int) -> tuple[int, int, int]:
     day = day_of_year - (153 * month_from_march + 2) // 5 + 1
     month = month_from_march + 3 if month_from_march < 10 else month_from_march - 9
     return year_of_era + era * 400 + (month <= 2), month, day
+
+
+def _boolean_text(value: Value) -> str:
+    return "true" if value else "false"
+
+
+_JAVA_TEXTS: dict[str, Callable[[Value], str]] = {
+    "BOOLEAN": _boolean_text, "FLOAT": float_text, "DOUBLE": double_text, "DECIMAL": plain_decimal_text,
+    "TIMESTAMP": local_date_time_text, "TIMESTAMP_LTZ": local_date_time_text,
+    **dict.fromkeys(("CHAR", "VARCHAR", "TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME"), str),
+}  # fmt: skip

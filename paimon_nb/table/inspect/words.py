@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from paimon_nb.format.row import java_to_string
+from paimon_nb.format.row import cast_to_string
 from paimon_nb.table.store import TableStore
 
 
 def partition_text(store: TableStore, partition: bytes) -> str:
-    """`dt=2024-01-01, hh=1`; '' for a table without partitions."""
+    """`dt=2024-01-01, hh=1`, values as system tables tell them; '' for a table without partitions."""
     if not store.schema.partition_keys:
         return ""
     return ", ".join(
-        f"{f.name}={'null' if v is None else java_to_string(f.type, v)}"
+        f"{f.name}={'null' if v is None else cast_to_string(f.type, v)}"
         for f, v in zip(store.schema.partition_fields, store.partition_values(partition), strict=True)
     )
 

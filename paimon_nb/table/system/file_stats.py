@@ -5,7 +5,9 @@ Source: Paimon 1.3.1 `FilesTable.StatsLazyGetter`, `SimpleStatsEvolution`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import add, itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -13,32 +15,47 @@ import pyarrow as pa
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.format.data import TRACKING_FIELDS, cast_column
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
-from paimon_nb.format.row import arity_of, deserialize, from_scalar, java_to_string
+from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.values import to_arrow_value
-from paimon_nb.format.types import DataField, DataType, arrow_type
+from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.table.scan.prune import file_schema
 from paimon_nb.table.store import TableStore
 
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """Where one column of the present schema lies in the statistics of files of one form."""
-
-    name: str
-    type: DataType
-    index: int | None
-    """Position in the file's statistics rows; None when they do not hold it."""
-    old_type: DataType | None
-    """The file's type where it differs."""
-    absent: bool
-    """The file is older than the column: every value is NULL."""
+Text = Callable[[Any], str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    types: tuple[DataType, ...]
-    columns: tuple[_Column, ...]
+    """What files of one schema and one choice of columns have in common."""
+
+    arity: int
+    """Columns of the statistics rows."""
+    read: Callable[[memoryview], tuple[Any, ...]]
+    names: tuple[str, ...]
+    """`a=`, of the present columns in their order."""
+    places: tuple[int, ...]
+    """Where each lies in the statistics rows; past their end where they do not hold it."""
+    counted: tuple[int, ...]
+    """The same for null counts; two past the end where the file is older than the column: every value is NULL."""
+    texts: tuple[Text, ...]
     key_types: tuple[DataType, ...]
+
+    def bounds(self, row: bytes) -> str:
+        """`{a=1, b=null}` of a statistics row."""
+        if not self.arity or row == EMPTY_ROW or arity_of(row) != self.arity:
+            values: tuple[Any, ...] = (None,) * (self.arity + 1)
+        else:
+            values = (*self.read(memoryview(row)[4:]), None)
+        told = (
+            "null" if value is None else text(value)
+            for value, text in zip(_picked(values, self.places), self.texts, strict=True)
+        )
+        return _braces(self.names, told)
+
+    def nulls(self, counts: Sequence[int | None], rows: int) -> str:
+        """`{a=0, b=null}` of a file's null counts."""
+        known = [*counts[: self.arity], *[None] * (self.arity + 1 - len(counts[: self.arity])), rows]
+        return _braces(self.names, ["null" if n is None else str(n) for n in _picked(known, self.counted)])
 
 
 class StatsTexts:
@@ -56,19 +73,8 @@ class StatsTexts:
     def values(self, file: DataFile) -> tuple[str, str, str]:
         """(null_value_counts, min_value_stats, max_value_stats) as `{a=1, b=null}`, columns by name."""
         form, stats = self._form(file), file.value_stats
-        low = _row(form.types, stats.min_values)
-        high = _row(form.types, stats.max_values)
-        nulls, lows, highs = [], [], []
-        for column in form.columns:
-            i = column.index
-            counts = stats.null_counts
-            count = (
-                file.row_count if column.absent else counts[i] if i is not None and counts and i < len(counts) else None
-            )
-            nulls.append(f"{column.name}={'null' if count is None else count}")
-            lows.append(f"{column.name}={_text(column, None if i is None or low is None else low[i])}")
-            highs.append(f"{column.name}={_text(column, None if i is None or high is None else high[i])}")
-        return _braces(nulls), _braces(lows), _braces(highs)
+        nulls = form.nulls(stats.null_counts or (), file.row_count)
+        return nulls, form.bounds(stats.min_values), form.bounds(stats.max_values)
 
     def _form(self, file: DataFile) -> _Form:
         key = (file.schema_id, file.stats_cols)
@@ -81,15 +87,17 @@ class StatsTexts:
         by_name = {f.name: f for f in (*schema.fields, *TRACKING_FIELDS)}
         kept = list(schema.fields) if listed is None else [by_name[n] for n in listed if n in by_name]
         present = sorted(self.store.schema.fields, key=lambda f: f.name.encode("utf-16-be"))
-        columns = tuple(_column(f, kept, schema.fields) for f in present)
-        return _Form(tuple(f.type for f in kept), columns, tuple(f.type for f in schema.key_fields))
-
-
-def _column(field: DataField, kept: list[DataField], stored: tuple[DataField, ...]) -> _Column:
-    index = next((i for i, f in enumerate(kept) if f.id == field.id), None)
-    old = None if index is None else kept[index].type
-    retyped = old is not None and old.with_nullable(True) != field.type.with_nullable(True)
-    return _Column(field.name, field.type, index, old if retyped else None, all(f.id != field.id for f in stored))
+        place = {f.id: i for i, f in reversed(list(enumerate(kept)))}
+        stored, end = {f.id for f in schema.fields}, len(kept)
+        return _Form(
+            arity=end,
+            read=RowReader([f.type for f in kept]).read,
+            names=tuple(f"{f.name}=" for f in present),
+            places=tuple(place.get(f.id, end) for f in present),
+            counted=tuple(place.get(f.id, end) if f.id in stored else end + 1 for f in present),
+            texts=tuple(_text(f.type, kept[place[f.id]].type if f.id in place else f.type) for f in present),
+            key_types=tuple(f.type for f in schema.key_fields),
+        )
 
 
 def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:
@@ -99,19 +107,21 @@ def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:
     return "[" + ", ".join(java_text(t, v) for t, v in zip(types, deserialize(types, key), strict=True)) + "]"
 
 
-def _row(types: tuple[DataType, ...], row: bytes) -> tuple[Any, ...] | None:
-    if not types or row == EMPTY_ROW or arity_of(row) != len(types):
-        return None
-    return deserialize(types, row)
-
-
-def _text(column: _Column, value: Any) -> str:
-    if value is None or column.old_type is None:
-        return java_text(column.type, value)
-    old = pa.array([to_arrow_value(column.old_type, value)], arrow_type(column.old_type))
+def _text(new: DataType, old: DataType) -> Text:
+    """How a value that a file holds as `old` is told as `new`."""
+    if old.with_nullable(True) != new.with_nullable(True):
+        return lambda value: _cast_text(old, new, value)
     try:
-        new: Any = cast_column(old, column.old_type, column.type)
-        return java_text(column.type, from_scalar(column.type, new[0]))
+        return java_text_maker(new)
+    except UnsupportedFormat:
+        return lambda value: java_text(new, value)
+
+
+def _cast_text(old_type: DataType, new_type: DataType, value: Any) -> str:
+    old = pa.array([to_arrow_value(old_type, value)], arrow_type(old_type))
+    try:
+        new: Any = cast_column(old, old_type, new_type)
+        return java_text(new_type, from_scalar(new_type, new[0]))
     except PaimonError:
         return "null"  # a text that is no number, where the column became one
 
@@ -124,5 +134,9 @@ def java_text(t: DataType, value: Any) -> str:
         return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _braces(parts: list[str]) -> str:
-    return "{" + ", ".join(parts) + "}"
+def _picked(values: Sequence[Any], places: tuple[int, ...]) -> Sequence[Any]:
+    return itemgetter(*places)(values) if len(places) > 1 else [values[i] for i in places]
+
+
+def _braces(names: Iterable[str], texts: Iterable[str]) -> str:
+    return "{" + ", ".join(map(add, names, texts)) + "}"
