@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from paimon_nb.session.stream_jobs import Loop, Running
 
@@ -52,16 +53,39 @@ def standings(running: Running, plan: StreamPlan) -> tuple[Standing, ...]:
         return tuple(Standing(str(t.name), at or 0, newest_of(t)) for t, at in zip(tables, running.seen, strict=True))
     if len(tables) != 1 or len(plan.inputs) != 1:
         return ()
-    progress: Any = running.lastProgress  # type: ignore[attr-defined]
-    if progress is None or len(progress.sources) != 1:
-        return ()
-    offset = json.loads(progress.sources[0].endOffset or "null")
-    if not isinstance(offset, dict) or "next" not in offset:
+    following = _following(running)
+    if following is None:
         return ()
     newest = newest_of(tables[0])
     # A snapshot that only compacted brings nothing, so Spark makes no micro-batch of it: then the offset lies behind for ever.
-    at = newest if not _brings_anything(tables[0], offset["next"], newest) else offset["next"] - 1
+    at = newest if not _brings_anything(tables[0], following, newest) else following - 1
     return (Standing(str(tables[0].name), min(at, newest), newest),)
+
+
+_FOLLOWING: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""What each query would read next, as its last trigger that told it did: not every one does."""
+
+
+def _following(query: Any) -> int | None:
+    """The snapshot after those that a query has dealt with; None as long as it has told none."""
+    # Spark's own object: `query.lastProgress` copies all of it, in some sixty calls to the JVM.
+    progress = query._jsq.lastProgress()
+    sources = progress.sources() if progress is not None else ()
+    if len(sources) == 1:
+        told = offset_told(sources[0].endOffset())
+        if told is not None:
+            _FOLLOWING[query] = told
+    return _FOLLOWING.get(query)
+
+
+def offset_told(text: str | None) -> int | None:
+    """The next snapshot of an offset that our source wrote (`{"next": 7}`). None for every other text, such as Spark's 'null'."""
+    try:
+        offset = json.loads(text or "null")
+    except ValueError:
+        return None
+    following = offset.get("next") if isinstance(offset, dict) else None
+    return following if isinstance(following, int) else None
 
 
 def _brings_anything(table: Table, first: int, newest: int) -> bool:
