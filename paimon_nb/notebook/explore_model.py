@@ -8,9 +8,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
 from paimon_nb.base.redact import redact_options
 from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.overview import (
+    Stored,
+    Tile,
+    bounds_of,
+    kind_of,
+    looks_at,
+    looks_of,
+    stored_in,
+    strip_svg,
+    tiles_of,
+)
+from paimon_nb.notebook.timeline_model import timeline
 from paimon_nb.table.inspect.words import bytes_text, partition_text
 
 if TYPE_CHECKING:
@@ -35,6 +48,8 @@ class Place:
     note: str = ""
     branch: bool = False
     """Whether there is something inside."""
+    badge: str = ""
+    """What its mark tells: a commit's kind (`APPEND` ...) or a file's level (`L0` ...)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,14 @@ class Facts:
     """(text, id of the place)."""
     sql: str = ""
     error: str = ""
+    kind: tuple[str, ...] = ()
+    """A few words each."""
+    tiles: tuple[Tile, ...] = ()
+    """Key figures."""
+    svg: str = ""
+    """A picture whose `.dot[data-snapshot]` lead to snapshots."""
+    looks: tuple[tuple[str, str], ...] = ()
+    """(text, the command that shows the same place from another side)."""
 
 
 @dataclass(slots=True)
@@ -117,18 +140,42 @@ class Inspector:
     def _table_facts(self) -> Facts:
         store, latest = self.table.store, self.table.store.latest()
         pairs = [
-            ("path", self.table.path),
             ("comment", store.schema.comment or ""),
             ("primary key", ", ".join(self.table.primary_keys) or "none: an append table"),
             ("partitioned by", ", ".join(self.table.partition_keys)),
-            ("buckets", str(store.bucket_option)),
-            ("latest snapshot", f"{latest.id}" if latest else "none yet"),
-            ("stored rows", f"{latest.total_record_count or 0:,}" if latest else "0"),
+            ("path", self.table.path),
         ]
-        links = [("newest schema", f"schema/{store.schema.id}")] + (
-            [(f"snapshot {latest.id}", f"snapshot/{latest.id}")] if latest else []
-        )
-        return Facts(str(self.table.name), _said(pairs), links=tuple(links), sql=f"DESCRIBE {self.table.name.quoted()}")
+        stored = self._calm(lambda: stored_in(store, latest) if latest else None, None)
+        columns, rows = self._columns(stored)
+        links = [("schema", f"schema/{store.schema.id}"), ("options", "options")]
+        if latest:
+            links.append((f"snapshot {latest.id}", f"snapshot/{latest.id}"))
+        return Facts(
+            str(self.table.name), _said(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
+            kind=kind_of(store), tiles=self._calm(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
+            svg=self._calm(lambda: strip_svg(timeline(store).commits), ""), looks=looks_of(self.table),
+        )  # fmt: skip
+
+    def _columns(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
+        """The newest schema's columns, with what all files tell of them; what none of them has is left out."""
+        store = self.table.store
+        schema, texts = self._schema_facts(str(store.schema.id)), _texts(store.schema)
+        bounds = self._calm(lambda: bounds_of(store, stored.known) if stored else {}, {})
+        names = (*schema.columns, "min", "max", "nulls")
+        rows = []
+        for row in schema.rows:
+            found = bounds.get(row[0] or "")
+            low, high = (texts(row[0] or "", v) for v in (found.low, found.high)) if found else ("", "")
+            rows.append((*row, low or "", high or "", f"{found.nulls:,}" if found else ""))
+        shown = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
+        return tuple(names[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in rows)
+
+    def _calm(self, read: Callable[[], Any], otherwise: Any) -> Any:
+        """What can be told at a glance is left out where its files are broken; the places below say which."""
+        try:
+            return read()
+        except _READ_ERRORS:
+            return otherwise
 
     def _schemas(self) -> list[Place]:
         return [
@@ -201,7 +248,7 @@ class Inspector:
                 found.append(Place(f"snapshot/{number}", f"snapshot {number}", type(error).__name__))
                 continue
             note = f"{snapshot.commit_kind.lower()} {snapshot.delta_record_count or 0:+,}"
-            found.append(Place(f"snapshot/{number}", f"snapshot {number}", note, True))
+            found.append(Place(f"snapshot/{number}", f"snapshot {number}", note, True, snapshot.commit_kind))
         return found
 
     def _snapshots_facts(self) -> Facts:
@@ -263,6 +310,7 @@ class Inspector:
                         _short(e.file.file_name),
                         self._entry_note(e),
                         e.file.file_name.endswith(".parquet"),
+                        f"L{e.file.level}" if self.table.primary_keys else "",
                     )
                     for i, e in enumerate(self._entries(manifest)[: MAX_CHILDREN + 1])
                 ]
@@ -308,6 +356,7 @@ class Inspector:
             _said(pairs),
             links=tuple(links),
             sql=f"SELECT * FROM {self.table.name.quoted()} VERSION AS OF {s.id}",
+            looks=looks_at(self.table, s.id, s.id - 1 in ids) if s.id in ids else (),
         )
 
     def _manifests(self, snapshot: Snapshot, which: str) -> list[ManifestFile]:
@@ -508,8 +557,16 @@ def changed(before: TableSchema | None, after: TableSchema) -> str:
 
 def explore_text(inspector: Inspector) -> str:
     """The first two levels in characters; no times, no file names."""
-    facts = inspector.facts("")
-    lines = [facts.title, *(f"  {k}: {v}" for k, v in facts.pairs if k != "path")]
+    facts, store = inspector.facts(""), inspector.table.store
+    pairs = [pair for pair in facts.pairs if pair[0] != "path"]
+    if not facts.error:
+        latest = store.latest()
+        pairs += [
+            ("buckets", str(store.bucket_option)),
+            ("latest snapshot", f"{latest.id}" if latest else "none yet"),
+            ("stored rows", f"{latest.total_record_count or 0:,}" if latest else "0"),
+        ]
+    lines = [facts.title, *(f"  {k}: {v}" for k, v in pairs)]
     schema = inspector.facts(f"schema/{inspector.table.store.schema.id}")
     lines += ["  columns", *(f"    {row[0]}  {row[1]}" for row in schema.rows[:20])]
     if len(schema.rows) > 20:

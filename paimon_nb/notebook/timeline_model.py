@@ -32,7 +32,7 @@ class Commit:
     @property
     def flags(self) -> tuple[str, ...]:
         """What stands above the commit, each with its sign."""
-        signed = (("⚑", self.tags), ("⑂", self.branches), ("▸", self.consumers))
+        signed = (("⚑", self.tags), ("↳", self.branches), ("▸", self.consumers))
         return tuple(f"{sign} {name}" for sign, names in signed for name in names)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 
-def lsm_view(table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key") -> Any:
+def lsm_view(
+    table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key", snapshot: int | None = None
+) -> Any:
     """The LSM picture with its live widget."""
     from paimon_nb.notebook.widgets.lsm import LsmView
 
-    return LsmView(table, partition=partition, bucket=bucket, by=by)
+    return LsmView(table, partition, bucket, by, snapshot)
 
 
-def timeline_view(table: Any) -> Any:
+def timeline_view(table: Any, snapshot: int | None = None) -> Any:
     """The history with a slider that the picture and the rows follow."""
     from paimon_nb.notebook.widgets.timeline import Timeline
 
-    return Timeline(table)
+    return Timeline(table, snapshot)
 
 
 def explore_view(table: Any, at: str = "") -> Any:

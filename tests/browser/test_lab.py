@@ -197,6 +197,41 @@ def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> N
     keyboard.press("Home")
 
 
+def walk_to_a_file(explorer: Any) -> None:
+    """By mouse, from wherever the explorer stands: the newest snapshot's delta, its manifest, its file."""
+    for place in ("snapshots", "snapshot/14", "snapshot/14/delta", "snapshot/14/delta/manifest"):
+        line = explorer.locator(f'[data-place^="{place}"]').first
+        if line.get_attribute("aria-expanded") == "false":
+            line.click()
+        expect(line).to_have_attribute("aria-expanded", "true")
+    explorer.locator('[data-place^="snapshot/14/delta/"]').nth(1).click()
+    explorer.locator(".about").get_by_text("a commit", exact=True).wait_for()
+
+
+def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
+    """Figures, a strip of commits, bounds of the columns; a look opens in a cell of its own, by keyboard."""
+    explorer, cells = shown.output(EXPLORE), shown.page.locator(".jp-CodeCell")
+    explorer.locator('[data-place=""]').click()
+    expect(explorer.locator(".kind span")).to_have_text(["key table", "deduplicate", "1 bucket"])
+    tiles = [re.sub(r"\s+", " ", t) for t in explorer.locator(".tiles > div").all_inner_texts()]
+    assert tiles[0] == "stored rows 30,961 before merging"
+    assert tiles[1].endswith("4 files")
+    assert tiles[2:] == ["snapshots 14 1 … 14", tiles[3]]
+    assert tiles[3].endswith("append +1,474")
+    expect(explorer.get_by_role("cell", name="39997", exact=True)).to_have_count(1)
+    explorer.locator('.strip .dot[data-snapshot="12"]').click()
+    expect(explorer.locator('[aria-selected="true"]')).to_have_attribute("data-place", "snapshot/12")
+    look = explorer.get_by_role("button", name="history from here")
+    look.focus()
+    shown.page.keyboard.press("Enter")
+    expect(cells).to_have_count(len(CELLS) + 1)
+    made = shown.output(EXPLORE + 1)
+    expect(made.locator("input[type=range]")).to_have_attribute("aria-valuetext", "snapshot 12, compact")
+    shown.command("notebook:delete-cell")
+    expect(cells).to_have_count(len(CELLS))
+    explorer.locator('[data-place=""]').click()
+
+
 def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     languages = shown.page.locator(".jp-CodeCell .cm-content")
     expect(languages.nth(SQL)).to_have_attribute("data-language", "sql")
@@ -302,12 +337,17 @@ e => {
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
-    shown.output(EXPLORE).locator('[data-place^="snapshot/14/delta/"]').nth(1).click()
-    shown.output(EXPLORE).locator(".about").get_by_text("a commit", exact=True).wait_for()
+    explorer = shown.output(EXPLORE)
+    explorer.locator('[data-place=""]').click()
+    explorer.locator(".tiles").wait_for()
+    short = theme.split()[1].lower()
+    assert explorer.evaluate(CONTRAST)[0] >= 4.5, explorer.evaluate(CONTRAST)
+    assert serious_issues(shown, EXPLORE) == []
+    shown.keep(f"explore-{short}", EXPLORE)
+    walk_to_a_file(explorer)
     shown.output(TIMELINE).locator('circle.dot[data-snapshot="11"]').click()
     shown.output(TIMELINE).get_by_text("VERSION AS OF 11").wait_for()
-    short = theme.split()[1].lower()
-    for name, cell in (("lsm", LSM), ("timeline", TIMELINE), ("explore", EXPLORE)):
+    for name, cell in (("lsm", LSM), ("timeline", TIMELINE), ("explore-file", EXPLORE)):
         least, text = shown.output(cell).evaluate(CONTRAST)
         assert least >= 4.5, (name, text, least)  # WCAG AA
         assert serious_issues(shown, cell) == [], name

@@ -70,7 +70,7 @@ def test_branches_and_readers_stand_on_their_commits(keyed, wb: Workbench) -> No
     keyed.create_tag("release", 2)
     wb.run("CALL sys.create_branch('default.t', 'fix', 'release')")
     keyed.store.consumers.set("dashboard", 3)
-    assert [c.flags for c in timeline(keyed.store).commits] == [(), ("⚑ release", "⑂ fix"), ("▸ dashboard",)]
+    assert [c.flags for c in timeline(keyed.store).commits] == [(), ("⚑ release", "↳ fix"), ("▸ dashboard",)]
 
 
 def test_the_numbers_are_those_of_the_system_tables(keyed) -> None:

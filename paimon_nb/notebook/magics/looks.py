@@ -22,16 +22,20 @@ class Looks:
         parser.add_argument("--partition")
         parser.add_argument("--bucket", type=int)
         parser.add_argument("--by", choices=("key", "size"), default="key")
+        parser.add_argument("--at", type=int)
         need_table("lsm", rest)
         a = parser.parse_args(words(rest))
         from paimon_nb.notebook.views import lsm_view
 
-        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by)
+        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by, a.at)
 
     def _do_timeline(self, rest: str) -> Any:
         need_table("timeline", rest)
         from paimon_nb.notebook.views import timeline_view
 
+        name, _, at = rest.rpartition(" ")
+        if name.strip() and at.isdecimal():
+            return timeline_view(workbench().table(name.strip()), int(at))
         return timeline_view(workbench().table(rest))
 
     def _do_explore(self, rest: str) -> Any:

@@ -51,8 +51,8 @@ HELP = """%paimon                         where we are
 %paimon describe TABLE          columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon create [TABLE]          a form that writes CREATE TABLE, with warnings and the layout
-%paimon lsm TABLE [--bucket N] [--by key|size]    the LSM tree, seen
-%paimon timeline TABLE          the history, with a slider
+%paimon lsm TABLE [--bucket N] [--by key|size] [--at SNAPSHOT]    the LSM tree, seen
+%paimon timeline TABLE [SNAPSHOT]                 the history, with a slider
 %paimon explore TABLE [PLACE]   schema, options, snapshots, manifests, files, row groups: a tree to open
 %paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
 %paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if

@@ -63,6 +63,23 @@ class Picture(anywidget.AnyWidget):  # type: ignore[misc]
     trouble = traitlets.Unicode("").tag(sync=True)
     """Why the last thing that was asked for is not on the page; '' when it is."""
 
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._hear)
+
+    @told
+    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+        self.hear(content)
+
+    def hear(self, content: Any) -> None:
+        """A message from the page. It comes from whoever wrote the page: anything else than what is expected is ignored."""
+        match content:
+            case {"look": True}:
+                self.look()
+
+    def look(self) -> Any:
+        """What is there now; the reader asks for it. Raises: TableReplaced: the table was dropped."""
+
     def still_text(self) -> str:
         """Plain text, the same for the same table."""
         raise NotImplementedError

@@ -74,7 +74,6 @@ class Compaction(Picture):
         self._place = 0
         self._read()
         super().__init__(view=self._view(), watching=watch)
-        self.on_msg(self._hear)
 
     # -- what there is to see
 
@@ -232,8 +231,7 @@ class Compaction(Picture):
     def _tell(self, done: int, total: int, text: str) -> None:
         self.work = {"running": True, "done": done, "total": total, "text": text}
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         try:
             match content:
                 case {"bucket": int(place)} if 0 <= place < len(self.due):

@@ -13,7 +13,7 @@ from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.inspect.row_changes import with_old_rows
 from paimon_nb.table.inspect.words import bytes_text
@@ -56,7 +56,6 @@ class CompareView(Picture):
         before = before if before is not None else (known[-2] if len(known) > 1 else after)
         self._compare(str(before), str(after))
         super().__init__(view=self._view())
-        self.on_msg(self._hear)
 
     def _compare(self, before: str, after: str) -> None:
         store = self._table.store
@@ -107,7 +106,7 @@ class CompareView(Picture):
         names, rows = cells(diff.slice(0, ROWS))
         said = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "no row is another"
         return {
-            "columns": names, "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
+            "columns": names if rows else [], "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
             "note": f"changed rows: {said}" + (f"; the first {ROWS} are shown" if diff.num_rows > ROWS else ""),
         }  # fmt: skip
 
@@ -153,8 +152,7 @@ class CompareView(Picture):
             "files": self._files(), "rows": self._rows, "sql": self.sql, "error": error,
         }  # fmt: skip
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         try:
             match content:
                 case {"before": str(before), "after": str(after)}:

@@ -97,12 +97,7 @@ export default {
     const done = html(html(host, "div"), "output", { role: "status" });
     const ddl = html(host, "pre", { class: "ddl", tabindex: 0, role: "group", "aria-label": "the statement" });
     const put = button(bar, "into a new cell", async () => {
-      const source = "%%paimon\n" + model.get("view").ddl;
-      // Our JupyterLab extension hears this and says so by cancelling it; elsewhere the text goes to the clipboard.
-      const asked = new CustomEvent("paimon-nb:insert", { detail: { source }, cancelable: true });
-      if (!document.dispatchEvent(asked)) { done.textContent = "it stands in the cell below"; return; }
-      try { await navigator.clipboard.writeText(source); done.textContent = "copied: paste it into a cell"; }
-      catch (error) { done.textContent = "select the text and copy it into a cell"; }
+      done.textContent = await intoCell("%%paimon\n" + model.get("view").ddl);
     });
     const draw = () => {
       const view = model.get("view");

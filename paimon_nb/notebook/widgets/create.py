@@ -8,7 +8,7 @@ import traitlets
 
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, verdict, warnings
 from paimon_nb.notebook.create_svg import layout_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.check import find_option
 
@@ -33,7 +33,6 @@ class CreateForm(Picture):
         self.draft = Draft(name)
         super().__init__(view=self._view(), dialect=dialect)
         self.observe(lambda change: self._show(), "dialect")
-        self.on_msg(self._hear)
 
     def take(self, draft: Draft) -> None:
         """Another draft."""
@@ -54,8 +53,7 @@ class CreateForm(Picture):
             "help": {k: _help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         if "draft" in content:
             self.take(_draft(content["draft"]))
 

@@ -6,6 +6,7 @@ function item(tree, parent, place, level) {
   line.dataset.lmSuppressShortcuts = "true";
   line.dataset.place = place.id;
   const mark = html(line, "span", { class: "mark", "aria-hidden": "true" }, place.branch ? "▸" : "");
+  if (place.badge) badge(line, place.badge);
   html(line, "span", {}, place.label);
   if (place.note) html(line, "span", { class: "dim note" }, place.note);
   if (place.branch) line.setAttribute("aria-expanded", "false");
@@ -38,12 +39,42 @@ function item(tree, parent, place, level) {
   return node;
 }
 
-function drawFacts(host, facts, go) {
+// A commit's kind or a file's level, in the colours of the history and of the LSM tree.
+function badge(host, text) {
+  const svg = el(host, "svg", { width: 13, height: 13, viewBox: "0 0 13 13", "aria-hidden": "true", class: "badge" });
+  const [colour, sign] = KINDS[text] || [LEVELS[Math.min(Number(text.slice(1)) || 0, LEVELS.length - 1)], ""];
+  if (!sign) return el(svg, "rect", { x: 1, y: 3, width: 11, height: 7, rx: 2, fill: colour });
+  el(svg, "circle", { cx: 6.5, cy: 6.5, r: 6, fill: colour });
+  el(svg, "text", { x: 6.5, y: 9.8, "text-anchor": "middle", class: "sign", "font-size": 9 }, sign);
+}
+
+function drawFacts(host, facts, go, open) {
   host.replaceChildren();
   html(host, "div", { class: "title" }, facts.title);
+  if (facts.kind.length) {
+    const kind = html(host, "div", { class: "kind" });
+    facts.kind.forEach((word) => html(kind, "span", {}, word));
+  }
   if (facts.error) html(host, "div", { class: "error", role: "alert" }, "✗ " + facts.error);
+  if (facts.tiles.length) {
+    const tiles = html(host, "dl", { class: "tiles" });
+    for (const t of facts.tiles) {
+      const tile = html(tiles, "div");
+      html(tile, "dt", { class: "dim" }, t.label);
+      html(html(tile, "dd"), "b", {}, t.value);
+      if (t.note) html(tile, "dd", { class: "dim" }, t.note);
+    }
+  }
+  if (facts.svg) {
+    svgInto(html(host, "div", { class: "strip" }), facts.svg);
+    for (const dot of host.querySelectorAll(".dot")) dot.addEventListener("click", () => go(`snapshot/${dot.dataset.snapshot}`));
+  }
+  if (facts.looks.length) {
+    const looks = html(host, "div", { class: "links" });
+    facts.looks.forEach(([text, command]) => button(looks, text, () => open(command), { class: "look", title: `${command}, in a new cell` }));
+  }
   if (facts.pairs.length) {
-    const list = html(host, "dl");
+    const list = html(host, "dl", { class: "pairs" });
     facts.pairs.forEach(([k, v]) => { html(list, "dt", { class: "dim" }, k); html(list, "dd", {}, v); });
   }
   if (facts.rows.length) drawRows(html(host, "div"), { columns: facts.columns, rows: facts.rows, note: "" });
@@ -52,14 +83,14 @@ function drawFacts(host, facts, go) {
     facts.links.forEach(([text, id]) => html(links, "button", { type: "button" }, text).addEventListener("click", () => go(id)));
   }
   if (facts.sql) html(html(host, "div", { class: "more" }), "code", {}, facts.sql);
+  html(host, "div", { class: "said", role: "status" });
 }
 
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "explorer");
-    const above = html(host, "div", { class: "bar above" });
-    lookAgain(above, model);
-    troubles(above, model);
+    lookAgain(host, model);
+    troubles(host, model);
     const left = html(host, "ul", { role: "tree", class: "tree", "aria-label": `inside ${model.get("title")}` });
     const right = html(host, "div", { class: "about", "aria-live": "polite" });
     const tree = { nodes: new Map(),
@@ -118,7 +149,11 @@ export default {
       there.line.scrollIntoView({ block: "nearest" });
     };
     const go = (id) => { model.set("chosen", id); model.save_changes(); wanted = id; reveal(); };
-    const about = () => drawFacts(right, model.get("facts"), go);
+    const open = async (source) => {
+      const said = await intoCell(source, true);
+      right.querySelector(".said").textContent = said;
+    };
+    const about = () => { drawFacts(right, model.get("facts"), go, open); right.scrollTop = 0; };
     model.on("change:facts", about);
     model.on("msg:custom", (message) => { const node = tree.nodes.get(message.open); if (node) node.fill(message.children); mark(); reveal(); });
     about();

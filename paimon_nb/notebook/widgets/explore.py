@@ -22,7 +22,7 @@ class Explorer(Picture):
         table: a handle. at: the place to begin at, such as `snapshot/5`; '' is the table.
     """
 
-    _esm = script("explore.js")
+    _esm = script("panel.js", "explore.js")
     title = traitlets.Unicode().tag(sync=True)
     chosen = traitlets.Unicode("").tag(sync=True)
     top = traitlets.List().tag(sync=True)
@@ -38,21 +38,17 @@ class Explorer(Picture):
             facts=asdict(self._inspector.facts(at)),
         )
         self.observe(self._choose, "chosen")
-        self.on_msg(self._open)
 
     @told
     def _choose(self, change: Any) -> None:
         self.facts = asdict(self._inspector.facts(change["new"]))
 
-    @told
-    def _open(self, _: Any, content: Any, buffers: Any) -> None:
-        """The front end opened a branch: send what is inside, and why when nothing is."""
-        if content.get("look"):
-            self.look()
-            return
-        place = str(content.get("open", ""))
-        children = [asdict(p) for p in self._inspector.children(place)]
-        self.send({"open": place, "children": children})
+    def hear(self, content: Any) -> None:
+        match content:
+            case {"open": str(place)}:
+                self.send({"open": place, "children": [asdict(p) for p in self._inspector.children(place)]})
+            case _:
+                super().hear(content)
 
     def look(self) -> None:
         """The table as it is now; the chosen place stays. Raises: TableReplaced: the table was dropped."""

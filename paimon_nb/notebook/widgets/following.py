@@ -26,7 +26,6 @@ class Following(Picture):
         """IPython's handle of what stands on the page; None before it stands there."""
         super().__init__(**traits)
         self.view = self.look()
-        self.on_msg(lambda _widget, content, _buffers: self._hear(content))
 
     def look(self) -> dict[str, Any]:
         """What there is to draw now."""
@@ -39,13 +38,6 @@ class Following(Picture):
     def wait(self) -> None:
         """Pass the time until the next look; may do something useful meanwhile."""
         threading.Event().wait(TICK_S)
-
-    @told
-    def _hear(self, content: Any) -> None:
-        self.hear(content)
-
-    def hear(self, content: Any) -> None:
-        """A message from the page. It comes from whoever wrote the page: anything else than what is expected is ignored."""
 
     def follow(self) -> None:
         """Begin to look, if nobody does yet."""

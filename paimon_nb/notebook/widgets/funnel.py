@@ -8,7 +8,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.funnel_model import FunnelModel, funnel, funnel_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -28,7 +28,6 @@ class FunnelView(Picture):
         self._table = table
         self.model: FunnelModel = self._plan(where)
         super().__init__(view=self._view())
-        self.on_msg(self._hear)
 
     def _plan(self, where: str) -> FunnelModel:
         where = where.strip()
@@ -48,8 +47,7 @@ class FunnelView(Picture):
             "columns": columns, "sql": self.sql,
         }  # fmt: skip
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         where = str(content.get("where", ""))
         try:
             self.ask(where)

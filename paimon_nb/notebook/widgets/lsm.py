@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import UnknownName
-from paimon_nb.notebook.lsm_model import WHOLE, Keys, LsmPicture, lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import WHOLE, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
-from paimon_nb.notebook.widgets.zoom import window_of
+from paimon_nb.notebook.widgets.base import script, told
+from paimon_nb.notebook.widgets.zoom import Zoomable
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class LsmView(Picture):
+class LsmView(Zoomable):
     """`t.lsm()`: one bucket of one snapshot.
 
     Args:
@@ -28,8 +28,6 @@ class LsmView(Picture):
     picture = traitlets.Dict().tag(sync=True)
     by = traitlets.Enum(("key", "size"), "key").tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
-    window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
-    """The stretch of the keys that is shown, as shares of the whole."""
 
     def __init__(
         self,
@@ -44,10 +42,7 @@ class LsmView(Picture):
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
         self._check(partition, bucket)
         super().__init__(picture=as_data(self.model), by=by)
-        self._keys: Keys = {}
         self.observe(self._choose, "chosen")
-        self.observe(lambda _change: self._zoom(), "window")
-        self.on_msg(self._hear)
 
     def _check(self, partition: str | None, bucket: int | None) -> None:
         """A picture of another bucket than the one that was asked for would mislead."""
@@ -59,20 +54,11 @@ class LsmView(Picture):
                 hint="there are " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
             )
 
-    @told
-    def _zoom(self) -> None:
-        self._draw()
-
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
-        if content.get("look"):
-            self.look()
-
     def look(self) -> None:
         """The newest snapshot, as it is now. Raises: TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
         self._snapshot = self._table.store.latest()
-        self._draw()
+        self.draw()
 
     @told
     def _choose(self, change: Any) -> None:
@@ -83,9 +69,8 @@ class LsmView(Picture):
         else:
             self.window = list(WHOLE)  # another bucket has other keys; this draws it
 
-    def _draw(self) -> None:
-        where, window = (self.model.partition, self.model.bucket), window_of(self.window)
-        self.model = lsm_picture(self._table.store, self._snapshot, *where, keys=self._keys, window=window)
+    def draw(self) -> None:
+        self.model = self.tree(self._table.store, self._snapshot, self.model.partition, self.model.bucket)
         self.picture = as_data(self.model)
 
     @property

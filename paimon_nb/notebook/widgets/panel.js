@@ -48,3 +48,12 @@ function say(host, text, kind) {
   host.replaceChildren();
   if (text) html(host, "div", { class: kind || "error", role: kind === "note" ? "status" : "alert" }, (kind === "note" ? "" : "✗ ") + text);
 }
+
+// Puts text into a new cell below, and runs it when asked to and it is a look at a table. Gives what happened, in words.
+// Our JupyterLab extension hears the event and says so by cancelling it; elsewhere the text goes to the clipboard.
+async function intoCell(source, run = false) {
+  const asked = new CustomEvent("paimon-nb:insert", { detail: { source, run }, cancelable: true });
+  if (!document.dispatchEvent(asked)) return "it stands in the cell below";
+  try { await navigator.clipboard.writeText(source); return "copied: paste it into a cell"; }
+  catch (error) { return `put this into a cell: ${source}`; }
+}

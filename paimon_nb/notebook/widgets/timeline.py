@@ -9,12 +9,12 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.display import cells, is_number
-from paimon_nb.notebook.lsm_model import WHOLE, Keys, lsm_picture, lsm_text
+from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import script, told
 from paimon_nb.notebook.widgets.lsm import as_data
-from paimon_nb.notebook.widgets.zoom import window_of
+from paimon_nb.notebook.widgets.zoom import Zoomable
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -24,40 +24,36 @@ PREVIEW_BYTES = 64 << 20
 """Larger snapshots are not read for a preview."""
 
 
-class Timeline(Picture):
-    """`t.timeline()`: drag, click or use the arrow keys."""
+class Timeline(Zoomable):
+    """`t.timeline()`: drag, click or use the arrow keys.
+
+    Args:
+        snapshot: the one to begin at; None is the newest.
+
+    Raises:
+        SnapshotNotFound, SnapshotExpired: it is not there.
+    """
 
     _esm = script("zoom.js", "timeline.js")
     history = traitlets.Dict().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
     preview = traitlets.Dict().tag(sync=True)
-    window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
-    """The stretch of the keys that the tree shows; it stays while the snapshots go by."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, snapshot: int | None = None) -> None:
         self._table = table
         self.model = timeline(table.store)
-        self._keys: Keys = {}
-        last = max(0, len(self.model.commits) - 1)
-        super().__init__(history=history_data(self.model), position=last)
+        ids = [c.id for c in self.model.commits]
+        if snapshot is not None and snapshot not in ids:
+            snapshot = table.store.snapshots.get(snapshot).id  # raises, and says what is there
+        place = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
+        super().__init__(history=history_data(self.model), position=place)
         self._follow()
         self.observe(lambda change: self._go(), "position")
-        self.observe(lambda change: self._zoom(), "window")
-        self.on_msg(self._hear)
 
     @told
     def _go(self) -> None:
         self._follow()
-
-    @told
-    def _zoom(self) -> None:
-        self._draw()
-
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
-        if content.get("look"):
-            self.look()
 
     def look(self) -> None:
         """The history as it is now; the chosen snapshot stays, and so does standing at the newest.
@@ -99,11 +95,11 @@ class Timeline(Picture):
             store.snapshots.forget()  # it may have expired since it was read
             snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
         self._snapshot = snapshot
-        self._draw()
+        self.draw()
         self.preview = self._rows()
 
-    def _draw(self) -> None:
-        self._picture = lsm_picture(self._table.store, self._snapshot, keys=self._keys, window=window_of(self.window))
+    def draw(self) -> None:
+        self._picture = self.tree(self._table.store, self._snapshot)
         self.picture = as_data(self._picture)
 
     def _rows(self) -> dict[str, Any]:

@@ -39,7 +39,6 @@ class WhyView(Picture):
         super().__init__(step=len(self.answer.versions))
         self.view = self._view()
         self.observe(self._follow, "step")
-        self.on_msg(self._hear)
 
     def ask(self, **key: Any) -> None:
         """Another key, or the same as it is now. Raises TableReplaced."""
@@ -77,8 +76,7 @@ class WhyView(Picture):
         ]
         return f"{head} " + (f"sets {', '.join(changed)}" if changed else "changes nothing")
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
+    def hear(self, content: Any) -> None:
         from IPython.core.error import UsageError
 
         from paimon_nb.notebook.magics.arguments import typed

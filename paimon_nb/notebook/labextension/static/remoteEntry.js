@@ -99,6 +99,8 @@
         event.preventDefault();
         app.commands.execute("notebook:insert-cell-below").then(() => {
           tracker.activeCell.model.sharedModel.setSource(event.detail.source);
+          // A look at a table changes nothing, so it need not be asked for twice. A statement waits for the reader.
+          if (event.detail.run === true && /^%paimon \w+ [\w.-]+( (--at )?\d+)*$/.test(event.detail.source)) return app.commands.execute("notebook:run-cell");
           notebook.NotebookActions.focusActiveCell ? notebook.NotebookActions.focusActiveCell(tracker.currentWidget.content) : null;
         });
       });

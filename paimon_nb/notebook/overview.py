@@ -1,0 +1,213 @@
+"""A table at a glance: what kind it is, its key figures, its last commits, and where to look further. Pure; reads metadata only."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.notebook.svg import KIND_COLOURS, count, escape
+from paimon_nb.notebook.timeline_model import SIGN, Commit
+from paimon_nb.options import table as opt
+from paimon_nb.table.inspect.words import bytes_text
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.store import TableStore
+    from paimon_nb.table.table import Table
+
+MOST_FILES = 5_000
+"""Bytes are added up file by file, so larger tables do without them here; the LSM picture tells them."""
+MOST_STATS = 20_000
+"""Files times columns whose statistics are decoded for the bounds of the columns."""
+LAST_COMMITS = 60
+_PLAIN_NAME = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure: `14` snapshots, `since 1`."""
+
+    value: str
+    label: str
+    note: str = ""
+
+
+def kind_of(store: TableStore) -> tuple[str, ...]:
+    """What kind of table it is, in a few words each."""
+    schema, options, bucket = store.schema, store.options, store.bucket_option
+    words = ["key table", str(options.get(opt.MERGE_ENGINE))] if schema.primary_keys else ["append table"]
+    if schema.partition_keys:
+        words.append("by " + ", ".join(schema.partition_keys))
+    words.append({-1: "dynamic buckets" if schema.primary_keys else "no buckets", -2: "postponed buckets"}.get(bucket, count(bucket, "bucket")))  # fmt: skip
+    if str(options.get(opt.CHANGELOG_PRODUCER)) != "none":
+        words.append(f"changelog: {options.get(opt.CHANGELOG_PRODUCER)}")
+    if options.get(opt.DELETION_VECTORS_ENABLED):
+        words.append("deletion vectors")
+    return tuple(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The files of a snapshot, as far as they are few enough to be looked at one by one."""
+
+    files: int
+    manifests: int
+    known: tuple[DataFile, ...]
+    """() when there are more than `MOST_FILES`."""
+    partitions: int
+
+
+def stored_in(store: TableStore, latest: Snapshot) -> Stored:
+    """Reads the manifest lists, and the manifests of a table that is not too large."""
+    from paimon_nb.format.manifest import read_manifest_list
+    from paimon_nb.table.scan import every_level, plan_scan
+
+    lists = (latest.base_manifest_list, latest.delta_manifest_list)
+    manifests = [m for name in lists for m in read_manifest_list(store.fs, store.manifest_path(name))]
+    files = sum(m.num_added - m.num_deleted for m in manifests)
+    if files > MOST_FILES:
+        return Stored(files, len(manifests), (), 0)
+    splits = plan_scan(store.without_fallback(), levels=every_level).splits
+    known = tuple(f for s in splits for f in s.files)
+    return Stored(files, len(manifests), known, len({s.partition for s in splits}))
+
+
+def tiles_of(store: TableStore, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> tuple[Tile, ...]:
+    """Rows, files, snapshots and the last commit; only the first of them for a table without a commit."""
+    if latest is None:
+        return (Tile("0", "rows", "no snapshot yet"),)
+    ids, keyed = store.snapshots.ids(), bool(store.schema.primary_keys)
+    rows = Tile(
+        f"{latest.total_record_count or 0:,}", "stored rows" if keyed else "rows", "before merging" if keyed else ""
+    )
+    kept = Tile(f"{len(ids):,}", "snapshots", f"{ids[0]} … {ids[-1]}" if len(ids) > 1 else "")
+    brought = f"{latest.commit_kind.lower()} {latest.delta_record_count or 0:+,}"
+    last = Tile(ago(now_ms - latest.time_ms), "last commit", brought)
+    return (rows, *([_files(store, stored)] if stored else []), kept, last)
+
+
+def _files(store: TableStore, stored: Stored) -> Tile:
+    if stored.files != len(stored.known):
+        return Tile(f"{stored.files:,}", "files", "in " + count(stored.manifests, "manifest"))
+    parts = f", {count(stored.partitions, 'partition')}" if store.schema.partition_keys else ""
+    return Tile(bytes_text(sum(f.file_size for f in stored.known)), "data", count(stored.files, "file") + parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the statistics of all files say of a column."""
+
+    low: Any
+    high: Any
+    nulls: int
+
+
+def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]:
+    """Least and greatest stored value and NULLs, of the columns of which every file tells them under the present type."""
+    from paimon_nb.format.stats import decode_stats
+
+    fields = store.schema.fields
+    if not 0 < len(files) * len(fields) <= MOST_STATS:
+        return {}
+    found: dict[str, Bounds] = {}
+    unknown: set[str] = set()
+    for file in files:
+        old = store.schemas.get(file.schema_id)
+        names = {f.id: f.name for f in old.fields}
+        types = {f.id: f.type.with_nullable(True) for f in old.fields}
+        stats = decode_stats(old.fields, file.value_stats, file.value_stats_cols)
+        for field in fields:
+            told = stats.get(names.get(field.id, ""))
+            same = types.get(field.id) == field.type.with_nullable(True)
+            if (
+                told is None
+                or told.null_count is None
+                or not same
+                or (told.min is None) != (told.null_count == file.row_count)
+            ):
+                unknown.add(field.name)
+                continue
+            before = found.get(field.name, Bounds(None, None, 0))
+            lows = [v for v in (before.low, told.min) if v is not None]
+            highs = [v for v in (before.high, told.max) if v is not None]
+            found[field.name] = Bounds(
+                min(lows, default=None), max(highs, default=None), before.nulls + told.null_count
+            )
+    return {name: bounds for name, bounds in found.items() if name not in unknown}
+
+
+def ago(ms: int) -> str:
+    """'just now', '5 min ago', '3 h ago', '12 days ago'."""
+    minutes = ms // 60_000
+    if minutes < 1:
+        return "just now"
+    if minutes < 120:
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // 1440:,} days ago"
+
+
+def looks_of(table: Table) -> tuple[tuple[str, str], ...]:
+    """Other views of the table: (text, the command that opens it)."""
+    keyed = bool(table.primary_keys)
+    looks = [("history", "timeline {}"), ("LSM tree" if keyed else "files", "lsm {}")]
+    looks += [("compaction", "compact {}")] if keyed else []
+    looks += [("pruning", "skip {}")]
+    looks += [("compare", "compare {}")] if table.latest_snapshot() else []
+    looks += [("health", "doctor {}")]
+    return _commands(table, looks)
+
+
+def looks_at(table: Table, snapshot: int, before: bool) -> tuple[tuple[str, str], ...]:
+    """Other views of one snapshot; `before`: there is one to compare it with."""
+    looks = [("history from here", f"timeline {{}} {snapshot}"), ("LSM tree then", f"lsm {{}} --at {snapshot}")]
+    if before:
+        looks.append(("what it changed", f"compare {{}} {snapshot - 1} {snapshot}"))
+    return _commands(table, looks)
+
+
+def _commands(table: Table, looks: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """A name that a command would not read as one word has none."""
+    name = f"{table.name.database}.{table.name.table}"
+    if not _PLAIN_NAME.fullmatch(name):
+        return ()
+    return tuple((text, "%paimon " + command.format(name)) for text, command in looks)
+
+
+def strip_svg(commits: Sequence[Commit]) -> str:
+    """The last commits as a strip: a bar for the rows each brought (hollow: took away), its kind below."""
+    some = list(commits[-LAST_COMMITS:])
+    if not some:
+        return ""
+    wide, tall, base = 520, 66, 40
+    step = min(34.0, wide / len(some))
+    biggest = max((abs(c.delta_rows) for c in some), default=1) or 1
+    label = f"the last {len(some)} commits" if len(commits) > len(some) else count(len(some), "commit")
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
+        f'<line class="axis" x1="0" y1="{base}" x2="{step * len(some):.1f}" y2="{base}"/>',
+    ]
+    every = max(1, -(-len(some) // 16))
+    for i, c in enumerate(some):
+        x, w = step * (i + 0.5), max(2.0, min(18.0, step * 0.62))
+        colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(7.0, max(2.5, step * 0.34))
+        height = 4 + 30 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
+        when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        tip = "\n".join([f"snapshot {c.id} · {c.kind.lower()}", f"{c.delta_rows:+,} stored rows", when, *c.flags])
+        parts.append(f'<g class="dot" data-snapshot="{c.id}"><title>{escape(tip)}</title>')
+        parts.append(f'<rect x="{x - step / 2:.1f}" y="0" width="{step:.1f}" height="{tall}" fill="transparent"/>')
+        if height:
+            fill = f'fill="{colour}" opacity=".5"' if c.delta_rows > 0 else f'fill="none" stroke="{colour}"'
+            parts.append(f'<rect x="{x - w / 2:.1f}" y="{base - height:.1f}" width="{w:.1f}" height="{height:.1f}" rx="2" {fill}/>')  # fmt: skip
+        parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"/>')
+        if radius > 5:
+            parts.append(f'<text x="{x:.1f}" y="{base + 3.5}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
+        if (len(some) - 1 - i) % every == 0:
+            parts.append(f'<text x="{x:.1f}" y="{base + 22}" text-anchor="middle" class="dim">{c.id}</text>')
+        if c.tags:
+            parts.append(f'<text x="{x:.1f}" y="{max(9.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')
+        parts.append("</g>")
+    return "".join(parts) + "</svg>"
