@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import Name
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.plan.ddl import Change
@@ -28,8 +29,13 @@ class Catalog(ABC):
         """Names in order."""
 
     @abstractmethod
-    def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
-        """Make an empty database. True if made now. Raises `AlreadyExists`, `InvalidName`, `NotWritable`."""
+    def create_database(
+        self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
+    ) -> bool:
+        """Make an empty database. True if made now. Raises `AlreadyExists`, `InvalidName`, `NotWritable`.
+
+        `properties`: `comment`, `location`, `owner` and others; a catalog that keeps none leaves them out.
+        """
 
     @abstractmethod
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
@@ -62,3 +68,14 @@ class Catalog(ABC):
     @abstractmethod
     def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
         """Write the next schema. Raises `SchemaChangeError`, `FixedOption`, `ColumnNotFound`."""
+
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+        """Make the catalog know what its files say: tables it never heard of, columns, partitions. All unless named.
+
+        Returns the tables that it learnt something about. Raises `UnsupportedOperation` where the files are the catalog;
+        `DatabaseNotFound`, `TableNotFound`.
+        """
+        raise UnsupportedOperation(
+            f"catalog {self.name!r} keeps nothing beside its files, so nothing can be out of step",
+            hint="repair is for metastore 'hive' and 'jdbc'",
+        )

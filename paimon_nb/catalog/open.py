@@ -29,6 +29,12 @@ def _jdbc(name: str, options: Mapping[str, str]) -> Catalog:
     return open_jdbc_catalog(name, options)
 
 
+def _hive(name: str, options: Mapping[str, str]) -> Catalog:
+    from paimon_nb.catalog.hive import open_hive_catalog
+
+    return open_hive_catalog(name, options)
+
+
 def _not_yet(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
     def refuse(name: str, options: Mapping[str, str]) -> Catalog:
         raise UnsupportedOperation(
@@ -44,7 +50,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
     {
         "filesystem": _filesystem,
         "memory": _memory,
-        "hive": _not_yet("hive"),
+        "hive": _hive,
         "jdbc": _jdbc,
         "rest": _not_yet("rest"),
     },

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from paimon_nb.base.name import Name, check_name
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO
+from paimon_nb.table.store import CommitWatcher
 
 DB_SUFFIX = ".db"
 
@@ -37,9 +39,17 @@ class Register(ABC):
     def databases(self) -> list[str]:
         """In order."""
 
+    def has_database(self, name: str) -> bool:
+        """Whether a database of this name is known."""
+        return name in self.databases()
+
+    def kept_name(self, name: Name) -> Name:
+        """The name as this register keeps it; another one where case does not count."""
+        return name
+
     @abstractmethod
-    def add_database(self, name: str) -> bool:
-        """False when it is there already."""
+    def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
+        """False when it is there already. `properties`: comment, location and others, where a register keeps such."""
 
     @abstractmethod
     def remove_database(self, name: str) -> None:
@@ -65,7 +75,27 @@ class Register(ABC):
     def rename_table(self, source: Name, target: Name) -> bool:
         """Know a table by another name, before its files move. False when the new name is taken."""
 
-    def alter_table(self, name: Name, schema: TableSchema) -> None:  # noqa: B027  most keep no schema
+    def new_table_path(self, name: Name, options: Mapping[str, str]) -> str:
+        """The directory of a table that is about to be made with these options."""
+        return self.table_path(name)
+
+    def makes_external(self, options: Mapping[str, str]) -> bool:
+        """Whether a new table's files would belong to somebody else."""
+        return False
+
+    def owns_files(self, name: Name) -> bool:
+        """Whether a table's files go when the table goes; those of external tables stay."""
+        return True
+
+    def watcher(self, name: Name, schema: TableSchema) -> CommitWatcher | None:
+        """Who is told of a table's commits; None: nobody needs to."""
+        return None
+
+    def repeat(self, name: Name, schema: TableSchema) -> bool:
+        """Make what is kept of a known table say what its schema says. False when it did."""
+        return False
+
+    def alter_table(self, name: Name, schemas: SchemaDirectory) -> None:  # noqa: B027  most keep no schema
         """A table's newest schema is on disk now: for registers that repeat columns to other engines."""
 
 
@@ -86,7 +116,7 @@ class DirectoryRegister(Register):
         }
         return sorted(found | {DEFAULT_DATABASE})  # `default` is always there, as in Java
 
-    def add_database(self, name: str) -> bool:
+    def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         path = self.database_path(name)
         if self._fs.exists(path):
             return False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import (
@@ -27,6 +28,7 @@ from paimon_nb.catalog.vectors import check_vectors
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.plan.ddl import Change
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -64,16 +66,18 @@ class WarehouseCatalog(Catalog):
     def databases(self) -> list[str]:
         return self.register.databases()
 
-    def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
+    def create_database(
+        self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
+    ) -> bool:
         check_name(name, "database")
-        if self.register.add_database(name):
+        if self.register.add_database(name, properties):
             return True
         if if_not_exists:
             return False
         raise AlreadyExists(f"database {name!r} exists already", hint="add IF NOT EXISTS", name=name)
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        if name not in self.databases():
+        if not self.register.has_database(name):
             if if_exists:
                 return False
             raise self._no_database(name)
@@ -90,23 +94,24 @@ class WarehouseCatalog(Catalog):
     # -- tables
 
     def tables(self, database: str) -> list[str]:
-        if database not in self.databases():
+        if not self.register.has_database(database):
             raise self._no_database(database)
         return self.register.tables(database)
 
     def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
         if not self.register.in_files and not self.register.has_table(name):
             raise self._no_table(name)
+        path = self.table_path(name)
         try:
-            store = TableStore.open(self._fs_of(name), self.table_path(name), branch=name.branch, dynamic=options)
+            store = TableStore.open(self._fs_of(name, path), path, branch=name.branch, dynamic=options)
         except TableNotFound:
             raise self._no_table(name) from None
-        return Table(store, name=name.of_table())
+        return Table(replace(store, watcher=self.register.watcher(name, store.schema)), name=name.of_table())
 
     def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if name.system or name.branch != "main":
             raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
-        if name.database not in self.databases():
+        if not self.register.has_database(name.database):
             raise self._no_database(name.database)
         missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
         if missing:
@@ -120,65 +125,100 @@ class WarehouseCatalog(Catalog):
 
     def _made(self, name: Name, schema: TableSchema) -> bool:
         """First the schema file, which one session writes, then the name: a crash between leaves files that `repair` finds."""
-        if self.register.has_table(name) or not SchemaDirectory(self._fs_of(name), self.table_path(name)).create(
-            schema
-        ):
+        if self.register.has_table(name):
             return False
+        path = self.register.new_table_path(name, schema.options)
+        made = SchemaDirectory(self._fs_of(name, path), path).create(schema)
+        if not made:
+            if not self.register.makes_external(schema.options):
+                return False
+            schema = self._adopted(path, schema)
         try:
             known = self.register.add_table(name, schema)
         except BaseException:
-            self.fs.delete_tree(self.table_path(name))
+            if made:
+                self._files(path).delete_tree(path)
             raise
-        if not known:
-            self.fs.delete_tree(self.table_path(name))
+        if not known and made:
+            self._files(path).delete_tree(path)
         return known
 
+    def _adopted(self, path: str, schema: TableSchema) -> TableSchema:
+        """The schema of the table that lies at an external table's place already. Raises AlreadyExists: another one."""
+        found = SchemaDirectory(self._files(path), path).latest()
+        if found is None:
+            raise TableNotFound(f"the table at {path} vanished", hint="try again", path=path)
+        wanted = [(f.name, str(f.type)) for f in schema.fields]
+        same = not wanted or (wanted, schema.partition_keys, schema.primary_keys) == (
+            [(f.name, str(f.type)) for f in found.fields],
+            found.partition_keys,
+            found.primary_keys,
+        )
+        other = {k for k, v in schema.options.items() if k not in ("path", "owner") and found.options.get(k) != v}
+        if not same or other:
+            raise AlreadyExists(
+                f"at {path} lies a table with other {'options: ' + ', '.join(sorted(other)) if same else 'columns or keys'}",
+                hint="say what it says, or choose another 'path'",
+                path=path,
+            )
+        return found
+
     def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
-        path = self.table_path(name)
+        path, ours = self.table_path(name), self.register.owns_files(name)
         if not self.register.remove_table(name):
             if if_exists:
                 return False
             raise self._no_table(name)
+        fs = self._files(path)
+        if not ours:
+            return True
         if purge:
-            self.fs.delete_tree(path)
-        elif self.fs.exists(path):
+            fs.delete_tree(path)
+        elif fs.exists(path):
             # Moved, not deleted: a dropped table can be brought back for a day (UNDROP TABLE).
-            self.fs.make_dirs(self._trash(name.database))
-            self.fs.move(path, posixpath.join(self._trash(name.database), f"{name.table}@{clock.now_ms()}"))
+            fs.make_dirs(self._trash(name.database))
+            kept = self.register.kept_name(name).table
+            fs.move(path, posixpath.join(self._trash(name.database), f"{kept}@{clock.now_ms()}"))
         return True
 
     def undrop_table(self, name: Name) -> None:
+        kept = self.register.kept_name(name).table
         dropped = [
             s
             for s in self.fs.list(self._trash(name.database))
-            if s.is_dir and s.name.rpartition("@")[0] == name.table and s.name.rpartition("@")[2].isdecimal()
+            if s.is_dir and s.name.rpartition("@")[0] == kept and s.name.rpartition("@")[2].isdecimal()
         ]
         if not dropped:
             raise TableNotFound(f"no dropped table {name} is in the trash", hint="it may have been purged", name=name)
         if self.register.has_table(name):
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
         newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
-        path = self.table_path(name)
         self.register.add_database(name.database)
-        self.fs.make_dirs(posixpath.dirname(path))
-        self.fs.move(newest.path, path)
-        schema = SchemaDirectory(self.fs, path).latest()
+        path = self.table_path(name)
+        fs = self._files(posixpath.dirname(path))
+        fs.make_dirs(posixpath.dirname(path))
+        fs.move(newest.path, path)
+        schema = SchemaDirectory(fs, path).latest()
         if schema is None or not self.register.add_table(name, schema):
-            self.fs.move(path, newest.path)
+            fs.move(path, newest.path)
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
 
     def rename_table(self, source: Name, target: Name) -> None:
-        if target.database not in self.databases():
+        if not self.register.has_database(target.database):
             raise self._no_database(target.database)
         if not self.register.has_table(source):
             raise self._no_table(source)
-        old, new = self.table_path(source), self.table_path(target)
+        old, ours = self.table_path(source), self.register.owns_files(source)
+        new = self.register.new_table_path(target, {})
         taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
         if not self.register.rename_table(source, target):
             raise taken
+        if not ours:
+            return
+        fs = self._files(old, posixpath.dirname(new))
         try:
-            self.fs.make_dirs(posixpath.dirname(new))
-            self.fs.move(old, new)
+            fs.make_dirs(posixpath.dirname(new))
+            fs.move(old, new)
         except BaseException as error:
             self.register.rename_table(target, source)
             if isinstance(error, FileExistsError):
@@ -199,9 +239,50 @@ class WarehouseCatalog(Catalog):
                 return changed
             if table.store.schemas.create(changed):
                 if name.branch == "main":
-                    self.register.alter_table(name, changed)
+                    self.register.alter_table(name, table.store.schemas)
                 return changed
         raise CommitGaveUp(f"table {name}: other writers changed the schema {_ALTER_TRIES} times", hint="try again")
+
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+        if self.register.in_files:
+            return super().repair(database, table)
+        if database is None:
+            found = (s for s in self.fs.list(self.warehouse) if s.is_dir and s.name.endswith(DB_SUFFIX))
+            names = [s.name.removesuffix(DB_SUFFIX) for s in found]
+            return [t for name in names if name for t in self.repair(name)]
+        if table is not None:
+            name = Name(database, table)
+            if not self.register.has_database(database):
+                raise self._no_database(database)
+            return [name] if self._repaired(name) else []
+        self.register.add_database(database)
+        path = self.register.database_path(database)
+        tables = [s.name for s in self._files(path).list(path) if s.is_dir and not s.name.startswith(".")]
+        return [
+            Name(database, t)
+            for t in tables
+            if self._has_files(Name(database, t)) and self._repaired(Name(database, t))
+        ]
+
+    def _has_files(self, name: Name) -> bool:
+        path = self.table_path(name)
+        return bool(SchemaDirectory(self._files(path), path).ids())
+
+    def _repaired(self, name: Name) -> bool:
+        """Whether the register had to learn anything: the table, its columns; partitions are told again in any case."""
+        path = self.table_path(name)
+        schema = SchemaDirectory(self._files(path), path).latest()
+        if schema is None:
+            raise self._no_table(name)
+        changed = (
+            self.register.repeat(name, schema)
+            if self.register.has_table(name)
+            else self.register.add_table(name, schema)
+        )
+        store = self.table(name).store
+        if store.watcher is not None:
+            store.watcher.added(store, {e.partition for e in live_entries(store, store.latest())})
+        return changed
 
     # -- paths and errors
 
@@ -209,12 +290,18 @@ class WarehouseCatalog(Catalog):
         """The table's directory."""
         return self.register.table_path(name)
 
-    def _fs_of(self, name: Name) -> FileIO:
+    def _files(self, *paths: str) -> RootedFileIO:
+        """The files, these paths among them."""
+        return self.fs
+
+    def _fs_of(self, name: Name, path: str) -> FileIO:
         """The files as this table's writers see them: under the catalog's lock where there is one."""
-        return self.fs if self._lock_of is None else LockedFileIO(self.fs, self._lock_of(name))
+        fs = self._files(path)
+        return fs if self._lock_of is None else LockedFileIO(fs, self._lock_of(name))
 
     def _trash(self, database: str) -> str:
-        return posixpath.join(self.warehouse, TRASH, check_name(database, "database") + DB_SUFFIX)
+        kept = self.register.kept_name(Name(check_name(database, "database"), "t")).database
+        return posixpath.join(self.warehouse, TRASH, kept + DB_SUFFIX)
 
     def _no_database(self, name: str) -> DatabaseNotFound:
         known = self.databases()
@@ -225,7 +312,7 @@ class WarehouseCatalog(Catalog):
         )
 
     def _no_table(self, name: Name) -> TableNotFound | DatabaseNotFound:
-        if name.database not in self.databases():
+        if not self.register.has_database(name.database):
             return self._no_database(name.database)
         known = self.tables(name.database)
         return TableNotFound(

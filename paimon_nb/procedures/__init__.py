@@ -8,6 +8,7 @@ from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.plan import Call
 from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, RENAME_BRANCH
+from paimon_nb.procedures.catalogs import MIGRATE_DATABASE, MIGRATE_TABLE, REPAIR
 from paimon_nb.procedures.cdc import KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE
 from paimon_nb.procedures.compact import COMPACT, COMPACT_DATABASE
 from paimon_nb.procedures.consumers import CLEAR_CONSUMERS, RESET_CONSUMER
@@ -56,8 +57,8 @@ PROCEDURES: Registry[Procedure] = Registry(
             ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, CREATE_BRANCH,
             CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
-            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
-            RENAME_TAG, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
+            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
+            RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
             TRIGGER_TAG_AUTOMATIC_CREATION,
         )
@@ -72,7 +73,6 @@ NOT_HERE = {
         "it belongs to a newer kind of table",
     ),
     **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
-    **dict.fromkeys(("migrate_database", "migrate_table", "repair"), "it needs a Hive metastore"),
     "merge_branch": "Paimon 1.3 has no such procedure; fast_forward takes a whole branch over",
     "remove_unexisting_manifests": "a table whose manifests are lost cannot be trusted; roll back to a tag or snapshot",
 }  # fmt: skip

@@ -98,7 +98,8 @@ def drop_catalog(job: Job, statement: DropCatalog) -> Result:
 
 def create_database(job: Job, statement: CreateDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
-    made = catalog.create_database(name, if_not_exists=statement.if_not_exists)
+    properties = {**statement.options, **({"comment": statement.comment} if statement.comment else {})}
+    made = catalog.create_database(name, if_not_exists=statement.if_not_exists, properties=properties)
     return summary(f"database {name} created" if made else f"database {name} exists already")
 
 

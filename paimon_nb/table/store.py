@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from paimon_nb.base.errors import BranchNotFound, MissingFile, ReadError, SnapshotNotFound, TableNotFound, TableReplaced
 from paimon_nb.base.name import MAIN_BRANCH
@@ -23,6 +23,16 @@ _LOOKS = 3
 
 POSTPONE_BUCKET = -2
 """Bucket id of files that wait for `compact` to give them a real bucket (format reference, section 1)."""
+
+
+class CommitWatcher(Protocol):
+    """Who is told what commits did to a table's partitions, such as a metastore that lists them."""
+
+    def added(self, store: TableStore, partitions: Collection[bytes]) -> None:
+        """A snapshot with new files in these partitions was published."""
+
+    def dropped(self, store: TableStore, partitions: Collection[bytes]) -> None:
+        """These partitions were dropped as such."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class TableStore:
     """Digest of `schema-0` when the table was opened; a re-created table has another one."""
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Options given for this use only; never stored."""
+    watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def open(
@@ -89,12 +100,12 @@ class TableStore:
 
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
-        return TableStore.open(self.fs, self.root, branch, self.dynamic)
+        return replace(TableStore.open(self.fs, self.root, branch, self.dynamic), watcher=self.watcher)
 
     def refreshed(self) -> TableStore:
         """The same table with the schema that is latest now. Raises TableReplaced when it was re-created."""
         self.check_identity()
-        return TableStore.open(self.fs, self.root, self.branch, self.dynamic)
+        return self.on_branch(self.branch)
 
     def check_identity(self) -> None:
         """Raise TableReplaced when the table at this path is not the one that was opened."""

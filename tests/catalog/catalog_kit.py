@@ -59,6 +59,11 @@ def catalog_options(kind: str, folder: Path, request: pytest.FixtureRequest) -> 
             return {"type": "paimon", "warehouse": f"s3://lake/{uuid.uuid4().hex}", **request.getfixturevalue("s3")}
         case "sqlite on s3":
             return {**catalog_options("s3", folder, request), "metastore": "jdbc", "uri": f"jdbc:sqlite:{folder}/c.db"}
+        case "hive" | "hive 4":
+            from hive_server import emptied
+
+            address = emptied(request.getfixturevalue(kind.replace(" ", "_")))  # all tests of a kind share one server
+            return {"type": "paimon", "metastore": "hive", "uri": address, "warehouse": warehouse}
         case "postgresql" | "mariadb":
             server = request.getfixturevalue(kind)
             key = uuid.uuid4().hex  # many catalogs share one database, each under its own key

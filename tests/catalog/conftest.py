@@ -17,9 +17,12 @@ KINDS = (
     "memory",
     "sqlite",
     "s3",
-    *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("sqlite on s3", "postgresql", "mariadb")),
+    *(
+        pytest.param(kind, marks=pytest.mark.nightly)
+        for kind in ("sqlite on s3", "postgresql", "mariadb", "hive", "hive 4")
+    ),
 )
-"""Those of the nightly run share their code with one that is always run; `test_jdbc.py` meets each server every time."""
+"""Those of the nightly run share their code with one that is always run; `test_jdbc.py` and `test_hive.py` meet servers every time."""
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +38,22 @@ def mariadb() -> Iterator[str]:
     from sql_servers import mariadb
 
     with mariadb() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def hive(tmp_path_factory) -> Iterator[str]:
+    from hive_server import hive_metastore
+
+    with hive_metastore(tmp_path_factory.mktemp("hive")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def hive_4(tmp_path_factory) -> Iterator[str]:
+    from hive_server import NEWEST, hive_metastore
+
+    with hive_metastore(tmp_path_factory.mktemp("hive4"), NEWEST) as address:
         yield address
 
 

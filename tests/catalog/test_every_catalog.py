@@ -199,6 +199,19 @@ def test_branches_and_system_tables_are_no_tables_to_make(catalog):
 
 @pytest.mark.parametrize("odd", ODD_NAMES)
 def test_odd_names_are_only_names(catalog, session, odd):
+    if catalog.options.get("metastore") == "hive" and not odd.isidentifier():
+        try:  # Hive's releases differ in what they take; what they refuse leaves nothing behind
+            catalog.create_database(odd)
+            catalog.create_table(Name(odd, odd), schema())
+        except InvalidName:
+            assert [d for d in catalog.databases() if catalog.tables(d)] == []
+            return
+        catalog.drop_database(odd, cascade=True)
+        odd = odd.lower()
+    elif catalog.options.get("metastore") == "hive" and not odd.isascii():
+        with pytest.raises(InvalidName):
+            catalog.create_table(Name("default", odd), schema())
+        return
     catalog.create_database(odd)
     name = Name(odd, odd)
     catalog.create_table(name, schema())

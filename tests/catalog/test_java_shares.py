@@ -1,4 +1,4 @@
-"""One JDBC catalog, two hands: real Flink with Java Paimon and we make, fill, change and rename each other's tables."""
+"""One JDBC or Hive catalog, two hands: real Flink with Java Paimon and we make, fill, change and rename each other's tables."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hive_server import emptied
 from sql_servers import PASSWORD, USER, rows_of
 
 import paimon_nb
 from paimon_nb.base.errors import TableNotFound
+from paimon_nb.base.name import Name
+from paimon_nb.catalog import open_catalog
 
 DRIVERS = {
     "sqlite": "org.xerial:sqlite-jdbc:3.46.1.3",
     "postgresql": "org.postgresql:postgresql:42.7.4",
     "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.4.1",
+    "hive": "org.apache.hive:hive-exec:2.3.10",
 }
 
 
@@ -27,7 +31,9 @@ def place(request, tmp_path, shared) -> tuple[dict[str, str], Path]:
     """Catalog options, and the folder of jars that Flink runs with: the oracle's and a JDBC driver."""
     kind = request.param
     options = {"type": "paimon", "metastore": "jdbc", "warehouse": str(tmp_path / "w"), "catalog-key": f"java-{kind}"}
-    if kind == "sqlite":
+    if kind == "hive":
+        options |= {"metastore": "hive", "uri": emptied(request.getfixturevalue("hive"))}
+    elif kind == "sqlite":
         options["uri"] = f"jdbc:sqlite:{tmp_path}/c.db"
     else:
         uri = request.getfixturevalue(kind).replace("jdbc:mysql:", "jdbc:mariadb:")
@@ -113,6 +119,10 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
     assert answers(tmp_path / "second", "x") == [{"id": i, "v": "we"} for i in (7, 8)]
     with paimon_nb.connect(options["warehouse"], catalog="p", options=options) as wb:
         assert [r["id"] for r in wb.table("javas.x").to_arrow().sort_by("id").to_pylist()] == [7, 8, 9]
+    if options["metastore"] == "hive":
+        entries = [_form(options, name) for name in (Name("ours", "t"), Name("javas", "x"))]
+        assert entries[0] == entries[1]
+        return
     # One set of rows: whoever wrote them, they have the same form, and no lock is left.
     key = options["catalog-key"]
     assert rows_of(options, "paimon_tables") == [(key, "javas", "x"), (key, "ours", "t")]
@@ -125,3 +135,17 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
     }
     if "lock.enabled" in options:
         assert rows_of(options, "paimon_distributed_locks") == []
+
+
+def _form(options: dict[str, str], name: Name) -> dict:
+    """A table's entry in the Hive metastore, without what differs between two tables."""
+    register = open_catalog("c", options).register
+    entry = register.entry(name)
+    assert entry.sd.location == f"{register.metastore.ask('get_database', name.database).locationUri}/{name.table}"
+    form = {
+        "columns": [c.name for c in entry.sd.cols if c.name != "n"], "types": [c.type for c in entry.sd.cols if c.name != "n"],
+        "formats": (entry.sd.inputFormat, entry.sd.outputFormat, entry.sd.serdeInfo.serializationLib),
+        "kind": entry.tableType, "keys": entry.partitionKeys, "retention": entry.retention, "owner": entry.owner,
+    }  # fmt: skip
+    hives_own = {"transient_lastDdlTime", "numFiles", "totalSize", "last_modified_by", "last_modified_time"}
+    return form | {"parameters": {k: v for k, v in entry.parameters.items() if k not in hives_own}}

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from server_kit import NotHere, Restartable, free_port
+from server_kit import NotHere, Restartable, free_port, maven_jars
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.engine.java import find_java
@@ -25,26 +23,8 @@ VERSION = "4.1.0"
 
 
 def jars() -> Path:
-    """The folder with the broker's jars; resolved with Maven when they are not there. Raises NotHere."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb" / f"kafka-{VERSION}"
-    if cache.is_dir():
-        return cache
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise NotHere("no Maven on the path: make system-deps")
-    made = cache.with_name(f"{cache.name}-{uuid.uuid4().hex[:8]}")
-    done = subprocess.run(
-        [maven, "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={made}"],
-        capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        shutil.rmtree(made, ignore_errors=True)
-        raise NotHere(f"Maven could not resolve Kafka: {(done.stdout + done.stderr).strip()[-500:]}")
-    try:
-        made.rename(cache)
-    except OSError:  # another process was first
-        shutil.rmtree(made, ignore_errors=True)
-    return cache
+    """The folder with the broker's jars. Raises NotHere."""
+    return maven_jars(POM, f"kafka-{VERSION}")
 
 
 class KafkaServer(Restartable):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
@@ -33,6 +35,29 @@ def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
+
+
+def maven_jars(pom: Path, name: str) -> Path:
+    """The folder with what a POM names, kept in the user's cache; resolved with Maven when it is not there. Raises NotHere."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb" / name
+    if cache.is_dir():
+        return cache
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise NotHere("no Maven on the path: make system-deps")
+    made = cache.with_name(f"{name}-{uuid.uuid4().hex[:8]}")
+    done = subprocess.run(
+        [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={made}"],
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        shutil.rmtree(made, ignore_errors=True)
+        raise NotHere(f"Maven could not resolve {pom.name}: {(done.stdout + done.stderr).strip()[-500:]}")
+    try:
+        made.rename(cache)
+    except OSError:  # another process was first
+        shutil.rmtree(made, ignore_errors=True)
+    return cache
 
 
 @contextmanager

@@ -40,6 +40,8 @@ EXAMPLES: dict[str, str] = {
     "kafka_sync_table": "CALL sys.kafka_sync_table(`table` => 'ods.orders', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop.orders,value.format=debezium-json', primary_keys => 'id')",
     "mark_partition_done": "CALL sys.mark_partition_done('t', 'dt=2025-10-19;dt=2025-10-20')",
     "merge_into": "CALL sys.merge_into('t', '', '', 's', 't.id = s.id', '', 'v = s.v', '', '*')",
+    "migrate_database": "CALL sys.migrate_database('hive', 'web')",
+    "migrate_table": "CALL sys.migrate_table('hive', 'web.logs', options => 'file.format=parquet')",
     "mysql_sync_database": "CALL sys.mysql_sync_database(database => 'ods', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop')",
     "mysql_sync_table": "CALL sys.mysql_sync_table(`table` => 'ods.orders', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop_.*,table-name=orders', table_conf => 'bucket=4')",
     "purge_files": "CALL sys.purge_files('t')",
@@ -47,6 +49,7 @@ EXAMPLES: dict[str, str] = {
     "remove_unexisting_files": "CALL sys.remove_unexisting_files('t', true)",
     "rename_branch": "CALL sys.rename_branch('t', 'dev', 'trial')",
     "rename_tag": "CALL sys.rename_tag('t', 'monday', 'start')",
+    "repair": "CALL sys.repair('db.t')",
     "repair_earliest_snapshot": "CALL sys.repair_earliest_snapshot('t', 1)",
     "replace_tag": "CALL sys.replace_tag('t', 'monday', 2)",
     "rescale": "CALL sys.rescale('t', 2, 'dt=2025-10-19')",
@@ -64,8 +67,11 @@ GIVEN = {
     "kafka_sync_database": _JOB.format(""),
     "kafka_sync_table": _JOB.format("ods.orders"),
     "merge_into": "| result |\n|---|\n| true |",
+    "migrate_database": "| result |\n|---|\n| migrate database is finished, success cnt: 3 , failed cnt: 0 |",
+    "migrate_table": "| result |\n|---|\n| true |",
     "mysql_sync_database": _JOB.format("ods.customers, ods.orders"),
     "mysql_sync_table": _JOB.format("ods.orders"),
+    "repair": "| result |\n|---|\n| true |",
 }
 """Answers of the examples that cannot be had without a JVM or a server; the tests of those procedures show them."""
 VOLATILE = re.compile(r"(?<=\| )\d{13}(?= \|)")

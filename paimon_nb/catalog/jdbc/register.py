@@ -5,6 +5,7 @@ Source: Paimon 1.3 `JdbcUtils.java`, `JdbcCatalog.java`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
@@ -51,7 +52,7 @@ class JdbcRegister(Register):
         }
         return sorted(found)
 
-    def add_database(self, name: str) -> bool:
+    def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         from sqlalchemy import text
         from sqlalchemy.exc import IntegrityError
 

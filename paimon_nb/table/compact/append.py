@@ -15,6 +15,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.imported import in_file, with_partition
 from paimon_nb.table.scan.tracked import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import COMPACT_SOURCE, AppendFiles, Place
@@ -141,7 +142,8 @@ def append_rows(
         path = store.data_path(where.partition, where.bucket, file)
         vector = vectors.of(file.file_name) if vectors else None
         position = 0
-        stored = [f for f in schema.fields if file.write_cols is None or f.name in file.write_cols]
+        held_here = in_file(store, file, schema.fields)
+        stored = [f for f in held_here if file.write_cols is None or f.name in file.write_cols]
         ids = held(file) if tracked else ()
         for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), [f.name for f in (*stored, *ids)]):
             table = pa.Table.from_batches([batch])
@@ -151,4 +153,5 @@ def append_rows(
                 table = table.filter(pa.array(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
-                yield evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, wanted)
+                evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, wanted)
+                yield with_partition(store, where.partition, file, evolved)

@@ -18,6 +18,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
+from paimon_nb.table.imported import in_file, with_partition
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import sections
 from paimon_nb.table.lsm.shadow import without_older_results
@@ -188,7 +189,7 @@ class _Files:
     def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
         schema = file_schema(self.store, file.schema_id)
         wanted = {f.id for f in fields}
-        stored = [f for f in (*schema.fields, SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
+        stored = [f for f in (*in_file(self.store, file, schema.fields), SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         path = self.store.data_path(self.partition, self.bucket, file)
@@ -203,11 +204,13 @@ class _Files:
             deleted = load_vector(self.store, vector).mask(rows.num_rows)
             rows = rows.filter(pa.array(~deleted))
         if not stored:
-            return pa.table(
+            rows = pa.table(
                 [pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)],
                 schema=arrow_schema(fields, nullable=True),
             )
-        return evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+        else:
+            rows = evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+        return with_partition(self.store, self.partition, file, rows)
 
 
 def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:

@@ -1,0 +1,72 @@
+"""A Hive catalog from its options. Source: Paimon 1.3 `HiveCatalog.java`, `HiveCatalogFactory.java`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
+from paimon_nb.base.name import Name
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.hive.client import Metastore
+from paimon_nb.catalog.hive.entry import Layout
+from paimon_nb.catalog.hive.register import HiveRegister
+from paimon_nb.catalog.hive.site import WAREHOUSE, hive_settings
+from paimon_nb.catalog.warehouse import WarehouseCatalog
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.fs import RootedFileIO, external_roots, open_fs
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+
+def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
+    """The catalog that `'metastore' = 'hive'` describes.
+
+    Raises: BadOptionValue: no metastore's address or no warehouse. SourceUnavailable: the metastore does not answer.
+    """
+    given, settings = TableOptions(options), hive_settings(options)
+    warehouse = given.get(opt.WAREHOUSE) or settings.get(WAREHOUSE)
+    metastore = Metastore.of(settings, given.get(opt.CLIENT_POOL_SIZE))
+    if not warehouse:
+        raise BadOptionValue(
+            f"catalog {name!r} of metastore 'hive' needs 'warehouse'",
+            hint="WITH ('metastore' = 'hive', 'uri' = 'thrift://host:9083', 'warehouse' = '/path/to/tables')",
+            option="warehouse",
+        )
+    fs = RootedFileIO(open_fs(warehouse, options), warehouse, external_roots(options))
+    layout = Layout(given.get(opt.SYNC_ALL_PROPERTIES), given.get(opt.LOCATION_IN_PROPERTIES))
+    register = HiveRegister(
+        metastore, fs.root, layout,
+        external=given.get(opt.TABLE_TYPE) == "external", update_stats=not given.get(opt.HIVE_SKIP_UPDATE_STATS),
+    )  # fmt: skip
+    register.databases()  # asked now: a wrong address is told here, not at the first table
+    return HiveCatalog(name, options, fs, register)
+
+
+class HiveCatalog(WarehouseCatalog):
+    """Tables where the metastore says they are, also outside the warehouse: whoever may write there is trusted with places."""
+
+    register: HiveRegister
+
+    def _files(self, *paths: str) -> RootedFileIO:
+        roots = self.fs.roots
+        outside = [p for p in paths if not any(p == r or p.startswith(r.rstrip("/") + "/") for r in roots)]
+        if not outside:
+            return self.fs
+        scheme = outside[0].partition(":")[0] if "://" in outside[0] else ""
+        if scheme == (self.warehouse.partition(":")[0] if "://" in self.warehouse else ""):
+            return RootedFileIO(self.fs, self.fs.root, (*self.fs.roots[1:], *outside))
+        return RootedFileIO(open_fs(outside[0], self.options), outside[0], paths)
+
+    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        if (kind := self.register.kind(name)) is not None:
+            raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
+        return super().create_table(name, schema, if_not_exists=if_not_exists)
+
+    def _no_table(self, name: Name) -> TableNotFound | DatabaseNotFound:
+        if self.register.has_database(name.database) and (kind := self.register.kind(name)) is not None:
+            return TableNotFound(
+                f"{name.of_table()} is {kind}, no Paimon table",
+                hint=f"CALL sys.migrate_table('hive', '{name.of_table()}') makes a Hive table one, in place",
+                name=str(name),
+            )
+        return super()._no_table(name)

@@ -1,0 +1,178 @@
+"""A table's entry in the metastore, field for field as Java's catalog writes it, and what kind of table an entry is.
+
+Source: Paimon 1.3 `HiveCatalog.java` (newHmsTable, updateHmsTable, updateHmsTablePars), `LocationHelper.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base import clock
+from paimon_nb.catalog.hive.client import user
+from paimon_nb.catalog.hive.types import to_hive
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.options.table import TABLE_OPTIONS
+
+INPUT_FORMAT = "org.apache.paimon.hive.mapred.PaimonInputFormat"
+OUTPUT_FORMAT = "org.apache.paimon.hive.mapred.PaimonOutputFormat"
+SERDE = "org.apache.paimon.hive.PaimonSerDe"
+STORAGE_HANDLER = "org.apache.paimon.hive.PaimonStorageHandler"
+MANAGED, EXTERNAL, VIEW = "MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"
+_LOCATION = "paimon_location"
+_KEYS = ("primary-key", "partition", "bucket-key")
+_FOREVER = 2**31 - 1
+_TRANSLATED = "TRANSLATED_TO_EXTERNAL"
+"""What Hive 4 writes at a managed table of an engine that knows no transactions, when it calls it external."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How this catalog writes entries: its options `sync-all-properties` and `location-in-properties`."""
+
+    all_properties: bool = True
+    location_in_properties: bool = False
+
+    # -- places
+
+    def location(self, table: Any) -> str | None:
+        """Where a table's or a partition's files are."""
+        kept = (table.parameters or {}).get(_LOCATION) if self.location_in_properties else None
+        return kept or (table.sd.location if table.sd else None)
+
+    def database_location(self, database: Any) -> str | None:
+        """Where a database's new tables go."""
+        kept = (database.parameters or {}).get(_LOCATION) if self.location_in_properties else None
+        return kept or database.locationUri
+
+    def place(self, entry: Any, location: str) -> None:
+        """Write down where a table's or a partition's files are."""
+        if self.location_in_properties:
+            entry.parameters = {**(entry.parameters or {}), _LOCATION: location}
+        else:
+            entry.sd.location = location
+
+    def place_database(self, database: Any, location: str) -> None:
+        """Write down where a database's tables go."""
+        if self.location_in_properties:
+            database.parameters = {**(database.parameters or {}), _LOCATION: location}
+            database.locationUri = None
+        else:
+            database.locationUri = location
+
+    # -- tables
+
+    def new(self, database: str, table: str, schema: TableSchema, location: str, external: bool) -> Any:
+        """The entry of a new table."""
+        from hive_metastore import ttypes
+
+        now = clock.now_ms() // 1000
+        parameters = {"table_type": "PAIMON", "storage_handler": STORAGE_HANDLER}
+        if external:
+            parameters["EXTERNAL"] = "TRUE"
+        entry = ttypes.Table(
+            tableName=table, dbName=database, owner=user(), createTime=now, lastAccessTime=now, retention=_FOREVER,
+            partitionKeys=[], parameters=parameters, tableType=EXTERNAL if external else MANAGED,
+        )  # fmt: skip
+        self.update(entry, schema)
+        self.place(entry, location)
+        return entry
+
+    def update(self, entry: Any, schema: TableSchema) -> None:
+        """Make an entry say what `schema` says: columns, partition keys, options; what others wrote beside them stays."""
+        from hive_metastore import ttypes
+
+        sd = entry.sd or ttypes.StorageDescriptor(
+            bucketCols=[], sortCols=[], parameters={}, numBuckets=0, compressed=False, storedAsSubDirectories=False
+        )
+        sd.inputFormat, sd.outputFormat = INPUT_FORMAT, OUTPUT_FORMAT
+        sd.serdeInfo = sd.serdeInfo or ttypes.SerDeInfo()
+        sd.serdeInfo.serializationLib, sd.serdeInfo.parameters = SERDE, {}
+        keys = partition_keys(schema)
+        sd.cols = [_column(f) for f in schema.fields if f.name not in keys]
+        entry.partitionKeys = [_column(schema.field(k)) for k in keys]
+        if not keys and (field := TableOptions(schema.options).get(opt.METASTORE_TAG_TO_PARTITION)):
+            entry.partitionKeys = [ttypes.FieldSchema(name=field, type="string")]
+        entry.sd = sd
+        wanted = self._properties(schema)
+        kept = {k: v for k, v in (entry.parameters or {}).items() if not (self.all_properties and _is_ours(k))}
+        entry.parameters = {**kept, **wanted}
+        if schema.comment is not None:
+            entry.parameters["comment"] = schema.comment
+
+    def _properties(self, schema: TableSchema) -> dict[str, str]:
+        options = schema.options
+        if not self.all_properties:
+            shown = (opt.PARTITION_EXPIRATION_TIME.key, opt.DATA_FILE_PATH_DIRECTORY.key)
+            return {k: v for k, v in options.items() if k.startswith("hive.") or k in shown}
+        keys = (schema.primary_keys, schema.partition_keys, schema.bucket_keys)
+        return {**options, **{k: ",".join(v) for k, v in zip(_KEYS, keys, strict=True) if v}}
+
+
+def partition_keys(schema: TableSchema) -> tuple[str, ...]:
+    """The keys whose partitions the metastore knows; none unless the table asks for it."""
+    return schema.partition_keys if TableOptions(schema.options).get(opt.METASTORE_PARTITIONED_TABLE) else ()
+
+
+def shown(entry: Any) -> tuple[object, ...]:
+    """What of an entry follows the schema: two that show the same need no change. Hive writes names in lower case."""
+    columns, keys = (
+        [(c.name.lower(), c.type, c.comment or None) for c in side or []]
+        for side in (entry.sd.cols, entry.partitionKeys)
+    )
+    sd = entry.sd
+    return columns, keys, dict(entry.parameters or {}), sd.inputFormat, sd.outputFormat, sd.serdeInfo.serializationLib
+
+
+def is_paimon(entry: Any) -> bool:
+    """Whether an entry is a table of Paimon's."""
+    sd = entry.sd
+    formats = (sd.inputFormat, sd.outputFormat) if sd else ()
+    return formats == (INPUT_FORMAT, OUTPUT_FORMAT) or (entry.parameters or {}).get("table_type") == "PAIMON"
+
+
+def is_external(entry: Any) -> bool:
+    """Whether the table's files belong to somebody else, and stay when it is dropped."""
+    return bool(entry.tableType == EXTERNAL and (entry.parameters or {}).get(_TRANSLATED, "").upper() != "TRUE")
+
+
+def wants_external(options: Mapping[str, str]) -> bool:
+    """Whether a new table's own options ask for one whose files stay."""
+    return opt.PATH.key in options or "TRUE" in (options.get(k, "").upper() for k in ("external", "EXTERNAL"))
+
+
+def file_format(sd: Any) -> str | None:
+    """parquet, orc, avro, json or csv: what the files of a Hive table or partition are. None: nothing known."""
+    serde = (sd.serdeInfo.serializationLib or "").lower() if sd and sd.serdeInfo else ""
+    found = next((f for f in ("avro", "parquet", "orc") if f in serde), None)
+    if found is None and serde and "Text" in (sd.inputFormat or ""):
+        return "json" if "json" in serde else "csv"
+    return found
+
+
+def kind_of(entry: Any) -> str:
+    """What an entry is, in words."""
+    if is_paimon(entry):
+        return "a Paimon table"
+    if entry.tableType == VIEW:
+        return "a view of Hive"
+    known = (entry.parameters or {}).get("table_type") or (entry.parameters or {}).get("spark.sql.sources.provider")
+    if known:
+        return f"a table of {known}"
+    files = file_format(entry.sd)
+    return f"a Hive table of {files} files" if files else "a table of another kind"
+
+
+def _is_ours(key: str) -> bool:
+    """Whether a property is an option of the table: one that the schema has no more goes."""
+    return key in TABLE_OPTIONS or key in _KEYS or key.startswith("fields.")
+
+
+def _column(field: DataField) -> Any:
+    from hive_metastore import ttypes
+
+    return ttypes.FieldSchema(name=field.name, type=to_hive(field.type), comment=field.description)

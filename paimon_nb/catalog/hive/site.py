@@ -1,0 +1,45 @@
+"""Where the metastore is and how it is spoken to: the catalog's options over the settings of hive-site.xml.
+
+Source: Paimon `HiveCatalog.java` (createHiveConf).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+_SITE = "hive-site.xml"
+URIS, WAREHOUSE = "hive.metastore.uris", "hive.metastore.warehouse.dir"
+
+
+def hive_settings(options: Mapping[str, str]) -> dict[str, str]:
+    """Hive's settings: those of `hive-conf-dir` (or of the environment's HIVE_CONF_DIR), then the catalog's own `hive.*`.
+
+    Raises: BadOptionValue: there is no readable hive-site.xml where one is promised.
+    """
+    given = TableOptions(options)
+    folder = given.get(opt.HIVE_CONF_DIR) or os.environ.get("HIVE_CONF_DIR")
+    settings = _read(Path(folder) / _SITE) if folder else {}
+    settings.update((k, v) for k, v in options.items() if k.startswith("hive."))
+    if uri := given.get(opt.URI):
+        settings[URIS] = uri
+    return settings
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        properties = ElementTree.parse(file).getroot().iter("property")
+    except (OSError, ElementTree.ParseError) as error:
+        raise BadOptionValue(
+            f"{file} cannot be read: {error}",
+            hint=f"'hive-conf-dir' is the folder that holds {_SITE}",
+            option=opt.HIVE_CONF_DIR.key,
+        ) from None
+    found = ((p.findtext("name", "").strip(), p.findtext("value", "").strip()) for p in properties)
+    return {name: os.path.expandvars(value) for name, value in found if name}

@@ -1,0 +1,90 @@
+"""Types of columns as Hive writes them, and back. Source: Paimon `HiveTypeUtils.java`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    Binary,
+    Char,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    parse_type,
+)
+from paimon_nb.format.types.parse import TypeSyntaxError
+
+_ATOMIC = {
+    "BOOLEAN": "boolean", "TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "BIGINT": "bigint",
+    "FLOAT": "float", "DOUBLE": "double", "DATE": "date", "VARIANT": "struct<value:binary,metadata:binary>",
+    "BLOB": "binary",
+}  # fmt: skip
+_LONGEST_CHAR, _LONGEST_VARCHAR = 255, 65535
+"""Beyond these Hive has only `string`."""
+ZONED = "timestamp with local time zone"
+"""Since Hive 3."""
+_HIVE_TIMESTAMP = Timestamp(3)
+"""What Java reads Hive's `timestamp` as."""
+
+
+def to_hive(t: DataType) -> str:
+    """The text of a column's type, `struct<a:int>`. Hive knows no NOT NULL and no TIME."""
+    match t:
+        case Atomic(name=name) if name in _ATOMIC:
+            return _ATOMIC[name]
+        case Decimal():
+            return f"decimal({t.precision},{t.scale})"
+        case Char():
+            return f"char({t.length})" if t.length <= _LONGEST_CHAR else "string"
+        case VarChar():
+            return f"varchar({t.length})" if t.length <= _LONGEST_VARCHAR else "string"
+        case Binary() | VarBinary():
+            return "binary"
+        case Time():
+            return "string"
+        case Timestamp():
+            return "timestamp"
+        case LocalZonedTimestamp():
+            return ZONED
+        case Array():
+            return f"array<{to_hive(t.element)}>"
+        case Multiset():
+            return f"map<{to_hive(t.element)},int>"
+        case Map():
+            return f"map<{to_hive(t.key)},{to_hive(t.value)}>"
+        case Row():
+            return f"struct<{','.join(f'{f.name}:{to_hive(f.type)}' for f in t.fields)}>"
+    raise UnsupportedFormat(f"a Hive metastore has no column of type {t}", hint="leave the column out", feature=str(t))
+
+
+def from_hive(text: str) -> DataType:
+    """The type that Java makes of a Hive column's. Raises UnsupportedFormat: Paimon has none, as for `uniontype`."""
+    try:
+        return _in_milliseconds(parse_type(text.replace(ZONED, "timestamp_ltz")))
+    except TypeSyntaxError:
+        raise UnsupportedFormat(
+            f"Paimon has no type for Hive's {text!r}", hint="change the column's type in Hive first", feature=text
+        ) from None
+
+
+def _in_milliseconds(t: DataType) -> DataType:
+    match t:
+        case Timestamp():
+            return replace(_HIVE_TIMESTAMP, is_nullable=t.is_nullable)
+        case Array():
+            return replace(t, element=_in_milliseconds(t.element))
+        case Map():
+            return replace(t, key=_in_milliseconds(t.key), value=_in_milliseconds(t.value))
+        case Row():
+            return replace(t, fields=tuple(replace(f, type=_in_milliseconds(f.type)) for f in t.fields))
+    return t

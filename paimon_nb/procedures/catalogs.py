@@ -1,0 +1,114 @@
+"""What a catalog knows beside its files: repaired, and tables of Hive taken over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import PaimonError, SqlAnalysisError, UnsupportedOperation
+from paimon_nb.base.name import Name, split_name
+from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
+
+if TYPE_CHECKING:
+    from paimon_nb.catalog.hive import HiveCatalog
+
+
+def _repair(context: Context, database_or_table: str | None) -> pa.Table:
+    changed = []
+    for text in (database_or_table or "").split(","):
+        parts = split_name(text)
+        if len(parts) > 2:
+            raise SqlAnalysisError(f"repair cannot tell what {text!r} is", hint="'database', or 'database.table'")
+        changed += context.catalog.repair(*parts)
+    context.notes.append(f"learnt about {', '.join(map(str, changed))}" if changed else "nothing was out of step")
+    return success()
+
+
+def _hive(context: Context, connector: str) -> HiveCatalog:
+    from paimon_nb.catalog.hive import HiveCatalog
+
+    if connector.lower() != "hive":
+        raise UnsupportedOperation(f"tables of {connector!r} are not taken over", hint="'hive' is the one connector")
+    if not isinstance(context.catalog, HiveCatalog):
+        raise UnsupportedOperation(
+            f"catalog {context.catalog.name!r} has no Hive metastore, which knows the tables to migrate",
+            hint="USE CATALOG one with 'metastore' = 'hive'",
+        )
+    return context.catalog
+
+
+def _migrate_table(
+    context: Context, connector: str, source_table: str, target_table: str | None, options: str | None,
+    parallelism: int | None, delete_origin: bool | None,
+) -> pa.Table:  # fmt: skip
+    from paimon_nb.catalog.hive.migrate import migrate_table
+
+    catalog = _hive(context, connector)
+    target = _name(context, target_table) if target_table else None
+    files = migrate_table(
+        catalog, _name(context, source_table), target, parse_options(options), delete_origin=delete_origin is not False
+    )
+    context.notes.append(f"{files} files were moved, none was written again")
+    return success()
+
+
+def _migrate_database(
+    context: Context, connector: str, source_database: str, options: str | None, parallelism: int | None
+) -> pa.Table:
+    from paimon_nb.catalog.hive.entry import is_paimon
+    from paimon_nb.catalog.hive.migrate import migrate_table
+
+    catalog = _hive(context, connector)
+    catalog.tables(source_database)  # raises for an unknown database
+    done, failed = 0, 0
+    for entry in catalog.register.entries(source_database):
+        if is_paimon(entry):
+            continue
+        try:
+            migrate_table(catalog, Name(source_database, entry.tableName), None, parse_options(options))
+            done += 1
+        except PaimonError as error:
+            failed += 1
+            context.notes.append(f"{entry.tableName} stays as it is: {error.one_line}")
+    return one_row(result=f"migrate database is finished, success cnt: {done} , failed cnt: {failed}")
+
+
+def _name(context: Context, text: str) -> Name:
+    parts = split_name(text)
+    return Name(*parts) if len(parts) == 2 else Name(context.current_database, *parts)
+
+
+_CONNECTOR = Argument("connector", required=True, doc="`hive`", also=("source_type",))
+_OPTIONS = Argument("options", doc="of the new table, `k=v,k2=v2`", also=("options_map",))
+_PARALLELISM = Argument("parallelism", "int", doc="taken, and not needed: files are moved one after the other")
+MIGRATE_TABLE = Procedure(
+    "migrate_table",
+    "Make a Hive table of Parquet, ORC or Avro files a Paimon table in place: its files are moved, not written again.",
+    (
+        _CONNECTOR,
+        Argument("source_table", required=True, doc="[database.]table in Hive", also=("table",)),
+        Argument("target_table", doc="the new table; left out, it takes the old one's name"),
+        _OPTIONS,
+        _PARALLELISM,
+        Argument("delete_origin", "bool", doc="false: the old table stays in the metastore, without files (true)"),
+    ),
+    _migrate_table,
+)
+MIGRATE_DATABASE = Procedure(
+    "migrate_database",
+    "The same for every table of a database. What cannot be taken over stays as it is, and is counted.",
+    (_CONNECTOR, Argument("source_database", required=True, doc="in Hive", also=("database",)), _OPTIONS, _PARALLELISM),
+    _migrate_database,
+)
+REPAIR = Procedure(
+    "repair",
+    "Make the metastore know what the files say: lost tables, columns, partitions. For metastore 'hive' and 'jdbc'.",
+    (
+        Argument(
+            "database_or_table", doc="`database` or `database.table`, several with `,`; everything if left out",
+            also=("table",),
+        ),
+    ),
+    _repair,
+)  # fmt: skip

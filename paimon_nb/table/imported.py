@@ -1,0 +1,42 @@
+"""Data files that another system wrote and a migration took over: their partition columns are told by their directory only.
+
+Source: Paimon `PartitionUtils.java`, which fills such columns whatever the file holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.row import to_scalar
+from paimon_nb.format.types import DataField
+from paimon_nb.table.store import TableStore
+
+_OURS = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]*$")
+"""How every writer of Paimon ends a file's name: the writer's UUID and a count."""
+
+
+def is_imported(file_name: str) -> bool:
+    """Whether a data file bears no name of Paimon's own."""
+    return _OURS.search(file_name) is None
+
+
+def in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
+    """Those of `fields` that the file holds: an imported one has no partition columns."""
+    if not store.schema.partition_keys or not is_imported(file.file_name):
+        return list(fields)
+    return [f for f in fields if f.name not in store.schema.partition_keys]
+
+
+def with_partition(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
+    """The rows with the partition's own values in its columns, where the file cannot have told them."""
+    if not store.schema.partition_keys or not is_imported(file.file_name):
+        return rows
+    for field, value in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
+        if (at := rows.schema.get_field_index(field.name)) >= 0:
+            same = pa.repeat(to_scalar(field.type, value), rows.num_rows)
+            rows = rows.set_column(at, rows.schema.field(at), same)
+    return rows

@@ -1,0 +1,296 @@
+"""The Hive catalog against a real metastore: what other engines find there, and what happens when the two fall apart."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from catalog_kit import at_once, catalog_options, schema
+
+import paimon_nb
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    DatabaseNotFound,
+    InvalidName,
+    SourceUnavailable,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.name import Name
+from paimon_nb.catalog import open_catalog
+from paimon_nb.catalog.hive.client import _pool
+from paimon_nb.format.schema import create_schema
+from paimon_nb.plan.ddl import AddColumn, SetOptions
+
+ttypes = pytest.importorskip("hive_metastore.ttypes")
+T = Name("d", "t")
+
+
+@pytest.fixture
+def options(request, tmp_path) -> dict[str, str]:
+    return catalog_options("hive", tmp_path, request)
+
+
+@pytest.fixture
+def catalog(options):
+    """With the empty database `d`."""
+    made = open_catalog("c", options)
+    made.create_database("d")
+    return made
+
+
+def rows(*ids: int) -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.int32()), "v": [f"v{i}" for i in ids]})
+
+
+def read(catalog, name: Name = T) -> list[int]:
+    return sorted(catalog.table(name).to_arrow().column("id").to_pylist())
+
+
+def hive_table(catalog, name: Name, location: Path, kind: str = "EXTERNAL_TABLE"):
+    """A Parquet table as Hive itself makes it."""
+    package = "org.apache.hadoop.hive.ql.io.parquet"
+    entry = ttypes.Table(
+        tableName=name.table, dbName=name.database, owner="hive", createTime=1, lastAccessTime=1, retention=0,
+        sd=ttypes.StorageDescriptor(
+            cols=[ttypes.FieldSchema(name="id", type="int")], location=f"file:{location}",
+            inputFormat=f"{package}.MapredParquetInputFormat", outputFormat=f"{package}.MapredParquetOutputFormat",
+            serdeInfo=ttypes.SerDeInfo(serializationLib=f"{package}.serde.ParquetHiveSerDe", parameters={}),
+            bucketCols=[], sortCols=[], parameters={}, numBuckets=0, compressed=False, storedAsSubDirectories=False,
+        ),
+        partitionKeys=[], parameters={"EXTERNAL": "TRUE"}, tableType=kind,
+    )  # fmt: skip
+    if kind == "VIRTUAL_VIEW":
+        entry.viewOriginalText = entry.viewExpandedText = "SELECT 1"
+    catalog.register.metastore.change("create_table", entry)
+
+
+ALL_TYPES = {
+    "k": ("INT NOT NULL", "int"), "b": ("BOOLEAN", "boolean"), "t": ("TINYINT", "tinyint"), "s": ("SMALLINT", "smallint"),
+    "l": ("BIGINT", "bigint"), "f": ("FLOAT", "float"), "d": ("DOUBLE", "double"), "n": ("DECIMAL(10, 2)", "decimal(10,2)"),
+    "c": ("CHAR(3)", "char(3)"), "cc": ("CHAR(300)", "string"), "vc": ("VARCHAR(9)", "varchar(9)"), "st": ("STRING", "string"),
+    "bi": ("BINARY(2)", "binary"), "by": ("BYTES", "binary"), "da": ("DATE", "date"), "ti": ("TIME(3)", "string"),
+    "ts": ("TIMESTAMP(6)", "timestamp"), "tz": ("TIMESTAMP_LTZ(6)", "timestamp"),
+    "a": ("ARRAY<INT>", "array<int>"), "m": ("MAP<STRING, DOUBLE>", "map<string,double>"),
+    "ms": ("MULTISET<STRING>", "map<string,int>"), "r": ("ROW<x INT, y ARRAY<STRING>>", "struct<x:int,y:array<string>>"),
+}  # fmt: skip
+
+
+def test_an_engine_that_knows_hive_finds_columns_keys_and_options(catalog):
+    fields = [(n, t, f"about {n}", None) for n, (t, _) in ALL_TYPES.items()]
+    made = create_schema(fields, [], ["k"], {"bucket": "3", "file.format": "orc"}, "everything")
+    catalog.create_table(T, made)
+    entry = catalog.register.entry(T)
+    assert {c.name: c.type for c in entry.sd.cols} == {n: hive for n, (_, hive) in ALL_TYPES.items()}
+    assert [c.comment for c in entry.sd.cols] == [f"about {n}" for n in ALL_TYPES]
+    # Names as Java's HiveCatalog writes them; `test_java_shares.py` compares whole entries with Java's.
+    assert (entry.sd.inputFormat, entry.sd.serdeInfo.serializationLib) == (
+        "org.apache.paimon.hive.mapred.PaimonInputFormat", "org.apache.paimon.hive.PaimonSerDe",
+    )  # fmt: skip
+    want = {"table_type": "PAIMON", "bucket": "3", "file.format": "orc", "primary-key": "k", "bucket-key": "k", "comment": "everything"}  # fmt: skip
+    assert want.items() <= entry.parameters.items()
+    assert entry.sd.location == f"file:{catalog.table(T).path}"
+
+    catalog.alter_table(T, [SetOptions({"bucket": "4"}), AddColumn(("z",), "INT", "the last")])
+    catalog.create_table(Name("d", "u"), create_schema(fields, [], ["k"], {"bucket": "3"}, None))
+    now = catalog.register.entry(T)
+    assert (now.parameters["bucket"], now.sd.cols[-1].name, now.sd.cols[-1].type) == ("4", "z", "int")
+
+
+def test_options_choose_what_the_metastore_is_told(options):
+    shy = open_catalog("c", {**options, "sync-all-properties": "false", "location-in-properties": "true"})
+    shy.create_database("d")
+    shy.create_table(T, schema(options={"hive.note": "told", "snapshot.num-retained.max": "70"}))
+    shy.table(T).upsert(rows(1))
+    entry = shy.register.entry(T)
+    assert {
+        k: v for k, v in entry.parameters.items() if k in ("hive.note", "snapshot.num-retained.max", "primary-key")
+    } == {"hive.note": "told"}
+    assert entry.parameters["paimon_location"] == f"file:{shy.table(T).path}"
+    assert read(open_catalog("c", {**options, "location-in-properties": "true"})) == [1]
+
+
+def test_partitions_come_and_go_with_commits(catalog):
+    columns = [
+        ("id", "INT", None, None),
+        ("v", "STRING", None, None),
+        ("dt", "STRING", None, None),
+        ("h", "INT", None, None),
+    ]
+    for name, told in ((T, "true"), (Name("d", "quiet"), "false")):
+        catalog.create_table(name, create_schema(columns, ["dt", "h"], [], {"metastore.partitioned-table": told}, None))
+    entry = catalog.register.entry(T)
+    assert ([c.name for c in entry.sd.cols], [c.name for c in entry.partitionKeys]) == (["id", "v"], ["dt", "h"])
+    for name in (T, Name("d", "quiet")):
+        more = {"dt": ["a b", "a b", "c"], "h": pa.array([1, 2, 1], pa.int32())}
+        catalog.table(name).append(pa.table({**{c: rows(1, 2, 3).column(c) for c in ("id", "v")}, **more}))
+    assert partitions(catalog, T) == {("a b", "1"): "dt=a b/h=1", ("a b", "2"): "dt=a b/h=2", ("c", "1"): "dt=c/h=1"}
+    assert partitions(catalog, Name("d", "quiet")) == {}
+    catalog.table(T).drop_partitions([{"dt": "a b"}])
+    assert partitions(catalog, T) == {("c", "1"): "dt=c/h=1"}
+    assert read(catalog) == [3]
+
+
+def partitions(catalog, name: Name) -> dict[tuple[str, ...], str]:
+    """Values of the metastore's partitions, and their directories below the table's."""
+    found = catalog.register.metastore.ask("get_partitions", name.database, name.table, -1)
+    root = catalog.register.entry(name).sd.location
+    return {tuple(p.values): p.sd.location.removeprefix(f"{root}/") for p in found}
+
+
+def test_a_database_has_a_place_and_an_external_table_keeps_its_files(options, catalog, tmp_path):
+    with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
+        wb.run(f"CREATE DATABASE away COMMENT 'elsewhere' LOCATION 'file:{tmp_path}/away'")
+        wb.run("CREATE TABLE away.t (id INT, v STRING)")
+        wb.run("INSERT INTO away.t VALUES (1, 'v1')")
+        wb.run(f"CREATE TABLE d.mine (id INT, v STRING) WITH ('path' = '{tmp_path}/kept')")
+        wb.run("INSERT INTO d.mine VALUES (2, 'v2')")
+    assert catalog.register.metastore.ask("get_database", "away").description == "elsewhere"
+    assert (catalog.table(Name("away", "t")).path, read(catalog, Name("away", "t"))) == (f"{tmp_path}/away/t", [1])
+    mine = Name("d", "mine")
+    assert (catalog.register.entry(mine).tableType, catalog.table(mine).path) == ("EXTERNAL_TABLE", f"{tmp_path}/kept")
+    catalog.drop_table(mine, purge=True)
+    other = create_schema([("id", "BIGINT", None, None)], [], [], {"path": f"{tmp_path}/kept"}, None)
+    with pytest.raises(AlreadyExists, match="other columns"):
+        catalog.create_table(mine, other)
+    same = [("id", "INT", None, None), ("v", "STRING", None, None)]
+    catalog.create_table(mine, create_schema(same, [], [], {"path": f"{tmp_path}/kept"}, None))
+    assert read(catalog, mine) == [2]
+    catalog.rename_table(mine, Name("d", "renamed"))
+    assert (catalog.table(Name("d", "renamed")).path, read(catalog, Name("d", "renamed"))) == (f"{tmp_path}/kept", [2])
+    # Managed ones move: out of the other place, too.
+    catalog.rename_table(Name("away", "t"), T)
+    assert (catalog.table(T).path, read(catalog)) == (f"{options['warehouse']}/d.db/t", [1])
+
+
+def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
+    hive_table(catalog, Name("d", "logs"), tmp_path / "logs")
+    hive_table(catalog, Name("d", "seen"), tmp_path / "seen", kind="VIRTUAL_VIEW")
+    catalog.create_table(T, schema())
+    assert catalog.tables("d") == ["t"]
+    with pytest.raises(TableNotFound, match="a Hive table of parquet files"):
+        catalog.table(Name("d", "logs"))
+    with pytest.raises(TableNotFound, match="a view of Hive"):
+        catalog.table(Name("d", "seen"))
+    for act in (
+        lambda: catalog.create_table(Name("d", "logs"), schema()),
+        lambda: catalog.rename_table(T, Name("d", "logs")),
+    ):
+        with pytest.raises(AlreadyExists, match="logs"):
+            act()
+    for act in (lambda: catalog.drop_table(Name("d", "logs")), lambda: catalog.alter_table(Name("d", "logs"), [AddColumn(("n",), "INT")])):  # fmt: skip
+        with pytest.raises(TableNotFound):
+            act()
+    with pytest.raises(UnsupportedOperation, match="logs, seen"):
+        catalog.drop_database("d", cascade=True)
+    assert sorted(e.tableName for e in catalog.register.entries("d")) == ["logs", "seen"]
+
+
+def test_case_does_not_count(catalog):
+    catalog.create_table(Name("D", "Orders"), schema("Amount"))
+    assert (catalog.tables("d"), catalog.table(Name("d", "ORDERS")).schema.names) == (["orders"], ("id", "v", "Amount"))
+    with pytest.raises(AlreadyExists):
+        catalog.create_table(Name("d", "ORDERS"), schema())
+    catalog.drop_table(Name("d", "oRDERS"))
+    catalog.undrop_table(Name("D", "Orders"))
+    assert catalog.tables("D") == ["orders"]
+    with pytest.raises(InvalidName, match="metastore"):
+        catalog.create_database("a-b c")
+
+
+def test_the_address_may_come_from_hives_own_file(options, tmp_path):
+    site = {"hive.metastore.uris": options["uri"], "hive.metastore.warehouse.dir": f"file:{tmp_path}/fromsite"}
+    inside = "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in site.items())
+    (tmp_path / "hive-site.xml").write_text(f'<?xml version="1.0"?><configuration>{inside}</configuration>')
+    with paimon_nb.connect() as wb:
+        wb.run(f"CREATE CATALOG lake WITH ('type' = 'paimon', 'metastore' = 'hive', 'hive-conf-dir' = '{tmp_path}')")
+        wb.run("CREATE DATABASE lake.d")
+        wb.run("CREATE TABLE lake.d.t (id INT)")
+    made = open_catalog("c", {"metastore": "hive", "hive-conf-dir": str(tmp_path)})
+    assert made.table(T).path == f"{tmp_path}/fromsite/d.db/t"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"uri": "thrift://127.0.0.1:1"}, SourceUnavailable, "does not answer"),
+        ({"uri": "http://x:1"}, BadOptionValue, "no address"),
+        ({"uri": ""}, BadOptionValue, "address"),
+        ({"hive-conf-dir": "/nowhere"}, BadOptionValue, "hive-site.xml"),
+        ({"hive.metastore.sasl.enabled": "true"}, UnsupportedOperation, "Kerberos"),
+    ],
+)
+def test_what_cannot_be_reached_is_said_when_the_catalog_is_made(wrong, error, says, tmp_path):
+    base = {"metastore": "hive", "uri": "thrift://127.0.0.1:1", "warehouse": str(tmp_path)}
+    with pytest.raises(error, match=says):
+        open_catalog("c", {**base, **wrong})
+
+
+def test_changes_from_many_sides_leave_the_newest_columns(options, catalog):
+    catalog.create_table(T, schema())
+    sessions = [open_catalog("c", options) for _ in range(4)]
+    done = at_once([partial(s.alter_table, T, [AddColumn((f"c{i}",), "INT")]) for i, s in enumerate(sessions)])
+    assert [d for d in done if isinstance(d, Exception)] == []
+    newest = catalog.table(T).schema
+    assert [c.name for c in catalog.register.entry(T).sd.cols] == list(newest.names)
+    assert len(newest.names) == 6
+
+
+def test_a_lost_connection_is_made_again(options, catalog):
+    catalog.create_table(T, schema())
+    pool = _pool(catalog.register.metastore, os.getpid())
+    for act in (lambda: catalog.tables("d"), lambda: catalog.create_database("e", if_not_exists=True)):
+        held = [pool.take() for _ in range(catalog.register.metastore.connections)]
+        for each in held:
+            if each.client is not None:
+                each.client._iprot.trans.close()
+            pool.give(each)
+        act()
+    assert catalog.databases() == ["d", "default", "e"]
+
+
+def test_repair_finds_what_the_metastore_lost(options, catalog):
+    columns = [("id", "INT", None, None), ("v", "STRING", None, None), ("dt", "STRING", None, None)]
+    catalog.create_table(T, create_schema(columns, ["dt"], [], {"metastore.partitioned-table": "true"}, None))
+    catalog.create_table(Name("d", "stale"), schema())
+    catalog.table(T).append(rows(1, 2).append_column("dt", pa.array(["x", "y"])))
+    metastore = catalog.register.metastore
+    metastore.change("drop_table", "d", "t", False)  # files without an entry, as after a crash or a restored metastore
+    entry = catalog.register.entry(Name("d", "stale"))
+    entry.sd.cols, entry.parameters = entry.sd.cols[:1], {**entry.parameters, "bucket": "7"}
+    metastore.change("alter_table", "d", "stale", entry)
+
+    with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
+        assert "d.stale" in str(wb.run("CALL sys.repair('d.stale')").notes)
+        with pytest.raises(TableNotFound):
+            catalog.table(T)
+        wb.run("CALL sys.repair()")
+        with pytest.raises(DatabaseNotFound):
+            wb.run("CALL sys.repair('nowhere.t')")
+    assert (read(catalog), partitions(catalog, T)) == ([1, 2], {("x",): "dt=x", ("y",): "dt=y"})
+    stale = catalog.register.entry(Name("d", "stale"))
+    assert ([c.name for c in stale.sd.cols], stale.parameters["bucket"]) == (["id", "v"], "1")
+    assert catalog.repair() == []
+    metastore.change("drop_table", "d", "t", False)
+    metastore.change("drop_database", "d", False, True)
+    assert sorted(map(str, catalog.repair("d"))) == ["d.stale", "d.t"]
+
+
+def test_a_metastore_that_is_gone_fails_no_commit(catalog, caplog):
+    columns = [("id", "INT", None, None), ("v", "STRING", None, None), ("dt", "STRING", None, None)]
+    catalog.create_table(T, create_schema(columns, ["dt"], [], {"metastore.partitioned-table": "true"}, None))
+    table = catalog.table(T)
+    catalog.register.metastore.change("drop_table", "d", "t", False)
+    with caplog.at_level(logging.WARNING):
+        table.append(rows(1).append_column("dt", pa.array(["x"])))
+    catalog.repair("d", "t")
+    assert (read(catalog), partitions(catalog, T)) == ([1], {("x",): "dt=x"})
+    shutil.rmtree(table.path)
+    with pytest.raises(TableNotFound):
+        catalog.table(T)
