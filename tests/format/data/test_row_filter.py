@@ -69,3 +69,8 @@ def test_row_groups_without_a_hit_are_not_decoded(tmp_path, monkeypatch):
     few = RowFilter(("k",), lambda t: pc.is_in(t["k"], pa.array([200_000, 200_001])), {"k": (200_000, 200_001)})
     assert read_data_file(open_fs(out, {}), out, FIELDS, keep=few).column("k").to_pylist() == [200_000, 200_001]
     assert read == [(1, 1), (1, 2)]
+    read.clear()
+    one = RowFilter(("k",), lambda t: pc.equal(t["k"], 200_000), {"k": (200_000, 200_000)})
+    found = read_data_file(open_fs(out, {}), out, FIELDS, keep=one)
+    assert found.to_pylist() == rows().slice(200_000, 1).to_pylist()
+    assert read == []  # one value of a column: its page alone
