@@ -11,12 +11,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.engine.hidden_since import hidden_since
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, kv_columns, read_data_file
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types import DataField
@@ -28,6 +30,10 @@ from paimon_nb.table.store import TableStore
 
 CACHE_BYTES = 64 << 20
 """Bits kept for later queries; entries that also hold merged rows count those."""
+_KEY_BYTES = 128 << 20
+"""Key columns kept decoded, for the masks of later snapshots."""
+_NEW_AT_MOST = 8
+"""Files that a split may have got since its hidden rows were last worked out."""
 PICKS_ROWS = frozenset({"deduplicate", "first-row"})
 """Merge engines whose result is one of the stored rows."""
 
@@ -60,19 +66,32 @@ def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
         if found is None:
             found = next(computed)
             _CACHE.put(split_key(store, split), found)
-        rows.update(
-            {
-                name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
-                for name, (bits, count) in found.bits.items()
-            }
-        )
+        rows.update(_unpacked(found))
         made += found.made
     return Hidden(rows, tuple(made))
 
 
 def _compute(store: TableStore, split: Split) -> Hidden:
+    grown = None if split.raw or split.deletion_vectors else _grown(store, split)
+    if grown is not None:
+        return Hidden(grown)
     rows = _deleted(store, split)
     return Hidden(rows) if split.raw else _merged(store, split, rows)
+
+
+def _grown(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
+    """From what is remembered of the split as it was a few files ago; None when nothing is."""
+    by_age = sorted(split.files, key=lambda f: f.min_sequence)
+    spec = MergeSpec.of(store.schema, store.options)
+    fields = [store.schema.field(n) for n in spec.keys]
+    for more in range(1, min(_NEW_AT_MOST, len(by_age) - 1) + 1):
+        new = by_age[-more:]
+        old = tuple(f for f in split.files if f not in new)
+        for raw in (False, True):
+            found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
+            if found is not None:
+                return hidden_since(_unpacked(found), old, new, lambda f: _keys(store, split, f, fields), spec)
+    return None
 
 
 def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
@@ -97,7 +116,7 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     tables, owners = [], []
     files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first: equal keys lie in order then
     for number, file in enumerate(files):
-        table = _rows(store, split, file, fields)
+        table = _keys(store, split, file, fields)
         owners.append(np.full(table.num_rows, number, np.int32))
         tables.append(table)
     kv = pa.concat_tables(tables).combine_chunks()
@@ -142,8 +161,6 @@ def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _without_ignore(spec: MergeSpec) -> MergeSpec:
-    from dataclasses import replace
-
     return replace(spec, ignore_delete=False)
 
 
@@ -168,6 +185,13 @@ def _made(
         table = _rows(store, split, files[number], store.schema.fields)
         runs.append(table.take(pa.array(positions)))
     return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
+
+
+def _keys(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+    """`_rows` of key columns, remembered: the next snapshot mostly has the same files."""
+    path = store.data_path(split.partition, split.bucket, file)
+    part = (store.schema.id, tuple(fields))
+    return _DECODED.get(store.fs, path, lambda: _rows(store, split, file, fields), lambda t: int(t.nbytes) + 500, part)
 
 
 def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
@@ -196,6 +220,13 @@ class _Packed:
 
 def _packed(hidden: Hidden) -> _Packed:
     return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.made)
+
+
+def _unpacked(found: _Packed) -> dict[str, np.ndarray]:
+    return {
+        name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
+        for name, (bits, count) in found.bits.items()
+    }
 
 
 def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
@@ -233,3 +264,4 @@ class _Cache:
 
 
 _CACHE = _Cache(CACHE_BYTES)
+_DECODED = FileCache(_KEY_BYTES)

@@ -1,0 +1,65 @@
+"""Hidden rows of a split that only got newer files: found from those that were known before. Reads nothing by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.table.merge import MergeSpec, winners
+
+Rows = Callable[[DataFile], pa.Table]
+"""A file's key, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns."""
+
+
+def hidden_since(
+    known: Mapping[str, np.ndarray], old: Sequence[DataFile], new: Sequence[DataFile], rows: Rows, spec: MergeSpec
+) -> dict[str, np.ndarray] | None:
+    """File name -> bool per physical row, True = hidden, of all the files together; None where only a merge can tell.
+
+    The newer rows win wherever they are, so each of their keys is searched in the older files, and nothing is sorted anew.
+
+    Args:
+        known: the same for `old` alone; files that hide nothing are left out.
+    """
+    plain = spec.engine == "deduplicate" and not spec.sequence_fields and not spec.ignore_delete and len(spec.keys) == 1
+    if not plain or min(f.min_sequence for f in new) <= max(f.max_sequence for f in old):
+        return None
+    tables = [rows(f) for f in new]
+    kv = pa.concat_tables(tables).combine_chunks()
+    keys = _ascending(kv, spec.keys[0], sort=True)
+    if keys is None:
+        return None
+    out = dict(known)
+    for file in old:
+        have = _ascending(rows(file), spec.keys[0])
+        if have is None:
+            return None
+        at = np.searchsorted(have, keys)
+        at = at[at < len(have)][have[at[at < len(have)]] == keys[at < len(have)]]
+        if len(at):
+            mask = known[file.file_name].copy() if file.file_name in known else np.zeros(file.row_count, bool)
+            mask[at] = True
+            out[file.file_name] = mask
+    hidden = np.ones(kv.num_rows, bool)
+    hidden[winners(kv, spec)] = False
+    start = 0
+    for file, table in zip(new, tables, strict=True):
+        part = hidden[start : start + table.num_rows]
+        start += table.num_rows
+        if part.any():
+            out[file.file_name] = part
+    return out
+
+
+def _ascending(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarray | None:
+    """Whole-number keys, each greater than the one before; None for other types and orders."""
+    column = kv.column(name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        return None
+    keys = column.to_numpy()
+    if sort:
+        return np.unique(keys)
+    return keys if bool((keys[1:] > keys[:-1]).all()) else None
