@@ -5,6 +5,7 @@ The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -21,7 +22,11 @@ from paimon_nb.table.compact.bucket import KeyBucket
 from paimon_nb.table.compact.postpone import compact_postponed
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.pick import Unit
+from paimon_nb.table.scan.side_by_side import side_by_side
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+_AT_ONCE = 4
+"""Buckets at a time, at most: on a large machine memory is the limit, and Spark has more of it."""
 
 
 @dataclass(frozen=True)
@@ -137,16 +142,25 @@ def compact(
     full: bool = True,
     buckets: Collection[int] | None = None,
 ) -> list[CommitMessage]:
-    """Plan and run everything in this process, or only what lies in `buckets`. Commit the messages with `TableCommit`."""
-    messages: list[CommitMessage] = []
+    """Plan and run everything in this process, or only what lies in `buckets`. Commit the messages with `TableCommit`.
+
+    Buckets are compacted side by side, as many as there are cores (at most 4); each takes its own `write-buffer-size` of memory.
+    """
+    tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+    made: list[CommitMessage] = []
+
+    def run(task: CompactTask) -> list[CommitMessage]:
+        messages = run_task(store, task)
+        made.extend(messages)
+        return messages
+
     try:
-        for task in plan_compaction(store, partitions, full=full):
-            if buckets is None or task.bucket in buckets:
-                messages += run_task(store, task)
+        size = sum(f.file_size for task in tasks for f in task.files)
+        parts = side_by_side(store.fs, run, tasks, size, min(os.cpu_count() or 1, _AT_ONCE))
     except BaseException:
-        abort_messages(store, messages)  # what other buckets wrote belongs to nobody then
+        abort_messages(store, made)  # what other buckets wrote belongs to nobody then
         raise
-    return messages
+    return [message for messages in parts for message in messages]
 
 
 def idle_partitions(store: TableStore, idle_ms: int) -> set[bytes]:

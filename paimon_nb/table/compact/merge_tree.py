@@ -129,9 +129,10 @@ class BucketCompaction:
 
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
         """Merge the runs chunk by chunk; rows go to `out` (None: they stay where they are), changes to a changelog."""
+        sizes = [sum(f.file_size for f in run.files) for run in runs]
         streams = [
-            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, len(runs)))
-            for run in runs
+            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, size / sum(sizes)))
+            for run, size in zip(runs, sizes, strict=True)
         ]
         levels = [run.level for run in runs]
         self.takes_up_new = 0 in levels

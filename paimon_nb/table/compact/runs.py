@@ -47,21 +47,22 @@ def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
 
 
 def stream(
-    store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None, share: int = 1
+    store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None, share: float = 1.0
 ) -> Iterator[pa.Table]:
     """The run's rows as kv tables in the table's present schema, deleted positions left out.
 
     Args:
-        share: how many runs are read at a time: `write-buffer-size` is for all of them.
+        share: this run's part of the bytes that are merged: the runs are read side by side over the same keys, so each needs
+            that part of `write-buffer-size`.
     """
     for file in run.files:
         yield from file_rows(store, partition, bucket, file, vectors, piece_rows(store, file, share))
 
 
-def piece_rows(store: TableStore, file: DataFile, share: int) -> int:
+def piece_rows(store: TableStore, file: DataFile, share: float) -> int:
     """Rows of a file to read at a time. What is merged is held in a few forms at once: each gets a part of the memory."""
     bytes_each = max(file.file_size * _UNPACKED / max(file.row_count, 1), 1)
-    allowed = store.options.get(opt.WRITE_BUFFER_SIZE) / (_FORMS * share)
+    allowed = store.options.get(opt.WRITE_BUFFER_SIZE) * share / _FORMS
     return int(min(BATCH_ROWS, max(_LEAST_ROWS, allowed / bytes_each)))
 
 
