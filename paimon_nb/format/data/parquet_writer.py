@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -36,6 +37,8 @@ _GROUP_ROWS_MAX = 1 << 20
 _SLICE_ROWS = 1 << 16
 _PAGE_ROWS = 5000
 """A lookup decodes one page a column. Pages of a quarter of Java's rows cost a scan nothing that could be measured."""
+_FEW_ROWS = 100
+"""So few rows need neither dictionaries nor an index of their pages; both cost a small commit time."""
 _SAMPLE_ROWS = 1 << 11
 """Rows that tell whether a column repeats itself enough for a dictionary: with 20,000 values all over the file, 95 % of
 these differ."""
@@ -53,7 +56,7 @@ class ParquetWriter:
                 hint=f"use one of {', '.join(sorted(_CODECS))}", feature=compression,
             )  # fmt: skip
         self._fields = tuple(fields)
-        self.schema = file_schema(fields)
+        self.schema = file_schema(self._fields)
         block = options.get(opt.FILE_BLOCK_SIZE)
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
@@ -68,7 +71,7 @@ class ParquetWriter:
             "compression_level": options.get(opt.FILE_COMPRESSION_ZSTD_LEVEL) if codec == "zstd" else None,
             "write_statistics": [path for path, t in _leaves(self.schema) if t != INT96_ARROW] if self._patch else True,
             "data_page_size": parse_memory(page) if page else None, "write_page_checksum": True,
-            "max_rows_per_page": _page_rows(raw.get("parquet.page.row.count.limit")), "write_page_index": True,
+            "max_rows_per_page": _page_rows(raw.get("parquet.page.row.count.limit")),
             "store_decimal_as_integer": True, "write_time_adjusted_to_utc": True,
             "store_schema": False, "version": "2.6", "use_compliant_nested_type": True, "data_page_version": "1.0",
         }  # fmt: skip
@@ -109,7 +112,9 @@ class ParquetWriter:
     def _opened(self, first: pa.Table) -> pq.ParquetWriter:
         """The writer; the first row group decides about dictionaries."""
         if self._writer is None:
-            chosen = _repeating(first) if self._dictionary else False
+            few = first.num_rows <= _FEW_ROWS
+            chosen = _repeating(first) if self._dictionary and not few else False
+            self._settings["write_page_index"] = not few
             self._writer = pq.ParquetWriter(self._sink, self.schema, use_dictionary=chosen, **self._settings)
         return self._writer
 
@@ -170,7 +175,8 @@ def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     return array.cast(target)
 
 
-def file_schema(fields: Sequence[DataField]) -> pa.Schema:
+@lru_cache(maxsize=64)
+def file_schema(fields: tuple[DataField, ...]) -> pa.Schema:
     """The Arrow schema of a new file, with Paimon's field ids and required or optional columns."""
     return pa.schema([_with_id(f.name, f.type, f.id) for f in fields])
 

@@ -15,6 +15,7 @@ from paimon_nb.fs import FileIO
 
 NAMESPACE = "org.apache.paimon.avro.generated"
 ROOT = "record"
+_PARSED: dict[int, tuple[dict[str, Any], Any]] = {}
 _CODECS = {
     "zstd": "zstandard", "zstandard": "zstandard", "none": "null", "null": "null", "uncompressed": "null",
     "snappy": "snappy", "gzip": "deflate", "deflate": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz",
@@ -58,10 +59,20 @@ def write_rows(fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dic
         )
     buffer = io.BytesIO()
     with gc_paused():
-        fastavro.writer(buffer, fastavro.parse_schema(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
+        fastavro.writer(buffer, _parsed(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
     data = pack(buffer.getvalue(), schema, codec, path)
     fs.write(path, data)
     return len(data)
+
+
+def _parsed(schema: dict[str, Any]) -> Any:
+    """The schema as fastavro wants it. Parsing takes longer than writing a few rows, and there are only a few schemas."""
+    import fastavro
+
+    held = _PARSED.get(id(schema))
+    if held is None:
+        held = _PARSED[id(schema)] = (schema, fastavro.parse_schema(schema))  # holds the schema: its id stays its own
+    return held[1]
 
 
 def _read_avro(data: bytes, path: str, schema: dict[str, Any]) -> tuple[list[Any], bool]:

@@ -29,6 +29,7 @@ class SnapshotDirectory:
         self.root = posixpath.join(branch_root, kind)
         self._name = re.compile(rf"{kind}-(\d{{1,18}})")
         self._read: dict[int, Snapshot] = {}
+        self._last: tuple[bytes, Snapshot] | None = None
 
     def path(self, snapshot_id: int) -> str:
         return posixpath.join(self.root, f"{self.kind}-{snapshot_id}")
@@ -77,7 +78,7 @@ class SnapshotDirectory:
             return self._read[snapshot_id]
         path = self.path(snapshot_id)
         try:
-            snapshot = Snapshot.from_json(self.fs.read(path), path)
+            snapshot = self._parsed(self.fs.read(path), path)
         except MissingFile:
             ids = self.ids()
             there = f"there are {self.kind}s {ids[0]} to {ids[-1]}" if ids else f"the table has no {self.kind}"
@@ -88,6 +89,13 @@ class SnapshotDirectory:
             ) from None
         self._read[snapshot_id] = snapshot
         return snapshot
+
+    def _parsed(self, data: bytes, path: str) -> Snapshot:
+        """The snapshot that `data` says; the newest one is read again by every look at the table, and mostly the same."""
+        last = self._last
+        if last is None or last[0] != data:
+            last = self._last = (data, Snapshot.from_json(data, path))
+        return last[1]
 
     def all(self) -> list[Snapshot]:
         """Every snapshot that is still there, ascending."""

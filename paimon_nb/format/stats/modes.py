@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from paimon_nb.base.errors import BadOptionValue
@@ -30,6 +31,7 @@ class StatsMode:
     """Code points kept of texts under 'truncate'."""
 
 
+@lru_cache(maxsize=256)
 def parse_mode(text: str) -> StatsMode:
     """The mode that 'none', 'counts', 'full' or 'truncate(n)' names. Raises: BadOptionValue."""
     match text.lower():

@@ -58,9 +58,10 @@ class KeyBucketWriter:
         """Turn the buffer into level-0 files."""
         if not self._buffer:
             return
-        kv = sort_rows(pa.concat_tables(self._buffer), self.spec)
+        kv = pa.concat_tables(self._buffer)
         self._buffer, self._bytes = [], 0
         if self._log_input:
+            kv = sort_rows(kv, self.spec)
             self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])
         merged = merge([kv], self.spec, drop_delete=False)
         self.new_files += write_key_values(self.store, self.place, [merged])
