@@ -16,7 +16,13 @@ from kafka_server import KafkaServer
 
 import paimon_nb
 from paimon_nb.base import clock
-from paimon_nb.base.errors import PaimonError, SqlSyntaxError, UnsupportedOperation
+from paimon_nb.base.errors import (
+    EnvironmentError_,
+    PaimonError,
+    SourceUnavailable,
+    SqlSyntaxError,
+    UnsupportedOperation,
+)
 from paimon_nb.plan import Call, Query, Statement
 from paimon_nb.session.stream_run import in_mode
 from paimon_nb.sql import parse
@@ -101,7 +107,11 @@ class Stage:
     def outcome(self, text: str, statement: Statement) -> Any:
         try:
             rows = self.rows(text)
-        except UnsupportedOperation as error:
+        except (
+            UnsupportedOperation,
+            SourceUnavailable,
+            EnvironmentError_,
+        ) as error:  # no metastore listens where they say
             if not error.hint:
                 return f"no next step: {error}"
             return "refused"
