@@ -81,6 +81,7 @@ class Case:
                 out |= {"file-index.bloom-filter.columns": "s", "file-index.bitmap.columns": "v"}
             case "manifests":
                 out |= {
+                    "manifest.format": "orc" if c["format"] == "orc" else "avro",
                     "manifest.compression": "none",
                     "manifest.merge-min-count": "2",
                     "manifest.target-file-size": "1 kb",

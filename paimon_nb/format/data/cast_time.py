@@ -127,11 +127,13 @@ def _towards_zero(values: np.ndarray, divisor: int) -> np.ndarray:
     return out
 
 
-def wall_in(column: pa.Array, zone: dt.tzinfo) -> pa.Array:
-    """A timestamp column moved to what a clock in `zone` shows at each instant; its type stays.
+def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
+    """A timestamp column moved to what a clock in `zone` (None: the process's) shows at each instant; its type stays.
 
     As `java.util.TimeZone`, which knows no changes of a zone before 1900.
     """
+    if zone is None and _process_is_utc():
+        return column
     per = _PER_MS[column.type.unit]
     units = _units(column.cast(pa.int64()))
     ms = np.floor_divide(units, per)

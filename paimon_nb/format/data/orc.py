@@ -1,8 +1,9 @@
 """Reading ORC data files. Arrow reads them; times that 64-bit nanoseconds cannot say are read by pyorc.
 
 Times: Java stores TIMESTAMP as wall-clock time of the writer's zone, which both readers undo. It stores TIMESTAMP_LTZ, unless
-`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. The file names the
-writer's zone, so that it can be undone in any other zone too (Java undoes the reader's own, and is wrong where they differ).
+`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. A file that has a
+TIMESTAMP, too, names the writer's zone, so that it can be undone in any other (Java undoes the reader's own, and is wrong
+where they differ).
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class OrcReader:
                 self._times(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
                 for f in self.fields
             ]
-            if timed and self._legacy and any(_has_ltz(f.type) for f in timed) and (zone := self._zone()) is not None:
+            if timed and self._legacy and any(_has_ltz(f.type) for f in timed) and (zone := self._zone()) is not dt.UTC:
                 columns = [_moved(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
             return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
         except BROKEN as error:
@@ -144,12 +145,14 @@ class OrcReader:
             ) from None  # fmt: skip
 
     def _zone(self) -> dt.tzinfo | None:
-        """The writer's zone; None for UTC."""
+        """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
         import pyorc
 
         with self._fs.open(self.path) as source:
             name = str(pyorc.Reader(source).read_stripe(0).writer_timezone)
         if name in _UTC:
+            return dt.UTC
+        if not name:
             return None
         try:
             return zoneinfo.ZoneInfo(name)
@@ -205,7 +208,7 @@ def _has_ltz(t: DataType) -> bool:
     return False
 
 
-def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo) -> pa.Array:
+def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
     """TIMESTAMP_LTZ at any depth as the clock in `zone` shows it."""
     if not _has_ltz(t):
         return column

@@ -87,7 +87,9 @@ def _range(node: dict[str, Any]) -> DvRange:
     return DvRange(node["f0"], node["f1"], node["f2"], node.get("_CARDINALITY"))
 
 
-def write_index_manifest(fs: FileIO, path: str, entries: Sequence[IndexEntry], compression: str = "zstd") -> int:
+def write_index_manifest(
+    fs: FileIO, path: str, entries: Sequence[IndexEntry], compression: str = "zstd", kind: str = "avro"
+) -> int:
     """Write the live set; its size in bytes."""
     rows = (
         {
@@ -102,7 +104,7 @@ def write_index_manifest(fs: FileIO, path: str, entries: Sequence[IndexEntry], c
         for e in entries
     )  # fmt: skip
     newer = any(e.global_index is not None for e in entries)
-    return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression)
+    return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression, kind)
 
 
 def _global_node(entry: IndexEntry) -> dict[str, Any] | None:

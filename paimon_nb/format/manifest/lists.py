@@ -90,7 +90,9 @@ def _manifest_file(row: dict[str, Any]) -> ManifestFile:
     )  # fmt: skip
 
 
-def write_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile], compression: str = "zstd") -> int:
+def write_manifest_list(
+    fs: FileIO, path: str, manifests: Sequence[ManifestFile], compression: str = "zstd", kind: str = "avro"
+) -> int:
     """Write a list (it may be empty); its size in bytes."""
     rows = (
         {
@@ -102,7 +104,7 @@ def write_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]
         for m in manifests
     )  # fmt: skip
     newer = any(m.min_row_id is not None or m.max_row_id is not None for m in manifests)
-    return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression)
+    return write_rows(fs, path, _SCHEMA_1_4 if newer else _SCHEMA, rows, compression, kind)
 
 
 def keep_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]) -> None:

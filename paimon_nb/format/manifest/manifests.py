@@ -138,10 +138,12 @@ def _millis(value: Any) -> int | None:
     return int((moment - _EPOCH) // dt.timedelta(milliseconds=1))
 
 
-def write_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry], compression: str = "zstd") -> int:
+def write_manifest(
+    fs: FileIO, path: str, entries: Sequence[ManifestEntry], compression: str = "zstd", kind: str = "avro"
+) -> int:
     """Write a manifest; its size in bytes. Raises `UnsupportedFormat` for an unknown compression."""
     newer = any(e.file.write_cols_sequences is not None for e in entries)
-    return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_node, entries), compression)
+    return write_rows(fs, path, _SCHEMA_2_1 if newer else _SCHEMA, map(_node, entries), compression, kind)
 
 
 def keep_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:

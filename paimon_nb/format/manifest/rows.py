@@ -11,6 +11,7 @@ from typing import Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
 from paimon_nb.format.manifest.container import BLOCK_BYTES, MAGIC, pack, unpack
+from paimon_nb.format.manifest.orc_rows import orc_bytes
 from paimon_nb.fs import FileIO
 
 NAMESPACE = "org.apache.paimon.avro.generated"
@@ -46,8 +47,19 @@ def read_rows(fs: FileIO, path: str, schema: dict[str, Any], version: int, what:
     return rows
 
 
-def write_rows(fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> int:
-    """Write a metadata file; its size in bytes. Raises `UnsupportedFormat` for a codec that Avro does not have."""
+def write_rows(
+    fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str, kind: str = "avro"
+) -> int:
+    """Write a metadata file of a `kind`, avro or orc; its size in bytes. Raises `UnsupportedFormat` for an unknown codec."""
+    if kind == "orc":
+        data = orc_bytes(schema, rows, compression)
+    else:
+        data = _avro_bytes(path, schema, rows, compression)
+    fs.write(path, data)
+    return len(data)
+
+
+def _avro_bytes(path: str, schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> bytes:
     import fastavro
 
     codec = _CODECS.get(compression.lower())
@@ -60,9 +72,7 @@ def write_rows(fs: FileIO, path: str, schema: dict[str, Any], rows: Iterable[dic
     buffer = io.BytesIO()
     with gc_paused():
         fastavro.writer(buffer, _parsed(schema), rows, codec="null", sync_interval=BLOCK_BYTES)
-    data = pack(buffer.getvalue(), schema, codec, path)
-    fs.write(path, data)
-    return len(data)
+    return pack(buffer.getvalue(), schema, codec, path)
 
 
 def _parsed(schema: dict[str, Any]) -> Any:

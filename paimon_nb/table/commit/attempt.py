@@ -22,7 +22,7 @@ from paimon_nb.table.commit.conflict import (
     level_conflict,
 )
 from paimon_nb.table.commit.live import live_entries, snapshot_manifests
-from paimon_nb.table.commit.manifests import ManifestWriter, check_manifest_format, merge_manifests
+from paimon_nb.table.commit.manifests import ManifestWriter, manifest_format, merge_manifests
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.store import TableStore
 
@@ -58,7 +58,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
 
     Raises: CommitConflict.
     """
-    check_manifest_format(store)
+    manifest_format(store)
     check_conflicts(store, latest, change)
     writer = ManifestWriter(store)
     try:

@@ -53,7 +53,7 @@ class ManifestWriter:
     def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
         """Write a manifest list. Returns (name, bytes); an empty list is a file too."""
         name, path = self._name("manifest-list")
-        size = write_manifest_list(self.store.fs, path, list(manifests), self._compression)
+        size = write_manifest_list(self.store.fs, path, list(manifests), self._compression, self._format)
         keep_manifest_list(self.store.fs, path, manifests)
         return name, size
 
@@ -62,7 +62,7 @@ class ManifestWriter:
         if not entries:
             return None
         name, path = self._name("index-manifest")
-        write_index_manifest(self.store.fs, path, list(entries), self._compression)
+        write_index_manifest(self.store.fs, path, list(entries), self._compression, self._format)
         return name
 
     def discard(self) -> None:
@@ -74,6 +74,10 @@ class ManifestWriter:
     @property
     def _compression(self) -> str:
         return str(self.store.options.get(opt.MANIFEST_COMPRESSION))
+
+    @property
+    def _format(self) -> str:
+        return manifest_format(self.store)
 
     def _name(self, kind: str) -> tuple[str, str]:
         number = self._counts.get(kind, 0)
@@ -87,20 +91,21 @@ class ManifestWriter:
         if self.store.options.get(opt.MANIFEST_DELETE_FILE_DROP_STATS):
             entries = [_without_stats(e) if e.kind == DELETE else e for e in entries]
         name, path = self._name("manifest")
-        size = write_manifest(self.store.fs, path, list(entries), self._compression)
+        size = write_manifest(self.store.fs, path, list(entries), self._compression, self._format)
         keep_manifest(self.store.fs, path, entries)
         return describe(self.store, name, size, entries)
 
 
-def check_manifest_format(store: TableStore) -> None:
-    """Raise UnsupportedFormat for tables whose manifests are not Avro: readers go by the option, not by the file."""
+def manifest_format(store: TableStore) -> str:
+    """avro or orc; readers go by the option, not by the file. Raises `UnsupportedFormat` for any other."""
     wanted = store.schema.options.get("manifest.format", "avro").lower()
-    if wanted != "avro":
+    if wanted not in ("avro", "orc"):
         raise UnsupportedFormat(
-            f"{store.name}: manifests in {wanted} can be read here but not written",
-            hint="write to this table with its own engine, or copy it: CREATE TABLE ... AS SELECT",
+            f"{store.name}: manifests in {wanted} are not known",
+            hint="use avro or orc",
             feature=f"manifest.format={wanted}",
         )
+    return wanted
 
 
 def describe(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:

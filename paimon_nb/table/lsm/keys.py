@@ -32,7 +32,7 @@ def key_order(value: Any) -> tuple[bool, Any]:
     if value is None:
         return (False, 0)
     if isinstance(value, float):
-        # Java's Double.compare: -0.0 before 0.0, NaN last.
-        bits = struct.unpack("<q", struct.pack("<d", value))[0]
+        # Java compares keys by < and >: -0.0 is 0.0. Its NaN is then equal to everything; here it comes last.
+        bits = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
         return (True, bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1)
     return (True, value)

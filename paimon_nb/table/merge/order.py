@@ -104,9 +104,9 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _float_order(values: pa.Array) -> pa.Array:
-    """Integers in Java's order of floats: -0.0 before 0.0, one NaN after all numbers."""
+    """Integers in Java's order of floats: one NaN after all numbers; -0.0 and 0.0 are the same key, and tie as sequences."""
     numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-    numbers = np.where(np.isnan(numbers), np.nan, numbers)
+    numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0
     bits = numbers.view(np.int64)
     codes = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
     return pa.array(codes, mask=values.is_null().to_numpy(zero_copy_only=False))

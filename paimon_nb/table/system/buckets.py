@@ -1,10 +1,9 @@
-"""`t$buckets`: rows, bytes and files of each bucket."""
+"""`t$buckets`: rows, bytes and files of each bucket as it is now: as in Java, no time travel reaches it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from paimon_nb.table.scan.travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.groups import stated_entries, totals
 from paimon_nb.table.system.shape import fixed, partition_texts
@@ -20,7 +19,7 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> list[tuple[Any, ...]]:
-    entries = stated_entries(store, resolve(store, parse_travel(store.options)))
+    entries = stated_entries(store, store.latest())
     text = partition_texts(store)
     found = totals(entries, lambda e: (e.partition, e.bucket))
     rows = [(text(p), b, t.rows, t.size, t.files, t.newest_ms) for (p, b), t in found.items()]

@@ -1,4 +1,5 @@
-"""`t$files`: one row a data file of the snapshot that is read, level 0 included."""
+"""`t$files`: one row a data file of the snapshot that is read, level 0 included; of the past, as in Java, only what lies in
+partitions that there are still."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from paimon_nb.table.scan import every_level, parse_travel, plan_scan
 from paimon_nb.table.scan.travel import Latest
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.file_stats import StatsTexts
+from paimon_nb.table.system.groups import stated_entries, totals
 from paimon_nb.table.system.shape import fixed, partition_texts
 
 COLUMNS = {
@@ -37,12 +39,15 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan = plan_scan(store.without_fallback(), levels=every_level)
+    plan, present = plan_scan(store.without_fallback(), levels=every_level), None
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past moment is told in its own columns
+        present = set(totals(stated_entries(store, store.latest()), lambda e: e.partition))
     texts, partition = StatsTexts(store), partition_texts(store)
     for split in plan.splits:
+        if present is not None and split.partition not in present:
+            continue
         folder = store.bucket_dir(split.partition, split.bucket) if split.files else ""
         for f in split.files:
             path = f.external_path or f"{folder}/{f.file_name}"

@@ -21,7 +21,7 @@ from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live import LIVE_FILES, by_bucket
-from paimon_nb.table.commit.manifests import check_manifest_format
+from paimon_nb.table.commit.manifests import manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
@@ -81,7 +81,7 @@ class TableWrite:
     def __init__(
         self, store: TableStore, *, overwrite: bool = False, compact: bool = True, tracked: bool = False
     ) -> None:
-        check_manifest_format(store)
+        manifest_format(store)
         self.store = store
         self.overwrite, self.tracked = overwrite, tracked
         self.row_count = 0

@@ -1,14 +1,17 @@
 """One writer: what each kind of commit leaves in the snapshot."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from commit_kit import added, compacted, data_file, leftovers, live, make_table, partition_of
 
 from paimon_nb.base.errors import CommitConflict, CommitError, CommitOverwritten, TableReplaced, UnsupportedFormat
-from paimon_nb.format.manifest import read_manifest_list
+from paimon_nb.format.manifest import read_manifest, read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
+from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import BATCH_IDENTIFIER, CommitMessage, TableCommit
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.maintain import drop_partitions, truncate
 
@@ -217,8 +220,6 @@ class TestReplaced:
         store = make_table(root="memory:/x/t")
         commit(store, added(data_file("a")))
         store.fs.delete_tree(store.root)
-        from dataclasses import replace
-
         SchemaDirectory(store.fs, store.root).create(replace(store.schema, time_ms=store.schema.time_ms + 5))
         with pytest.raises(TableReplaced):
             commit(store, added(data_file("b")))
@@ -226,7 +227,33 @@ class TestReplaced:
 
 
 def test_manifests_that_other_readers_could_not_read_are_refused():
-    store = make_table(**{"manifest.format": "orc"})
-    with pytest.raises(UnsupportedFormat, match="manifests in orc"):
+    store = make_table()
+    store = replace(store, schema=replace(store.schema, options={**store.schema.options, "manifest.format": "parquet"}))
+    with pytest.raises(UnsupportedFormat, match="manifests in parquet"):
         commit(store, added(data_file("a")))
     assert (store.latest(), store.fs.list(f"{store.root}/manifest")) == (None, [])
+
+
+@pytest.mark.parametrize("compression", ["zstd", "none", "snappy"])
+def test_manifests_in_orc(compression):
+    store = make_table(**{"manifest.format": "orc", "manifest.compression": compression})
+    for name in "ab":
+        commit(store, added(data_file(name)))
+    written = {f.path: store.fs.read(f.path) for f in store.fs.list(f"{store.root}/manifest")}
+    assert {data[:3] for data in written.values()} == {b"ORC"}
+    elsewhere = MemoryFileIO()  # read without what this process keeps in memory
+
+    def copied(name):
+        path = f"memory:/copies/{name}"
+        elsewhere.write(path, store.fs.read(store.manifest_path(name)))
+        return path
+
+    latest = store.latest()
+    lists = [copied(name) for name in (latest.base_manifest_list, latest.delta_manifest_list)]
+    found = [
+        e
+        for one in lists
+        for m in read_manifest_list(elsewhere, one)
+        for e in read_manifest(elsewhere, copied(m.file_name))
+    ]
+    assert found == list(live_entries(store, latest))

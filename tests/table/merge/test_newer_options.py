@@ -46,7 +46,7 @@ def test_float_keys_merge_in_that_order() -> None:
     keys = [float("nan"), 0.0, float("-inf"), -0.0, 1.5, -1.5]
     kv = pa.table({"k": pa.array(keys), "_SEQUENCE_NUMBER": pa.array(range(6))})
     spec = MergeSpec("deduplicate", (), ("k",))
-    assert [str(keys[i]) for i in merge_order(kv, spec)] == ["-inf", "-1.5", "-0.0", "0.0", "1.5", "nan"]
+    assert [str(keys[i]) for i in merge_order(kv, spec)] == ["-inf", "-1.5", "0.0", "-0.0", "1.5", "nan"]
 
 
 ROWS = "ARRAY<ROW<id INT, s INT, v STRING>>"

@@ -17,6 +17,7 @@ from paimon_nb.table.scan import AtSnapshot, AtTime, AtVersion, AtWatermark, pla
 from paimon_nb.table.scan.travel import local_ms
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system import SYSTEM_TABLES
+from paimon_nb.table.table import Table
 
 COLUMNS = {"id": "INT", "v": "STRING"}
 
@@ -189,3 +190,18 @@ def test_a_file_that_went_again_was_an_update_too(tmp_path: Path, table: str) ->
     assert newest("files", "creation_time") < then == newest(table, "last_update_time")
     [row] = SYSTEM_TABLES[table].read(store).to_pylist()
     assert (row["record_count"], row["file_count"]) == (2, 1)
+
+
+def test_what_travels_and_what_does_not_of_partitions_that_went(tmp_path: Path) -> None:
+    """Java's answers: `$partitions` of then, `$files` of then in the partitions of now, `$buckets` of now."""
+    store = make_table(f"{tmp_path}/t", {"p": "STRING", "k": "INT"}, [], ["p"], bucket="-1")
+    put(store, [{"p": "a", "k": 1}, {"p": "b", "k": 2}])
+    Table(store).drop_partitions([{"p": "a"}])
+    put(store, [{"p": "c", "k": 1}])
+
+    def partitions(system: str) -> list[str]:
+        rows = SYSTEM_TABLES[system].read(store.refreshed().copy({"scan.snapshot-id": "1"}))
+        return rows.column("partition").to_pylist()
+
+    told = {name: partitions(name) for name in ("partitions", "files", "buckets")}
+    assert told == {"partitions": ["{a}", "{b}"], "files": ["{b}"], "buckets": ["{b}", "{c}"]}

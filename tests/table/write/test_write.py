@@ -1,6 +1,7 @@
 """Writing rows: append and upsert, partitions and buckets, kinds, defaults, sequence numbers, rolling."""
 
 import pickle
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from paimon_nb.format.row import deserialize
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.scan import plan_scan, read_plan
 from paimon_nb.table.write import TableWrite
 
 KV = {"k": "INT", "v": "STRING"}
@@ -222,3 +224,13 @@ def test_overwrite_writes_no_changelog_files(tmp_path):
     put(store, [{"k": 2, "v": "b"}], overwrite=Overwrite())
     assert len(list((tmp_path / "t" / "bucket-0").glob("changelog-*"))) == 1
     assert rows_of(store) == [{"k": 2, "v": "b"}]
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+def test_zero_and_minus_zero_are_one_key(kind: str, tmp_path: Path) -> None:
+    """Java's answer after each of three commits."""
+    store, seen = make_table(f"{tmp_path}/t", {"k": kind, "v": "STRING"}, ["k"], bucket="1"), []
+    for key, value in ((0.0, "a"), (-0.0, "c"), (0.0, "d")):
+        put(store, [{"k": key, "v": value}, {"k": 1.0, "v": "b"}])
+        seen.append([(str(r["k"]), r["v"]) for r in read_plan(plan_scan(store.refreshed())).to_pylist()])
+    assert seen == [[("0.0", "a"), ("1.0", "b")], [("-0.0", "c"), ("1.0", "b")], [("0.0", "d"), ("1.0", "b")]]

@@ -1,0 +1,68 @@
+"""Metadata rows as ORC bytes, for tables with `manifest.format` = orc (releases up to 1.3 could write those). By Avro's schema of them.
+
+Types are those that Paimon 1.3.1 writes; its reader finds columns by name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from paimon_nb.base.errors import UnsupportedFormat
+
+_CODECS = {
+    "zstd": "ZSTD", "zstandard": "ZSTD", "none": "NONE", "null": "NONE", "uncompressed": "NONE", "snappy": "SNAPPY",
+    "zlib": "ZLIB", "gzip": "ZLIB", "deflate": "ZLIB", "lz4": "LZ4",
+}  # fmt: skip
+"""`manifest.compression` -> ORC codec."""
+_ATOMIC = {"int": "Int", "long": "BigInt", "string": "String", "bytes": "Binary"}
+_TINY = ("_KIND", "_FILE_SOURCE")
+"""Ints in Avro, which has none smaller."""
+
+
+def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> bytes:
+    """An ORC file of rows. Raises `UnsupportedFormat` for a codec that ORC does not have."""
+    import pyorc
+
+    codec = _CODECS.get(compression.lower())
+    if codec is None:
+        raise UnsupportedFormat(
+            f"manifest.compression {compression!r} is not known for ORC",
+            hint=f"use one of {', '.join(sorted(_CODECS))}",
+            feature=compression,
+        )
+
+    class Millis(pyorc.converters.ORCConverter):
+        @staticmethod
+        def to_orc(obj: int, timezone: Any) -> tuple[int, int]:
+            return obj // 1000, obj % 1000 * 1_000_000
+
+        @staticmethod
+        def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> int:
+            return seconds * 1000 + nanoseconds // 1_000_000
+
+    buffer = io.BytesIO()
+    with pyorc.Writer(
+        buffer,
+        _type(schema),
+        struct_repr=pyorc.StructRepr.DICT,
+        compression=getattr(pyorc.CompressionKind, codec),
+        converters={pyorc.TypeKind.TIMESTAMP: Millis},
+    ) as writer:
+        writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def _type(node: Any, name: str = "") -> Any:
+    import pyorc
+
+    if isinstance(node, list):  # null and one type; everything can be null in ORC
+        return _type(node[1], name)
+    if isinstance(node, str):
+        return pyorc.TinyInt() if name in _TINY else getattr(pyorc, _ATOMIC[node])()
+    if node["type"] == "array":
+        return pyorc.Array(_type(node["items"]))
+    if node["type"] == "record":
+        return pyorc.Struct(**{f["name"]: _type(f["type"], f["name"]) for f in node["fields"]})
+    return pyorc.Timestamp()
