@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import zoneinfo
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 _UTC = ("UTC", "GMT", "Etc/UTC", "Etc/GMT", "Z", "Etc/UCT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "UCT")
 _LEGACY = "orc.timestamp-ltz.legacy.type"
+_PIECES = 4
+"""Files of fewer pieces than this are read whole, which costs less time."""
 UNITS_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -93,9 +96,39 @@ class OrcReader:
         return arrow_schema(self.fields, nullable=True).empty_table()
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """In pieces of at most `rows` rows; memory stays near one stripe."""
+        """In pieces of at most `rows` rows; a large file is decoded piece by piece, others a stripe at a time."""
+        done = 0
+        if groups is None and self.fields and self.num_rows > _PIECES * rows:
+            try:
+                for batch in self._pieces(rows):
+                    yield batch
+                    done += batch.num_rows
+                return
+            except BROKEN as error:
+                if "out of range" not in str(error):
+                    raise self._broken(error) from None
         for i in range(self.file.nstripes) if groups is None else groups:
-            yield from self._stripe(i).to_batches(rows)
+            stripe = self._stripe(i)
+            skipped = min(done, stripe.num_rows)
+            done -= skipped
+            yield from stripe.slice(skipped).to_batches(rows)
+
+    def _pieces(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """All rows, decoded as they are asked for. Raises what Arrow raises, for times that it cannot hold too."""
+        import pyarrow.dataset as ds  # loads pandas, half a second, so only for large files
+
+        whole = ds.OrcFileFormat().make_fragment(self._source)
+        scanner = whole.scanner(
+            columns=[f.name for f in self.fields],
+            batch_size=rows,
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=False,
+        )
+        for batch in scanner.to_batches():
+            columns = [from_orc(batch.column(f.name), f.type) for f in self.fields]
+            if batch.num_rows:
+                yield pa.RecordBatch.from_arrays(self._undone(columns), schema=arrow_schema(self.fields, nullable=True))
 
     def close(self) -> None:
         self._source.close()
@@ -111,11 +144,15 @@ class OrcReader:
                 self._times(i, f) if f in timed or batch is None else from_orc(batch.column(f.name), f.type)
                 for f in self.fields
             ]
-            if timed and self._legacy and any(_has_ltz(f.type) for f in timed) and (zone := self._zone()) is not dt.UTC:
-                columns = [_moved(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
-            return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
+            return pa.Table.from_arrays(self._undone(columns), schema=arrow_schema(self.fields, nullable=True))
         except BROKEN as error:
             raise self._broken(error) from None
+
+    def _undone(self, columns: list[pa.Array]) -> list[pa.Array]:
+        """The columns with each TIMESTAMP_LTZ freed of the writer's zone."""
+        if not self._legacy or not any(_has_ltz(f.type) for f in self.fields) or (zone := self._zone) is dt.UTC:
+            return columns
+        return [_moved(c, f.type, zone) for c, f in zip(columns, self.fields, strict=True)]
 
     def _times(self, stripe: int, field: DataField) -> pa.Array:
         """One column of times; Arrow refuses those beyond the years 1677..2262, pyorc reads them."""
@@ -144,6 +181,7 @@ class OrcReader:
                 path=self.path, column=field.name,
             ) from None  # fmt: skip
 
+    @cached_property
     def _zone(self) -> dt.tzinfo | None:
         """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
         import pyorc

@@ -18,6 +18,7 @@ from paimon_nb.format.row import from_scalar
 from paimon_nb.options import table as opt
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.keys import Key, key_order
+from paimon_nb.table.lsm.sections import sections
 from paimon_nb.table.store import TableStore
 
 _UNPACKED = 8
@@ -29,15 +30,17 @@ _LEAST_ROWS = 1024
 
 @dataclass(frozen=True)
 class LevelFiles:
-    """Files of one level (or one level-0 file) in key order: one sorted run."""
+    """Files of one level that share no key, in key order: one sorted run."""
 
     level: int
     files: tuple[DataFile, ...]
 
 
 def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
-    """Files as runs: each level-0 file by itself, each upper level one run. Lower levels first."""
-    zero = [LevelFiles(0, (f,)) for f in files if f.level == 0]
+    """Files as runs: those of level 0 as few as can be, for each is an open file; each upper level one run. Lower levels first."""
+    cut = sections((f for f in files if f.level == 0), key)
+    most = max(map(len, cut), default=0)
+    zero = [LevelFiles(0, tuple(f for s in cut if i < len(s) for f in s[i].files)) for i in range(most)]
     levels = sorted({f.level for f in files if f.level > 0})
     upper = [
         LevelFiles(level, tuple(sorted((f for f in files if f.level == level), key=lambda f: key(f.min_key))))
