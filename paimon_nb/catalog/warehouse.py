@@ -216,7 +216,10 @@ class WarehouseCatalog(Catalog):
         if not ours:
             return
         fs = self._files(old, posixpath.dirname(new))
+        if not SchemaDirectory(fs, old).ids() and SchemaDirectory(fs, new).ids():
+            return  # Hive 4 moves the files itself
         try:
+            fs.delete_empty_dir(new)
             fs.make_dirs(posixpath.dirname(new))
             fs.move(old, new)
         except BaseException as error:

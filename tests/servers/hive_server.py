@@ -21,8 +21,8 @@ from paimon_nb.engine.java import find_java
 
 POM = Path(__file__).with_name("hive.xml")
 NEWEST = "4.0.1"
-_LOGGERS = re.compile(r"log4j-1\.2\.1\d|slf4j-(log4j12|reload4j)|reload4j")
-"""Old loggers that Hadoop brings: two at once end the server."""
+_NOT_THESE = re.compile(r"log4j-1\.2\.1\d|slf4j-(log4j12|reload4j)|reload4j")
+"""Old loggers that Hadoop brings (two at once end the server)."""
 
 
 def spark_jars() -> Path:
@@ -36,7 +36,8 @@ def spark_jars() -> Path:
 def class_path(version: str) -> str:
     """What a metastore of this version runs with. Raises NotHere."""
     folder = spark_jars() if version == "2.3" else maven_jars(POM, f"hive-{version}")
-    return ":".join(str(jar) for jar in sorted(folder.glob("*.jar")) if not _LOGGERS.match(jar.name))
+    jars = (j for j in sorted(folder.glob("*.jar")) if not _NOT_THESE.match(j.name))
+    return ":".join(str(j) for j in jars if version == "2.3" or not j.name.startswith("hadoop-client-api"))
 
 
 @contextmanager
