@@ -90,7 +90,7 @@ class Workbench:
         if result.live is not None:
             return result.live.frame
         if result.job is not None:
-            return result.job
+            return result.job  # type: ignore[return-value]  # it answers as a StreamingQuery
         from paimon_nb.engine.frames import from_arrow
 
         return from_arrow(self.session.spark, result.arrow)

@@ -331,7 +331,7 @@ def _keep_ids(old: DataType, new: DataType) -> DataType:
                     for f in new.fields
                 ),
             )
-        case (Array(), Array()) | (Multiset(), Multiset()):
+        case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
             return replace(new, element=_keep_ids(old.element, new.element))
         case (Map(), Map()):
             return replace(new, value=_keep_ids(old.value, new.value))

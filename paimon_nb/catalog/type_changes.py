@@ -58,7 +58,7 @@ def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> 
                 f.name not in kept or may_change(kept[f.name], f.type, allow_explicit=allow_explicit)
                 for f in new.fields
             )
-        case (Array(), Array()) | (Multiset(), Multiset()):
+        case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
             return may_change(old.element, new.element, allow_explicit=allow_explicit)
         case (Map(), Map()):
             return old.key.with_nullable(True) == new.key.with_nullable(True) and may_change(

@@ -126,6 +126,7 @@ def _long_array(spark: SparkSession, values: np.ndarray) -> Column:
     from pyspark.sql import Column
 
     jvm = spark._jvm
+    assert jvm is not None
     array = spark.sparkContext._gateway.new_array(jvm.long, len(values))
     buffer = jvm.java.nio.ByteBuffer.wrap(bytearray(values.astype(">i8").tobytes()))
     buffer.asLongBuffer().get(array)

@@ -14,7 +14,7 @@ from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from paimon_nb.engine.paimon_session import PaimonSession
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -81,7 +82,13 @@ def _buckets(text: str | None) -> set[int] | None:
         raise BadOptionValue(f"buckets cannot be {text!r}", hint="numbers with commas, such as '0,3'") from None
 
 
-COMPACT = Procedure(
+def _by_position(given: Sequence[Any]) -> dict[str, Any]:
+    """Names of arguments by position; three of them are a table and an order."""
+    names = ("table", "order_strategy", "order_by") if len(given) == 3 else [a.name for a in COMPACT.arguments]
+    return dict(zip(names, given, strict=False))
+
+
+COMPACT: Procedure = Procedure(
     "compact",
     "Merge the files of a table: all sorted runs of each bucket (full), or what the picking rules say (minor).",
     (
@@ -99,11 +106,7 @@ COMPACT = Procedure(
         Argument("buckets", doc="bucket numbers"),
     ),
     _compact,
-    lambda given: (
-        dict(zip(("table", "order_strategy", "order_by"), given, strict=True))
-        if len(given) == 3
-        else dict(zip([a.name for a in COMPACT.arguments], given, strict=False))
-    ),
+    _by_position,
 )
 
 
@@ -128,9 +131,9 @@ def _compact_database(
             try:
                 idle = partition_idle_time if table.partition_keys else None
                 chosen = _partitions(table, None, None, idle)
-                full = compact_strategy != "minor"
+                whole = compact_strategy != "minor"
                 commit_note(
-                    context, table, run_compaction(table, context.spark, partitions=chosen, full=full).snapshots
+                    context, table, run_compaction(table, context.spark, partitions=chosen, full=whole).snapshots
                 )
                 done += 1
             except PaimonError as error:  # one broken table must not stop the others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.name import quote
@@ -71,7 +71,8 @@ def explain(job: Job, statement: Explain) -> Result:
             render(query, job.text, names, flink=session.speaks_flink), args=dict(job.params) or None
         )
         jvm = frame._jdf
-        mode_object = session.spark._jvm.PythonSQLUtils.explainString(jvm.queryExecution(), mode)
+        gateway: Any = session.spark._jvm
+        mode_object = gateway.PythonSQLUtils.explainString(jvm.queryExecution(), mode)
     lines.append("== Spark ==\n" + str(mode_object).strip())
     return rows({"plan": ["\n\n".join(lines)]})
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def carrying(said: str, hidden: Sequence[str]) -> str:
     """A query of Spark's whose every select list also gives the `hidden` columns, as far as no * gives them already."""
-    from sqlglot import tokenize
-    from sqlglot.tokens import TokenType
+    from sqlglot import TokenType, tokenize
 
     tokens = tokenize(said, read="spark")
     added = ", " + ", ".join(f"`{c}`" for c in hidden)
@@ -38,7 +37,7 @@ def carried(frame: DataFrame, hidden: Sequence[str]) -> bool:
 
 def _from(tokens: Sequence[Any], select: int) -> int | None:
     """The FROM that belongs to a SELECT."""
-    from sqlglot.tokens import TokenType
+    from sqlglot import TokenType
 
     depth = 0
     for i in range(select + 1, len(tokens)):
@@ -56,7 +55,7 @@ def _from(tokens: Sequence[Any], select: int) -> int | None:
 
 def _has_star(tokens: Sequence[Any], select: int, end: int) -> bool:
     """The list holds a *, or the `s.*` of the relation that comes first after FROM."""
-    from sqlglot.tokens import TokenType
+    from sqlglot import TokenType
 
     depth = 0
     for i in range(select + 1, end):
@@ -74,7 +73,7 @@ def _has_star(tokens: Sequence[Any], select: int, end: int) -> bool:
 
 def _first_relation(tokens: Sequence[Any], begin: int) -> str:
     """The name of the first relation after a FROM: its alias, else the last part of its name."""
-    from sqlglot.tokens import TokenType
+    from sqlglot import TokenType
 
     stops = {TokenType.COMMA, TokenType.WHERE, TokenType.JOIN, TokenType.LEFT, TokenType.INNER, TokenType.RIGHT,
              TokenType.CROSS, TokenType.FULL, TokenType.ON, TokenType.SEMICOLON}  # fmt: skip

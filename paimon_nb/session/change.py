@@ -63,7 +63,7 @@ def delete(job: Job, statement: Delete) -> Result:
     """Whole partitions are dropped; else rows of a key table are retracted, in other tables their files give them up."""
     target = open_target(job, statement)
     table = target.table
-    if not (table.primary_keys and table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG)):
+    if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
         if statement.where is None:
             return said(target, None, "deleted from", table.truncate())
         specs = partitions_where(target, statement.where)

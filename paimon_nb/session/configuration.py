@@ -82,7 +82,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         if not Path(text).is_file():
             raise MissingFile(text)
         text = Path(text).read_text(encoding="utf-8")
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         tree = yaml.load(text, Loader=yaml.BaseLoader)

@@ -22,7 +22,9 @@ def declared(statement: CreateTable) -> Declared:
     """The table as its connector needs to know it. Raises SqlSyntaxError: a type."""
     from paimon_nb.connectors.api import Declared
 
-    fields, metadata, virtual = [], {}, set()
+    fields: list[DataField] = []
+    metadata: dict[str, str] = {}
+    virtual: set[str] = set()
     for column in statement.definition.columns:
         if column.computed is not None:
             continue

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
     AlreadyExists,
@@ -146,6 +147,7 @@ def create_table(job: Job, statement: CreateTable) -> Result:
         if frame is not None:
             from paimon_nb.engine.errors import spark_errors
 
+            assert statement.query is not None
             with spark_errors(job.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
         replaced = found.catalog.drop_table(found.name, if_exists=not statement.only_replace)
@@ -175,13 +177,13 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
             "LOCATION outside the warehouse is not kept by a filesystem catalog",
             hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
         )
-    columns = fields if fields is not None else _columns(definition)
-    names = [getattr(c, "name", None) or c[0] for c in columns]  # type: ignore[index]
+    columns: Sequence[Any] = fields if fields is not None else _columns(definition)
+    names = [getattr(c, "name", None) or c[0] for c in columns]
     for what, keys in (("primary", primary), ("partition", partition)):
         for key in keys:
             if key not in names:
-                computed = any(c.name == key and c.computed is not None for c in definition.columns)
-                hint = "a computed column is not stored; name one that is" if computed else did_you_mean(key, names)
+                is_computed = any(c.name == key and c.computed is not None for c in definition.columns)
+                hint = "a computed column is not stored; name one that is" if is_computed else did_you_mean(key, names)
                 raise ColumnNotFound(f"{what} key {key!r} is no column", hint=hint, column=key)
     _check_write_mode(options.get("write-mode"), primary)
     made = create_schema(columns, partition, primary, options, definition.comment)
@@ -215,7 +217,7 @@ def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
         )  # fmt: skip
 
 
-def _columns(definition: TableDef) -> tuple[object, ...]:
+def _columns(definition: TableDef) -> tuple[tuple[str, Any, str | None, str | None], ...]:
     stored = [c for c in definition.columns if c.computed is None and not c.virtual]
     if not stored:
         raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
@@ -249,7 +251,7 @@ def _like(job: Job, statement: CreateTable) -> TableSchema:
             raise SchemaMismatch(f"{'.'.join(statement.like or ())} has a {what} already", hint=f"leave {what} out")
     stored = _columns(definition) if definition.columns else ()
     known = {f.name.lower() for f in source.fields}
-    twice = [str(c[0]) for c in stored if str(c[0]).lower() in known]  # type: ignore[index]
+    twice = [str(c[0]) for c in stored if str(c[0]).lower() in known]
     if twice:
         raise SchemaMismatch(f"column {twice[0]!r} is in {'.'.join(statement.like or ())} already", hint="leave it out")
     fields = tuple((f.name, f.type, f.description, f.default_value) for f in source.fields)

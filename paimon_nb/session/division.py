@@ -65,7 +65,8 @@ def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
 
 def _truths(spark: SparkSession, plan: Any) -> set[Span]:
     """Places where the user casts a BOOLEAN to a text."""
-    user_cast = spark._jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    jvm: Any = spark._jvm
+    user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
     return {
         Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         for e in _expressions(plan)
@@ -111,7 +112,8 @@ def _top_operator(found: Sequence[Token]) -> Token | None:
 
 def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
     """Places of divisions of whole numbers in the user's text, and the wider of the two types."""
-    user_cast = spark._jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    jvm: Any = spark._jvm
+    user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
     def whole(operand: Any) -> int | None:
         """Rank of a whole number that Spark, not the user, has made a double."""
@@ -123,8 +125,9 @@ def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
     for e in _expressions(plan):
         if e.getClass().getSimpleName() == "Divide" and e.origin().startIndex().isDefined():
             ranks = whole(e.left()), whole(e.right())
-            if None not in ranks:
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _WHOLE[max(ranks)]  # type: ignore[type-var]
+            known = [r for r in ranks if r is not None]
+            if len(known) == 2:
+                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _WHOLE[max(known)]
 
 
 def nodes(plan: Any) -> Iterator[Any]:

@@ -77,7 +77,8 @@ def _with_new_columns(target: Target, statement: Merge) -> Target:
 
     assert statement.source is not None
     assert statement.target is not None
-    source = target.ask([], lambda say, views: f"SELECT * FROM {say(statement.source)}")
+    place = statement.source
+    source = target.ask([], lambda say, views: f"SELECT * FROM {say(place)}")
     fields = fields_of_spark(source.schema)
     if not any(c.star for c in statement.clauses):
         named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
@@ -154,7 +155,7 @@ def _action(
 ) -> _Action:
     if clause.star:
         folded = {c.lower(): c for c in source}
-        assigned = []
+        assigned: list[tuple[str, tuple[str, ...], str]] = []
         for name in target.table.schema.names:
             if name.lower() not in folded and statement.evolve:
                 continue  # an update leaves it as it is, an insert gives it its default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, SqlSyntaxError
 from paimon_nb.base.name import quote
@@ -229,7 +229,7 @@ def describe(job: Job, statement: Describe) -> Result:
     if statement.column is not None and not columns and not computed:
         table.schema.field(statement.column)  # raises with a did-you-mean
     keys = [_key(table.schema, f.name) for f in columns]
-    out = {
+    out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
         "data_type": [f.type.bare() for f in columns],
         "comment": [f.description for f in columns],

@@ -70,7 +70,7 @@ def _following(query: Any) -> int | None:
     """The snapshot after those that a query has dealt with; None as long as it has told none."""
     # Spark's own object: `query.lastProgress` copies all of it, in some sixty calls to the JVM.
     progress = query._jsq.lastProgress()
-    sources = progress.sources() if progress is not None else ()
+    sources: Any = () if progress is None else progress.sources()
     if len(sources) == 1:
         told = offset_told(sources[0].endOffset())
         if told is not None:

@@ -57,4 +57,4 @@ def _is_of_rows(node: Any) -> bool:
     if node.getClass().getSimpleName() != "Generate" or node.generator().getClass().getSimpleName() != "Explode":
         return False
     elements = node.generator().child().dataType()
-    return elements.typeName() == "array" and elements.elementType().typeName() == "struct"
+    return bool(elements.typeName() == "array" and elements.elementType().typeName() == "struct")

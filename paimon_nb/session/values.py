@@ -73,6 +73,8 @@ def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
 
 def _value(constant: Constant, t: DataType) -> Any:
     """The Python value that Arrow stores in a column of this type."""
+    from paimon_nb.format.types import Timestamp
+
     match constant.kind, t.root:
         case "null", _:
             return None
@@ -83,13 +85,16 @@ def _value(constant: Constant, t: DataType) -> Any:
         case (("text" | "date"), "DATE"):
             return _date(constant.text)
         case (("text" | "timestamp"), "TIMESTAMP"):
-            return _timestamp(constant.text, t)
+            assert isinstance(t, Timestamp)
+            return _timestamp(constant.text, t.precision)
         case "number", root:
             return _number(constant.text, root, t)
     raise _NotPlain
 
 
 def _number(text: str, root: str, t: DataType) -> Any:
+    from paimon_nb.format.types import Decimal as DecimalColumn
+
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -109,7 +114,7 @@ def _number(text: str, root: str, t: DataType) -> Any:
         rounded = np.float32(text)
         if Decimal(float(rounded)) == number:
             return float(rounded)
-    if root == "DECIMAL":
+    if isinstance(t, DecimalColumn):
         scaled = number.quantize(Decimal(1).scaleb(-t.scale), ROUND_HALF_UP)
         if len(scaled.as_tuple().digits) <= t.precision:
             return scaled
@@ -125,8 +130,8 @@ def _date(text: str) -> dt.date:
     raise _NotPlain
 
 
-def _timestamp(text: str, t: DataType) -> dt.datetime:
-    if _TIMESTAMP.fullmatch(text) and len(text.partition(".")[2]) <= t.precision:
+def _timestamp(text: str, precision: int) -> dt.datetime:
+    if _TIMESTAMP.fullmatch(text) and len(text.partition(".")[2]) <= precision:
         try:
             return dt.datetime.fromisoformat(text)
         except ValueError:

@@ -69,7 +69,7 @@ def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]
     if where is None:
         return []
 
-    def name(node: exp.Expression) -> tuple[str, str] | None:
+    def name(node: exp.Expr) -> tuple[str, str] | None:
         node = node.unnest()
         if not isinstance(node, exp.Column) or len(node.parts) > 2:
             return None
@@ -81,7 +81,7 @@ def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]
 
 def tree_of(
     text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]], before: str = ""
-) -> exp.Expression | None:
+) -> exp.Expr | None:
     """The query with plain numbered names in the place of tables, parsed; None when sqlglot cannot."""
     import sqlglot
     from sqlglot.errors import SqlglotError
@@ -98,7 +98,7 @@ def _last(ref: TableRef) -> str:
     return ref.function.name[-1] if ref.function else ref.parts[-1]
 
 
-def _columns(tree: exp.Expression) -> tuple[str, ...] | None:
+def _columns(tree: exp.Expr) -> tuple[str, ...] | None:
     """Every name that could be a column, whatever table it is of; None as soon as a star asks for all."""
     from sqlglot import exp
 
@@ -119,7 +119,7 @@ def _columns(tree: exp.Expression) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _filters(tree: exp.Expression) -> dict[int, Predicate]:
+def _filters(tree: exp.Expr) -> dict[int, Predicate]:
     from sqlglot import exp
 
     out: dict[int, Predicate] = {}
@@ -142,7 +142,7 @@ def _filters(tree: exp.Expression) -> dict[int, Predicate]:
     return out
 
 
-def _preserved(first: exp.Expression, joins: Sequence[exp.Join]) -> dict[str, int]:
+def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
     """alias -> number of the tables whose rows no join turns into NULLs."""
     out = _numbered(first)
     for join in joins:
@@ -156,7 +156,7 @@ def _preserved(first: exp.Expression, joins: Sequence[exp.Join]) -> dict[str, in
     return out
 
 
-def _numbered(node: exp.Expression) -> dict[str, int]:
+def _numbered(node: exp.Expr) -> dict[str, int]:
     from sqlglot import exp
 
     if isinstance(node, exp.Table) and node.name.startswith(_PLACE) and node.name[len(_PLACE) :].isdecimal():
@@ -164,7 +164,7 @@ def _numbered(node: exp.Expression) -> dict[str, int]:
     return {}
 
 
-def conjuncts_of(node: exp.Expression) -> list[exp.Expression]:
+def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
     from sqlglot import exp
 
     node = node.unnest()
@@ -173,14 +173,14 @@ def conjuncts_of(node: exp.Expression) -> list[exp.Expression]:
     return [node]
 
 
-def predicate_of(node: exp.Expression, alias: str, alone: bool) -> Predicate | None:
+def predicate_of(node: exp.Expr, alias: str, alone: bool) -> Predicate | None:
     """The condition, or None if any part of it is not plainly about this table."""
     from sqlglot import exp
 
     node = node.unnest()
     comparisons = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-    op = comparisons.get(type(node))
-    if op is not None:
+    if isinstance(node, exp.Binary) and type(node) in comparisons:
+        op = comparisons[type(node)]
         left, right = _column(node.left, alias, alone), _column(node.right, alias, alone)
         if left is not None and (literal := _literal(node.right)) is not None:
             return Compare(left, op, literal)
@@ -221,7 +221,7 @@ def predicate_of(node: exp.Expression, alias: str, alone: bool) -> Predicate | N
     return None
 
 
-def _column(node: exp.Expression, alias: str, alone: bool) -> str | None:
+def _column(node: exp.Expr, alias: str, alone: bool) -> str | None:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2:
@@ -231,7 +231,7 @@ def _column(node: exp.Expression, alias: str, alone: bool) -> str | None:
     return node.name if alone else None
 
 
-def _literal(node: exp.Expression) -> Any:
+def _literal(node: exp.Expr) -> Any:
     """The literal's value; None for everything that is not one (NULL, too: nothing is learned from it)."""
     from sqlglot import exp
 
@@ -264,7 +264,7 @@ def _literal(node: exp.Expression) -> Any:
     return None
 
 
-def _exactly(operation: type[exp.Expression], left: Any, right: Any) -> Any:
+def _exactly(operation: type[exp.Expr], left: Any, right: Any) -> Any:
     """The sum, difference or product of two numbers; None where Spark may round or overflow."""
     from sqlglot import exp
 

@@ -53,7 +53,7 @@ def selection_of(query: Query, text: str) -> Selection | None:
     tree = tree_of(text, query.span, query.tables, query.edits)
     if not isinstance(tree, exp.Select) or any(v and k not in _CLAUSES for k, v in tree.args.items()):
         return None
-    source = (tree.args.get("from_") or tree.args.get("from")).this
+    source = (tree.args.get("from_") or tree.args["from"]).this
     if not isinstance(source, exp.Table) or any(v and k not in ("this", "alias") for k, v in source.args.items()):
         return None
     if source.args.get("alias") is not None and source.args["alias"].args.get("columns"):
@@ -92,14 +92,14 @@ def _known(predicate: Predicate | None) -> Predicate:
     return predicate
 
 
-def _chosen(node: exp.Expression, table: str) -> tuple[str, str]:
+def _chosen(node: exp.Expr, table: str) -> tuple[str, str]:
     """(column, name in the result) of `a`, `t.a`, `a AS b`."""
     from sqlglot import exp
 
     return _column(node.this if isinstance(node, exp.Alias) else node, table), node.alias_or_name
 
 
-def _column(node: exp.Expression, table: str) -> str:
+def _column(node: exp.Expr, table: str) -> str:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2 or isinstance(node.this, exp.Star):
@@ -109,7 +109,7 @@ def _column(node: exp.Expression, table: str) -> str:
     return node.name
 
 
-def _count(expressions: list[exp.Expression]) -> str | None:
+def _count(expressions: list[exp.Expr]) -> str | None:
     """The result's name of a lone `count(*)`."""
     from sqlglot import exp
 
@@ -119,7 +119,7 @@ def _count(expressions: list[exp.Expression]) -> str | None:
     return expressions[0].alias or "count(1)"  # Spark's name for it
 
 
-def _order(node: exp.Expression, table: str) -> Order:
+def _order(node: exp.Expr, table: str) -> Order:
     from sqlglot import exp
 
     if not isinstance(node, exp.Ordered):
@@ -127,7 +127,7 @@ def _order(node: exp.Expression, table: str) -> Order:
     return Order(_column(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
-def _number(node: exp.Expression | None) -> int | None:
+def _number(node: exp.Expr | None) -> int | None:
     """The number of LIMIT or OFFSET."""
     from sqlglot import exp
 

@@ -47,7 +47,8 @@ class Layout:
     def database_location(self, database: Any) -> str | None:
         """Where a database's new tables go."""
         kept = (database.parameters or {}).get(_LOCATION) if self.location_in_properties else None
-        return kept or database.locationUri
+        place: str | None = kept or database.locationUri
+        return place
 
     def place(self, entry: Any, location: str) -> None:
         """Write down where a table's or a partition's files are."""

@@ -21,7 +21,7 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
 
     Raises: BadOptionValue: no `uri` or `warehouse`. StoreError: the database does not answer.
     """
-    uri, warehouse = options.get("uri"), options.get("warehouse")
+    uri, warehouse = options.get("uri", ""), options.get("warehouse", "")
     for key, value in (("uri", uri), ("warehouse", warehouse)):
         if not value:
             raise BadOptionValue(

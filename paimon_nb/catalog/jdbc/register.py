@@ -148,7 +148,7 @@ def _has(database: Database, name: str) -> bool:
     from sqlalchemy import inspect
 
     with database.transaction() as connection:
-        return inspect(connection).has_table(name)
+        return bool(inspect(connection).has_table(name))
 
 
 def _taken(what: str, name: str) -> AlreadyExists:

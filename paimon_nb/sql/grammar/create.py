@@ -53,7 +53,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
         return replace(made, only_replace=only_replace)
     if what == "VIEW":
         return _view(cursor, span, exists, or_replace, temporary)
-    name = cursor.parts("database")
+    database = cursor.parts("database")
     comment, options = None, {}
     while not cursor.done:
         if cursor.take("COMMENT"):
@@ -65,7 +65,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
             options["location"] = cursor.string()
         else:
             cursor.finish()
-    return CreateDatabase(text, span, name, exists, comment, options)
+    return CreateDatabase(text, span, database, exists, comment, options)
 
 
 def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool) -> CreateView | SparkCommand:

@@ -19,7 +19,7 @@ def show(cursor: Cursor, span: Span) -> Statement:
     if cursor.take("CREATE"):
         what = cursor.take_one("TABLE", "VIEW", "CATALOG", "DATABASE", "SCHEMA", "NAMESPACE") or "TABLE"
         what = "DATABASE" if what in ("SCHEMA", "NAMESPACE") else what
-        name = cursor.parts()
+        name: tuple[str, ...] = cursor.parts()
         cursor.take("AS", "SERDE")
         return ShowCreate(text, span, what.lower(), name)
     if cursor.take("CURRENT"):
@@ -35,7 +35,7 @@ def show(cursor: Cursor, span: Span) -> Statement:
         if word is None:
             cursor.fail("SHOW what?", expected=[*_LISTS, "CREATE", "CURRENT"])
         what = word.lower()
-    name: tuple[str, ...] = ()
+    name = ()
     if cursor.take_one("IN", "FROM") or what in ("partitions", "tags", "branches", "tblproperties"):
         name = cursor.parts()
         if what == "columns" and cursor.take_one("IN", "FROM"):
