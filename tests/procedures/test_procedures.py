@@ -30,8 +30,12 @@ from paimon_nb.procedures import NOT_HERE, PROCEDURES
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
-OF_SERVERS = {"mysql_sync_table", "mysql_sync_database", "kafka_sync_table", "kafka_sync_database"}
-"""They make their tables, and need a server: `tests/connectors/test_mysql_sync.py` and `test_kafka_sync.py` call them."""
+OF_SERVERS = {
+    *("mysql_sync_table", "mysql_sync_database", "kafka_sync_table", "kafka_sync_database"),
+    *("repair", "migrate_table", "migrate_database"),
+}
+"""They need a server: `tests/connectors/test_mysql_sync.py` and `test_kafka_sync.py`, `tests/catalog/test_hive.py` and
+`test_migrate.py` call them."""
 
 
 @pytest.fixture(autouse=True)

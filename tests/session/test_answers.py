@@ -8,7 +8,7 @@ from paimon_nb.session import Result
 
 DEFINE = """
 CREATE TABLE IF NOT EXISTS sales (
-  id BIGINT COMMENT 'the key', dt STRING, amount DECIMAL(10, 2) DEFAULT '0.00', ts TIMESTAMP(3), half AS amount / 2,
+  id BIGINT COMMENT 'the key', dt STRING, amount DECIMAL(10, 2) DEFAULT '0.00', ts TIMESTAMP(3),
   WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, PRIMARY KEY (id, dt) NOT ENFORCED
 ) COMMENT 'sold' PARTITIONED BY (dt) WITH ('bucket' = '2', 'merge-engine' = 'partial-update')
 """

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from paimon_nb.base.errors import BadOptionValue, ConfigError, MissingFile, PaimonError, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ConfigError, MissingFile, PaimonError, SourceUnavailable
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_every_block_of_the_documents(wb, shared, tmp_path):
     parallel = {"parallelism.default": "Spark's spark.sql.shuffle.partitions: tasks of a shuffle"}
     filesystem, hive, jdbc, *rest = outcomes
     assert filesystem == {"type": "catalog paimon", "warehouse": "catalog paimon"}
-    assert hive[0] is UnsupportedOperation
+    assert hive[0] is SourceUnavailable  # nobody answers there
     assert jdbc == (BadOptionValue, "add a line: 'warehouse: /path/to/tables'")
     assert rest == [flink, parallel, {**flink, **parallel, "execution.runtime-mode": "batch or streaming"}]
 
