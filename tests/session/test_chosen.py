@@ -115,10 +115,11 @@ def test_a_large_table_is_looked_into(wb):
     assert not wb.session.spark_started
 
 
-def test_names_that_mean_something_else_are_left_alone(wb):
-    scene(wb, 4)
-    wb.run("CREATE TEMPORARY VIEW v AS SELECT k FROM t")
-    assert [answered_here(wb, f"SELECT * FROM {name}") for name in ("v", "nowhere", "t")] == [False, False, True]
+@pytest.mark.spark
+def test_names_that_mean_something_else_are_left_alone(swb):
+    scene(swb, 4)
+    swb.run("CREATE TEMPORARY VIEW v AS SELECT k FROM t")
+    assert [answered_here(swb, f"SELECT * FROM {name}") for name in ("v", "nowhere", "t")] == [False, False, True]
 
 
 @pytest.mark.spark
