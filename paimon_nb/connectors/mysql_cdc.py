@@ -113,15 +113,14 @@ def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
 
 
 def _changes(client: MySqlClient, conf: MySqlConf, start: str, end: str) -> Iterator[Told]:
-    at = start
-    while not is_behind(at, end):
-        with Binlog(conf, at, is_mariadb=client.is_mariadb) as binlog:
-            for transaction in binlog.transactions():
-                at = transaction.position
-                for c in transaction.changes:
-                    yield c.kind, c.schema, c.table, transaction.time_ms, c.values
-                if is_behind(at, end):
-                    return
+    if is_behind(start, end):
+        return
+    with Binlog(conf, start, is_mariadb=client.is_mariadb) as binlog:
+        for transaction in filter(None, binlog.transactions()):
+            for c in transaction.changes:
+                yield c.kind, c.schema, c.table, transaction.time_ms, c.values
+            if is_behind(transaction.position, end):
+                return
 
 
 def _batches(

@@ -15,6 +15,8 @@ from paimon_nb.base.errors import SourceLost
 from paimon_nb.connectors.cdc.mysql_client import MySqlConf, away, libraries
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
+_SILENT_S = 60
+"""A server that says nothing for so long, not even that it lives, is gone."""
 _LOST = (1236, 1373, 1220)
 """The server's numbers for 'that part of the binlog is gone'."""
 
@@ -67,14 +69,20 @@ def _file(position: str) -> tuple[int, int]:
 
 
 class Binlog:
-    """The transactions behind a position, up to what is there now. Close it."""
+    """The transactions behind a position, as they come. Close it.
 
-    def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool) -> None:
+    The stream blocks, and the server's heartbeats tell when there is nothing more: of one that ends at the end of the binlog,
+    MariaDB resets the connection as soon as it has sent all, and what the reader has not read by then is lost with it.
+    """
+
+    def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool, idle_s: float = 0.2) -> None:
+        """idle_s: how long nothing comes until `transactions` says so, at least a millisecond."""
         pymysql, replication = libraries()
         from pymysqlreplication import event, row_event
 
         self.conf, self.position = conf, position
-        self._errors = pymysql.MySQLError
+        self._errors, self._lost = pymysql.MySQLError, pymysql.OperationalError(2013, "the connection was lost")
+        self._idle = event.HeartbeatLogEvent
         self._rows = {row_event.WriteRowsEvent: self._written, row_event.UpdateRowsEvent: self._updated, row_event.DeleteRowsEvent: self._deleted}  # fmt: skip
         self._gtid_kind, self._query, self._xid = event.MariadbGtidEvent, event.QueryEvent, event.XidEvent
         start: dict[str, Any] = {}
@@ -89,12 +97,13 @@ class Binlog:
             "user": conf.user,
             "passwd": conf.password,
             "connect_timeout": 10,
+            "read_timeout": _SILENT_S,
         }
         self.is_mariadb = is_mariadb
         self.stream = replication.BinLogStreamReader(
             connection_settings=settings, server_id=conf.server_id, resume_stream=True,
-            blocking=False, is_mariadb=is_mariadb, slave_heartbeat=1,
-            only_events=[*self._rows, self._gtid_kind, self._query, self._xid], **start,
+            blocking=True, is_mariadb=is_mariadb, slave_heartbeat=max(idle_s, 0.001),
+            only_events=[*self._rows, self._gtid_kind, self._query, self._xid, self._idle], **start,
         )  # fmt: skip
 
     def __enter__(self) -> Binlog:
@@ -107,14 +116,24 @@ class Binlog:
         with _quiet():
             self.stream.close()
 
-    def transactions(self) -> Iterator[Transaction]:
-        """Raises SourceUnavailable: the server went away. SourceLost: the position is no longer in its binlog."""
+    def transactions(self) -> Iterator[Transaction | None]:
+        """Transaction after transaction; None whenever there is nothing more for the moment. Ends only when it is left.
+
+        Raises:
+            SourceUnavailable: the server went away, or the connection did. SourceLost: the position is no longer in its binlog.
+        """
         current = Transaction("")
-        gtid = ""
+        gtid, begun = "", ""
         try:
             for event in self.stream:
+                if isinstance(event, self._idle):
+                    yield None
+                    continue
                 if isinstance(event, self._gtid_kind):
+                    if begun and is_behind(begun, event.gtid):
+                        raise self._lost  # the library connected anew without a word, and reads once more from the position
                     current, gtid = Transaction(""), event.gtid
+                    begun = joined(begun, gtid)
                     continue
                 make = self._rows.get(type(event))
                 if make is not None:

@@ -50,6 +50,8 @@ class MySqlSync(SyncJob):
         super().__init__(catalog, options, told)
         self.sources: dict[tuple[str, str], Source] = {}
         self.position = ""
+        self._heard = 0.0
+        """When the server spoke last."""
 
     def prepare(self) -> None:
         """Raises SourceUnavailable, TableNotFound, UnsupportedOperation, SchemaChangeError."""
@@ -64,17 +66,16 @@ class MySqlSync(SyncJob):
             until = client.position() if self.conf.until_now else None
         if self.conf.start == "snapshot":
             return
-        away_since: float | None = None
+        self._heard = time.monotonic()
         while not self._stop.is_set():
             try:
-                with Binlog(self.conf, self.position, is_mariadb=is_mariadb) as reader:
-                    away_since = None
-                    if self._follow(reader, until):
-                        return
+                idle_s = min(self.options.interval_s, 0.2)
+                with Binlog(self.conf, self.position, is_mariadb=is_mariadb, idle_s=idle_s) as reader:
+                    self._follow(reader, until)
+                    return
             except SourceUnavailable:
-                away_since = away_since or time.monotonic()
                 self._restart_from_tables()
-                if time.monotonic() - away_since > AWAY_S:
+                if time.monotonic() - self._heard > AWAY_S:
                     raise
                 self._stop.wait(0.5)
 
@@ -117,28 +118,21 @@ class MySqlSync(SyncJob):
         client.ask("COMMIT")
         return self._slowest() or at
 
-    def _follow(self, reader: Binlog, until: str | None) -> bool:
-        """Take transactions. True when the sync is over."""
+    def _follow(self, reader: Binlog, until: str | None) -> None:
+        """Take transactions until the sync is over."""
         committed = time.monotonic()
-        with MySqlClient(self.conf) as client:
-            while True:
-                if until is not None and is_behind(self.position, until):
-                    self.commit()
-                    return True
-                for transaction in reader.transactions():
-                    self._take(transaction)
-                    if time.monotonic() - committed > self.options.interval_s:
-                        self.commit()
-                        committed = time.monotonic()
-                    if self._stop.is_set():
-                        break
+        if until is not None and is_behind(self.position, until):
+            return
+        for transaction in reader.transactions():
+            self._heard = time.monotonic()
+            if transaction is not None:
+                self._take(transaction)
+            over = self._stop.is_set() or (until is not None and is_behind(self.position, until))
+            if over or transaction is None or time.monotonic() - committed > self.options.interval_s:
                 self.commit()
                 committed = time.monotonic()
-                if self._stop.wait(0.05):
-                    return True
-                if until is not None or not is_behind(self.position, client.position()):
-                    return False  # the stream ended at what there was; a new one goes on from here
-                self._stop.wait(min(self.options.interval_s, 0.2))
+            if over:
+                return
 
     def _take(self, transaction: Transaction) -> None:
         if transaction.reshaped:
