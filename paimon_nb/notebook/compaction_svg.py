@@ -78,7 +78,10 @@ def _runs(
 ) -> list[str]:
     out = _frame("runs", top, end)
     most = max([m.runs for m in moments] + ([trigger] if trigger is not None else []) + [1]) * 1.12
-    level = lambda n: top + _TALL - _TALL * n / most  # noqa: E731
+
+    def level(n: float) -> float:
+        return top + _TALL - _TALL * n / most
+
     if trigger is not None and level(trigger) > top:
         y = level(trigger)
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')

@@ -17,7 +17,7 @@ _KEYWORDS = (
 )  # fmt: skip
 
 
-@context_matcher()
+@context_matcher()  # type: ignore[untyped-decorator]
 def paimon_matcher(context: Any) -> SimpleMatcherResult:
     """IPython's matcher for cells that begin with %%paimon, and for %paimon lines."""
     text = context.full_text

@@ -16,13 +16,13 @@ def layout_svg(draft: Draft) -> str:
     x = 0.0
     parts += _box(x, 62, 130, 34, draft.name or "?", "the table")
     if columns:
-        x = 176
+        x = 176.0
         name = "/".join(f"{c.name}=…" for c in columns)
         number = f"{draft.partitions:,} partitions" if draft.partitions else "one folder a value"
         for i in range(3):
-            y = 8 + i * 54
-            parts.append(_arrow(130, 79, x, y + 17))
-            parts += _box(x, y, 150, 34, name if i < 2 else "…", number if i == 1 else "")
+            fold = 8 + i * 54
+            parts.append(_arrow(130, 79, x, fold + 17))
+            parts += _box(x, fold, 150, 34, name if i < 2 else "…", number if i == 1 else "")
         start = (326.0, 79.0)
     else:
         start = (130.0, 79.0)

@@ -74,12 +74,16 @@ class Facts:
     """(text, the command that shows the same place from another side)."""
 
 
+_Room = tuple[Callable[..., list[Place]], Callable[..., Facts]]
+"""What is inside a kind of place, and what is known of one."""
+
+
 @dataclass(slots=True)
 class Inspector:
     """Walks one table. Broken and vanished files become facts with an error; nothing is raised for them."""
 
     table: Table
-    _rooms: dict[str, tuple[Callable[..., list[Place]], Callable[..., Facts]]] = field(init=False)
+    _rooms: dict[str, _Room] = field(init=False)
 
     def __post_init__(self) -> None:
         self._rooms = {
@@ -117,7 +121,7 @@ class Inspector:
         except _READ_ERRORS as error:
             return Facts(place, error=f"cannot be read: {error}")
 
-    def _room(self, place: str) -> Any:
+    def _room(self, place: str) -> _Room:
         room = self._rooms.get(place.split("/", 1)[0])
         if room is None:
             raise SnapshotNotFound(f"no place {place!r}", hint="begin at ''")

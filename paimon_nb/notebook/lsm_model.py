@@ -243,7 +243,8 @@ def _append_bucket(
     """Append tables have no keys: files side by side, in the order in which they were written."""
     files = sorted(files, key=lambda f: (f.min_sequence, f.creation_time_ms or 0, f.file_name))
     total = sum(f.file_size for f in files) or 1
-    at, inside, before = 0, [], 0
+    at, before = 0, 0
+    inside: list[DataFile] = []
     for f in files:
         if (at + f.file_size) / total > window[0] and at / total < window[1]:
             before = before if inside else at
@@ -298,14 +299,18 @@ class _Scale:
         else:
             ends = sorted({key(f.min_key) for f in files} | {key(f.max_key) for f in files})
             self._rank = {k: i / max(1, len(ends) - 1) for i, k in enumerate(ends)}
-        from paimon_nb.format.row import deserialize
-
-        types = [f.type for f in store.schema.key_fields]
-        self.text = lambda data: ", ".join(_short(t, v) for t, v in zip(types, deserialize(types, data), strict=True))
+        self._types = [f.type for f in store.schema.key_fields]
         self.low_text, self.high_text = self.text(low_file.min_key), self.text(high_file.max_key)
         self.key = key
         if window != WHOLE:
-            self.low_text, self.high_text = (self._text_at(x, types[0], files) for x in window)
+            self.low_text, self.high_text = (self._text_at(x, files) for x in window)
+
+    def text(self, data: bytes) -> str:
+        """A key as people read it."""
+        from paimon_nb.format.row import deserialize
+
+        values = deserialize(self._types, data)
+        return ", ".join(_short(t, v) for t, v in zip(self._types, values, strict=True))
 
     def at(self, value: Any) -> float:
         if self._linear is not None:
@@ -316,9 +321,9 @@ class _Scale:
         """A place of the whole width as one of the window; outside it below 0 or above 1."""
         return (x - self.window[0]) / self._wide
 
-    def _text_at(self, x: float, first_type: Any, files: Sequence[DataFile]) -> str:
+    def _text_at(self, x: float, files: Sequence[DataFile]) -> str:
         if self._linear is not None:
-            return _short(first_type, round(self._linear[0] + x * self._linear[1]))
+            return _short(self._types[0], round(self._linear[0] + x * self._linear[1]))
         place = round(x * max(1, len(self._rank) - 1))
         wanted = next(k for i, k in enumerate(self._rank) if i == place)
         return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == wanted)

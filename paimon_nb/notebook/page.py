@@ -48,13 +48,13 @@ main {
 """
 
 
-class PageExporter(HTMLExporter):  # type: ignore[misc]
+class PageExporter(HTMLExporter):
     """nbconvert's HTML page of JupyterLab's looks, without what it fetches and without widgets that need a kernel."""
 
     export_from_notebook = "Paimon page (offline, light and dark)"
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(extra_loaders=[DictLoader({"paimon-page.html.j2": _TEMPLATE})], **given)
+        super().__init__(extra_loaders=[DictLoader({"paimon-page.html.j2": _TEMPLATE})], **given)  # type: ignore[no-untyped-call]
 
     def _template_file_default(self) -> str:
         return "paimon-page.html.j2"
@@ -64,11 +64,11 @@ class PageExporter(HTMLExporter):  # type: ignore[misc]
         own = Config(
             {"HTMLExporter": {"embed_images": True}, "HighlightMagicsPreprocessor": {"languages": {"%%paimon": "sql"}}}
         )
-        config = super().default_config.copy()
+        config: Config = super().default_config.copy()
         config.merge(own)
         return config
 
-    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[str, dict[str, Any]]:
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """The page's text, and what nbconvert knows beside it."""
         return super().from_notebook_node(without_widgets(nb), resources, **kw)
 

@@ -26,7 +26,7 @@ def script(*names: str) -> str:
 STYLE = (_HERE / "style.css").read_text()
 
 
-def told(answer: Callable[..., None]) -> Callable[..., None]:
+def told(answer: Callable[..., object]) -> Callable[..., None]:
     """A method that answers the page. What goes wrong in it is told there: no cell is running that could show it.
 
     The picture stays as it was; `%paimon traceback` has the stack.
@@ -56,7 +56,7 @@ def _the_reason(picture: Picture, error: Exception) -> Exception:
     return error
 
 
-class Picture(anywidget.AnyWidget):  # type: ignore[misc]
+class Picture(anywidget.AnyWidget):
     """A widget that is also text and a still picture."""
 
     _css = STYLE

@@ -64,7 +64,7 @@ class Compaction(Picture):
 
     _esm = script("panel.js", "compaction.js")
     view = traitlets.Dict().tag(sync=True)
-    work = traitlets.Dict({"running": False}).tag(sync=True)
+    work: traitlets.Dict[str, Any] = traitlets.Dict({"running": False}).tag(sync=True)
     watching = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, table: Table, options: dict[str, str] | None = None, watch: bool = False) -> None:
@@ -105,7 +105,12 @@ class Compaction(Picture):
             "due": bool(due and due.decided_by),
             "anyDue": any(d.decided_by for d in self.due),
             "rules": [
-                {"name": r.name, "numbers": r.numbers, "applies": r.applies, "decides": r.name == due.decided_by}
+                {
+                    "name": r.name,
+                    "numbers": r.numbers,
+                    "applies": r.applies,
+                    "decides": bool(due and r.name == due.decided_by),
+                }
                 for r in (due.rules if due else ())
             ],
             "buckets": [_where(d) + (" ▸" if d.decided_by else "") for d in self.due],

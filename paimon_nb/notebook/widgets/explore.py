@@ -25,7 +25,7 @@ class Explorer(Picture):
     _esm = script("panel.js", "explore.js")
     title = traitlets.Unicode().tag(sync=True)
     chosen = traitlets.Unicode("").tag(sync=True)
-    top = traitlets.List().tag(sync=True)
+    top = traitlets.List(traitlets.Dict()).tag(sync=True)
     facts = traitlets.Dict().tag(sync=True)
 
     def __init__(self, table: Table, at: str = "") -> None:

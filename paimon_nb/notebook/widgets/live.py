@@ -30,9 +30,14 @@ FIRST_LOOK_S = 3.0
 class Feed(Protocol):
     """A stream that somebody looks at: `LiveResult` (a query, by Spark) or `TableFeed` (a table, without)."""
 
-    job: StreamJob | None
-    tables: tuple[Table, ...]
-    fixed: str | None
+    @property
+    def job(self) -> StreamJob | None: ...
+
+    @property
+    def tables(self) -> tuple[Table, ...]: ...
+
+    @property
+    def fixed(self) -> str | None: ...
 
     def start(self) -> Any: ...
 

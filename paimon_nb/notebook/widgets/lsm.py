@@ -62,8 +62,8 @@ class LsmView(Zoomable):
 
     @told
     def _choose(self, change: Any) -> None:
-        where = self.model.others[change["new"]]
-        self.model = lsm_picture(self._table.store, self._snapshot, *where, keys=self._keys)
+        partition, bucket = self.model.others[change["new"]]
+        self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket, self._keys)
         if tuple(self.window) == WHOLE:
             self.picture = as_data(self.model)
         else:

@@ -35,9 +35,11 @@ class Zoomable(Picture):
     def _zoom(self, _: Any) -> None:
         self.draw()
 
-    def tree(self, store: TableStore, snapshot: Snapshot | None, *where: Any) -> LsmPicture:
+    def tree(
+        self, store: TableStore, snapshot: Snapshot | None, partition: str | None = None, bucket: int | None = None
+    ) -> LsmPicture:
         """A bucket's tree (None: the busiest), as far as the window shows it."""
-        return lsm_picture(store, snapshot, *where, keys=self._keys, window=window_of(self.window))
+        return lsm_picture(store, snapshot, partition, bucket, self._keys, window_of(self.window))
 
 
 def window_of(asked: Sequence[float]) -> Window:
