@@ -35,6 +35,10 @@ class Register(ABC):
         """The table's directory."""
         return posixpath.join(self.database_path(name.database), name.table)
 
+    def found_table(self, name: Name) -> str | None:
+        """The directory of a table that is known, or may be where files are the entries; None: the name is not known."""
+        return self.table_path(name) if self.in_files or self.has_table(name) else None
+
     @abstractmethod
     def databases(self) -> list[str]:
         """In order."""

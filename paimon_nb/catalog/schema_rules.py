@@ -12,7 +12,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.data.cast import cast_text
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import BranchDirectory
-from paimon_nb.format.types import Array, DataField, DataType, LocalZonedTimestamp, Map, Multiset, Row, Timestamp
+from paimon_nb.format.types import DataField, is_nano
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.table.merge import MergeSpec
@@ -101,22 +101,9 @@ def _defaults(schema: TableSchema) -> None:
 def _file_format(schema: TableSchema, options: TableOptions) -> None:
     if options.get(opt.FILE_FORMAT) == "avro":
         for field in schema.fields:
-            if _finer_than_avro(field.type):
+            if field.type.holds(is_nano):
                 why = f"Avro has no times finer than microseconds, as in column {field.name!r} ({field.type.bare()})"
                 _refuse(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
-
-
-def _finer_than_avro(t: DataType) -> bool:
-    match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return t.precision > 6
-        case Array() | Multiset():
-            return _finer_than_avro(t.element)
-        case Map():
-            return _finer_than_avro(t.key) or _finer_than_avro(t.value)
-        case Row():
-            return any(_finer_than_avro(f.type) for f in t.fields)
-    return False
 
 
 def _buckets(schema: TableSchema, options: TableOptions) -> None:

@@ -99,9 +99,9 @@ class WarehouseCatalog(Catalog):
         return self.register.tables(database)
 
     def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
-        if not self.register.in_files and not self.register.has_table(name):
+        path = self.register.found_table(name)
+        if path is None:
             raise self._no_table(name)
-        path = self.table_path(name)
         try:
             store = TableStore.open(self._fs_of(name, path), path, branch=name.branch, dynamic=options)
         except TableNotFound:

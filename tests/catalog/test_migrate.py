@@ -13,7 +13,14 @@ import pytest
 from catalog_kit import catalog_options
 
 import paimon_nb
-from paimon_nb.base.errors import CorruptFile, PaimonError, TableNotFound, UnsupportedFormat, UnsupportedOperation
+from paimon_nb.base.errors import (
+    CorruptFile,
+    PaimonError,
+    SchemaMismatch,
+    TableNotFound,
+    UnsupportedFormat,
+    UnsupportedOperation,
+)
 from paimon_nb.base.name import Name
 from paimon_nb.catalog import open_catalog
 
@@ -171,6 +178,19 @@ def test_what_fails_leaves_everything_where_it_was(catalog, options, tmp_path, f
         wb.run("CALL sys.migrate_table('hive', 'd.bad')")
     assert {p: p.read_bytes() for p in where.rglob("*") if p.is_file()} == before
     assert (catalog.tables("d"), catalog.register.kind(Name("d", "bad"))) == ([], "a Hive table of parquet files")
+
+
+def test_a_target_with_other_columns_is_refused(catalog, options, tmp_path):
+    """It stays as it is, and so does the table of Hive."""
+    where = tmp_path / "logs"
+    write(where / "f1", "parquet", rows(1))
+    hive_table(catalog, "logs", "parquet", where)
+    with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
+        wb.run("CREATE TABLE d.other (id INT)")
+        with pytest.raises(SchemaMismatch, match="other columns"):
+            wb.run("CALL sys.migrate_table('hive', 'd.logs', target_table => 'd.other')")
+    assert [p.name for p in where.iterdir()] == ["f1"]
+    assert (catalog.tables("d"), catalog.table(Name("d", "other")).to_arrow().num_rows) == (["other"], 0)
 
 
 def test_only_a_hive_catalog_can(tmp_path):

@@ -17,12 +17,13 @@ from paimon_nb.base.errors import PaimonError, SchemaMismatch, TableNotFound, Un
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.entry import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.register import plain
 from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.data import iter_data_file
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.fs import FileIO, FileStatus, without_scheme
+from paimon_nb.fs import FileIO, FileStatus
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.change import append_change
@@ -57,15 +58,16 @@ def migrate_table(
     _check(entry, source, options)
     made_at = target or Name(source.database, source.table + SUFFIX)
     schema = _schema(entry, options)
+    pieces = _pieces(catalog, entry)
     existed = catalog.register.has_table(made_at)
     if not existed:
         catalog.create_table(made_at, schema)
     table = catalog.table(made_at)
+    fs = catalog._files(table.store.root, *(plain(p.sd.location) for p in (entry, *pieces)))
     moved: list[tuple[str, str]] = []
     try:
         _check_target(table.store, schema)
-        fs = catalog._files(table.store.root, *(_plain(p.sd.location) for p in (entry, *_partitions(catalog, entry))))
-        messages = [_taken(fs, table.store, entry, part, moved) for part in _pieces(catalog, entry)]
+        messages = [_taken(fs, table.store, entry, piece, moved) for piece in pieces]
         # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
         TableCommit(table.store).publish(append_change(messages))
     except BaseException:
@@ -74,7 +76,7 @@ def migrate_table(
         raise
     if delete_origin:
         catalog.register.metastore.change("drop_table", entry.dbName, entry.tableName, False)
-        _tidy(fs, _plain(entry.sd.location))
+        _tidy(fs, plain(entry.sd.location))
     if target is None:
         catalog.rename_table(made_at, source)
     return len(moved)
@@ -134,14 +136,11 @@ def _check_target(store: TableStore, wanted: TableSchema) -> None:
         )
 
 
-def _partitions(catalog: HiveCatalog, entry: Any) -> list[Any]:
-    if not entry.partitionKeys:
-        return []
-    return list(catalog.register.metastore.ask("get_partitions", entry.dbName, entry.tableName, -1))
-
-
 def _pieces(catalog: HiveCatalog, entry: Any) -> list[Any]:
-    return _partitions(catalog, entry) if entry.partitionKeys else [entry]
+    """The entries of the table's partitions; of the table itself when it has none."""
+    if not entry.partitionKeys:
+        return [entry]
+    return list(catalog.register.metastore.ask("get_partitions", entry.dbName, entry.tableName, -1))
 
 
 def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tuple[str, str]]) -> CommitMessage:
@@ -150,7 +149,7 @@ def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tu
     if kind not in _FORMATS:
         raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
     partition = _partition(store, piece) if store.schema.partition_keys else EMPTY_ROW
-    found = [s for s in fs.list(_plain(piece.sd.location)) if not s.name.startswith(("_", "."))]
+    found = [s for s in fs.list(plain(piece.sd.location)) if not s.name.startswith(("_", "."))]
     if piece is entry or store.schema.partition_keys:
         inner = next((s.path for s in found if s.is_dir), None)
         if inner:
@@ -210,7 +209,3 @@ def _tidy(fs: FileIO, folder: str) -> None:
         elif status.name.startswith(("_SUCCESS", ".")) or not status.size:
             fs.delete(status.path)
     fs.delete_empty_dir(folder)
-
-
-def _plain(location: str) -> str:
-    return without_scheme(location).rstrip("/")

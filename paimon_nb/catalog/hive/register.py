@@ -63,7 +63,7 @@ class HiveRegister(Register):
     def database_path(self, name: str) -> str:
         known = self._database(name)
         location = known and self.layout.database_location(known)
-        return _plain(location) if location else super().database_path(name.lower())
+        return plain(location) if location else super().database_path(name.lower())
 
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         from hive_metastore import ttypes
@@ -87,7 +87,6 @@ class HiveRegister(Register):
         return True
 
     def remove_database(self, name: str) -> None:
-
         try:
             # Its directory stays unless it is empty: what lies there and has no name is nobody's to delete.
             self.metastore.change("drop_database", name.lower(), False, False)
@@ -104,7 +103,6 @@ class HiveRegister(Register):
             ) from None
 
     def _database(self, name: str) -> Any | None:
-
         try:
             return self.metastore.ask("get_database", name.lower())
         except NotFound:
@@ -154,16 +152,21 @@ class HiveRegister(Register):
         return None if entry is None or is_paimon(entry) else kind_of(entry)
 
     def table_path(self, name: Name) -> str:
+        return self.found_table(name) or self._default_path(name)
+
+    def found_table(self, name: Name) -> str | None:
         entry = self.entry(name)
-        location = self.layout.location(entry) if entry is not None and is_paimon(entry) else None
-        return _plain(location) if location else self._default_path(name)
+        if entry is None or not is_paimon(entry):
+            return None
+        location = self.layout.location(entry)
+        return plain(location) if location else self._default_path(name)
 
     def _default_path(self, name: Name) -> str:
         return posixpath.join(self.database_path(name.database), name.table.lower())
 
     def new_table_path(self, name: Name, options: Mapping[str, str]) -> str:
         given = options.get(opt.PATH.key)
-        return _plain(given) if given else self._default_path(name)
+        return plain(given) if given else self._default_path(name)
 
     def makes_external(self, options: Mapping[str, str]) -> bool:
         return self._external or wants_external(options)
@@ -283,7 +286,7 @@ def _uri(path: str) -> str:
     return path if "://" in path or path.startswith("file:") else f"file:{path}"
 
 
-def _plain(location: str) -> str:
+def plain(location: str) -> str:
     """As we write it: local paths without a scheme."""
     return without_scheme(location).rstrip("/")
 
