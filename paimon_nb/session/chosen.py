@@ -6,21 +6,13 @@ whatever could be otherwise is left to it, mistakes in the query too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.name import quote
-from paimon_nb.format.types import (
-    Array,
-    DataField,
-    DataType,
-    LocalZonedTimestamp,
-    Map,
-    Multiset,
-    Row,
-    from_arrow_schema,
-)
+from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.computed import computed_columns
 from paimon_nb.session.hints import check_names, scan_partitions
@@ -43,9 +35,53 @@ Rows = tuple["pa.Table", tuple[DataField, ...]]
 """Rows in the types of `format/types`, and the fields that say them."""
 
 
-def chosen_rows(session: Session, query: Query, text: str) -> pa.Table | None:
-    """The rows in the Arrow types of Spark's answers; None: ask Spark."""
-    from paimon_nb.engine.types import to_spark_arrow
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What can be read: the fields are known before the rows are."""
+
+    fields: tuple[DataField, ...]
+    read: Callable[[], pa.Table | None]
+    """Rows for which the condition may hold, with the columns that are asked for at least; None: too many."""
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> _Source:
+        return cls(tuple(from_arrow_schema(rows.schema)), lambda: rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a query makes of rows."""
+
+    selection: Selection
+    fields: tuple[DataField, ...]
+    columns: tuple[str, ...]
+    told: tuple[DataField, ...]
+    """The columns' fields under their names in the result."""
+    order: tuple[tuple[str, Order], ...]
+
+    def of(self, rows: pa.Table) -> Rows:
+        """The result of rows with `fields`."""
+        from paimon_nb.table.scan.evaluate import keep
+
+        asked = self.selection
+        rows = keep(asked.condition, rows, self.fields)
+        if asked.count is not None:
+            return _counted(rows.num_rows, asked.count)
+        for column, order in reversed(self.order):
+            rows = _sorted(rows, column, order)
+        stop = rows.num_rows if asked.limit is None else asked.offset + asked.limit
+        part = rows.slice(asked.offset, max(0, stop - asked.offset)).select(self.columns)
+        return part.rename_columns([f.name for f in self.told]), self.told
+
+
+def _counted(count: int, name: str) -> Rows:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([count], pa.int64())}), (DataField(0, name, Atomic("BIGINT", False)),)
+
+
+def chosen_rows(session: Session, query: Query, text: str) -> Rows | None:
+    """The answer, its columns named as the text says; None: ask Spark."""
     from paimon_nb.sql.selection import selection_of
 
     if len(query.tables) != 1 or not _ours(session, query.tables[0]):
@@ -54,25 +90,12 @@ def chosen_rows(session: Session, query: Query, text: str) -> pa.Table | None:
     if selection is None:
         return None
     try:
-        found = _read(session, query.tables[0], selection)
+        source = _source(session, query.tables[0], selection)
+        answer = source and _answer(selection, source.fields)
+        rows = source.read() if source and answer else None
     except PaimonError:
         return None  # said again, with its place in the text, on the other way
-    if found is None:
-        return None
-    rows, fields = found
-    if selection.count is not None:
-        return _counted(rows.num_rows, selection.count)
-    columns = columns_of(selection, fields)
-    kept = _ordered(rows, selection, fields, columns)
-    if columns is None or kept is None:
-        return None
-    by_name = {f.name: f for f in fields}
-    told = [by_name[c] for c, _ in columns]
-    if any(_has_zone(f.type) for f in told):
-        return None
-    stop = kept.num_rows if selection.limit is None else selection.offset + selection.limit
-    part = kept.slice(selection.offset, max(0, stop - selection.offset)).select([f.name for f in told])
-    return to_spark_arrow(part, told).rename_columns([name for _, name in columns])
+    return answer.of(rows) if answer and rows is not None else None
 
 
 def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:
@@ -104,34 +127,23 @@ def _ours(session: Session, ref: TableRef) -> bool:
     return session.spark_started and not session.spark.catalog.tableExists(quote(ref.parts[0]))
 
 
-def _read(session: Session, ref: TableRef, selection: Selection) -> Rows | None:
-    """All rows for which the condition holds, with the columns that are asked for at least."""
-    from paimon_nb.table.scan.evaluate import keep
-
+def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
+    """The rows of a name, at the moment that it says."""
     check_names(ref.options)
     options = {**ref.options, **travelled(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        rows = global_table(session, found.name)
-        fields = tuple(from_arrow_schema(rows.schema))
-    else:
-        table = found.catalog.table(found.name, session.options_of(found))
-        if found.name.system is not None:
-            rows = table.system(found.name.system, options=options)
-            fields = tuple(from_arrow_schema(rows.schema))
-        else:
-            from paimon_nb.engine.read import decide
+        return _Source.of(global_table(session, found.name))
+    table = found.catalog.table(found.name, session.options_of(found))
+    if found.name.system is not None:
+        return _Source.of(table.system(found.name.system, options=options))
 
-            if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
-                return None
-            chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
-            read = _rows_of(chosen, selection)
-            if read is None:
-                return None
-            rows, fields = read, chosen.fields
-    if not means_the_same(selection.condition, fields):
+    from paimon_nb.engine.read import decide
+
+    if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
         return None
-    return keep(selection.condition, rows, fields), fields
+    chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
+    return _Source(chosen.fields, lambda: _rows_of(chosen, selection))
 
 
 def _rows_of(chosen: Relation, selection: Selection) -> pa.Table | None:
@@ -181,22 +193,20 @@ def _needed(selection: Selection) -> list[str] | None:
     return [*(c for c, _ in selection.columns), *(o.column for o in selection.order), *condition]
 
 
-def _counted(count: int, name: str) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({name: pa.array([count], pa.int64())})
-
-
-def _ordered(
-    rows: pa.Table, selection: Selection, fields: Sequence[DataField], columns: list[tuple[str, str]] | None
-) -> pa.Table | None:
-    """The rows in order; None for an order that is not surely Spark's."""
-    for order in reversed(selection.order):
-        column = _ordering(order, fields, columns or [])
-        if column is None:
-            return None
-        rows = _sorted(rows, column, order)
-    return rows
+def _answer(selection: Selection, fields: tuple[DataField, ...]) -> _Answer | None:
+    """What to do with rows of these fields; None for what would not surely be as in Spark."""
+    if not means_the_same(selection.condition, fields):
+        return None
+    columns = columns_of(selection, fields)
+    if columns is None:
+        return None
+    by_name = {f.name: f for f in fields}
+    told = tuple(replace(by_name[column], name=name) for column, name in columns)
+    if any(f.type.holds(_has_zone) for f in told):
+        return None
+    by = [(_ordering(order, fields, columns), order) for order in selection.order]
+    known = tuple((column, order) for column, order in by if column is not None)
+    return _Answer(selection, fields, tuple(c for c, _ in columns), told, known) if len(known) == len(by) else None
 
 
 def _ordering(order: Order, fields: Sequence[DataField], columns: Sequence[tuple[str, str]]) -> str | None:
@@ -225,13 +235,4 @@ def _one(said: str, fields: Sequence[DataField]) -> str | None:
 
 def _has_zone(t: DataType) -> bool:
     """Whether its values are shown in the session's time zone, which is Spark's to know."""
-    match t:
-        case LocalZonedTimestamp():
-            return True
-        case Array() | Multiset():
-            return _has_zone(t.element)
-        case Map():
-            return _has_zone(t.key) or _has_zone(t.value)
-        case Row():
-            return any(_has_zone(f.type) for f in t.fields)
-    return False
+    return isinstance(t, LocalZonedTimestamp)

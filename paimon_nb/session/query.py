@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import CatalogNotFound, ConfigError, DatabaseNotFound, NameError_, PaimonError, TableNotFound
+from paimon_nb.base.errors import (
+    CatalogNotFound,
+    ConfigError,
+    DatabaseNotFound,
+    InvalidName,
+    NameError_,
+    PaimonError,
+    TableNotFound,
+)
 from paimon_nb.base.name import Name, quote
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.computed import computed_columns, with_computed
@@ -165,7 +173,10 @@ def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
     """The options of the table that a reference names; none of what is no table of ours."""
     if len(ref.parts) == 1 and (ref.parts[0] in session.temporary or ref.parts[0] in session.views):
         return {}
-    return session.table(ref.parts).schema.options if session.exists(ref.parts) else {}
+    try:
+        return session.table(ref.parts).schema.options
+    except (TableNotFound, DatabaseNotFound, CatalogNotFound, InvalidName):
+        return {}
 
 
 def _of_partitions(

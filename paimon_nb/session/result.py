@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.format.types import DataField
+    from paimon_nb.session.state import Session
     from paimon_nb.session.stream_jobs import StreamJob
     from paimon_nb.session.stream_sql import LiveResult
 
@@ -46,6 +48,14 @@ class Result:
 def of_frame(frame: DataFrame) -> Result:
     """The answer of Spark."""
     return Result("rows", _frame=frame)
+
+
+def of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
+    """Rows that were read without Spark, in the types of `format/types`; told in Spark's, whoever asks."""
+    from paimon_nb.engine.frames import from_arrow
+    from paimon_nb.engine.types import to_spark_arrow
+
+    return Result("rows", arrow=to_spark_arrow(rows, fields), later=lambda: from_arrow(session.spark, rows, fields))
 
 
 def rows(

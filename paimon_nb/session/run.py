@@ -44,7 +44,7 @@ from paimon_nb.session import admin, change, definition, insert, merge, settings
 from paimon_nb.session.chosen import chosen_rows
 from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
-from paimon_nb.session.result import Result, of_frame
+from paimon_nb.session.result import Result, of_frame, of_rows
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_sql import stop_job
 
@@ -65,9 +65,9 @@ def _query(job: Job, statement: Query) -> Result:
         from paimon_nb.session.stream_sql import select
 
         return select(job, statement)
-    rows = None if job.params else chosen_rows(job.session, statement, job.text)
-    if rows is not None:
-        return Result("rows", arrow=rows, later=lambda: run_query(job.session, statement, job.text, {}))
+    chosen = None if job.params else chosen_rows(job.session, statement, job.text)
+    if chosen is not None:
+        return of_rows(job.session, *chosen)
     return of_frame(run_query(job.session, statement, job.text, job.params))
 
 

@@ -47,6 +47,7 @@ def _rows(random: random.Random, keys: list[int]) -> pa.Table:
 HERE = [
     "SELECT * FROM t",
     "SELECT s AS name, K, t.d FROM t WHERE k < 20",
+    "SELECT s, k, s FROM t",
     "SELECT x.n FROM t AS x WHERE x.n IN (1, 2) AND NOT (s = 'a' OR s IS NULL)",
     "SELECT k FROM t WHERE s LIKE '%b%' OR d >= 1.25",
     "SELECT k FROM t WHERE n NOT BETWEEN -1 AND 2",
@@ -89,6 +90,14 @@ def answered_here(wb: paimon_nb.Workbench, text: str) -> bool:
     return chosen_rows(wb.session, query, text) is not None
 
 
+def asked_of_spark(wb: paimon_nb.Workbench, text: str) -> pa.Table:
+    from paimon_nb.session.query import run_query
+    from paimon_nb.sql import parse
+
+    (query,) = parse(text)
+    return run_query(wb.session, query, text, {}).toArrow()
+
+
 def test_what_is_answered_without_spark(wb):
     scene(wb, 10)
     here = [text for text in [*HERE, *SPARKS] if answered_here(wb, text)]
@@ -127,16 +136,30 @@ def test_spark_answers_the_same(swb):
     scene(swb)
     assert swb.spark
     for text in HERE:
-        result = swb.run(text)
-        ours = result.arrow if text not in LEFT_TO_SPARK else result.frame.toArrow()
-        theirs = result.frame.toArrow()
-        assert ours.schema.names == theirs.schema.names, text
-        assert [str(t) for t in ours.schema.types] == [str(t) for t in theirs.schema.types], text
-        listed = [list(map(str, rows.to_pylist())) for rows in (ours, theirs)]
-        assert listed[0] == listed[1] if "ORDER BY" in text else sorted(listed[0]) == sorted(listed[1]), text
+        result, theirs = swb.run(text), asked_of_spark(swb, text)
+        for ours in [result.frame.toArrow(), *([result.arrow] if text not in LEFT_TO_SPARK else [])]:
+            assert ours.schema.names == theirs.schema.names, text
+            assert [str(t) for t in ours.schema.types] == [str(t) for t in theirs.schema.types], text
+            listed = [list(map(str, pairs(rows))) for rows in (ours, theirs)]
+            assert listed[0] == listed[1] if "ORDER BY" in text else sorted(listed[0]) == sorted(listed[1]), text
     swb.spark.range(3).toDF("k").createOrReplaceTempView("t")
     assert swb.run("SELECT * FROM t").arrow is None  # a view of Spark's goes first
     swb.spark.catalog.dropTempView("t")
+
+
+def pairs(rows: pa.Table) -> list[tuple]:
+    """Rows by position: a result may have a name twice."""
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+
+@pytest.mark.spark
+def test_the_frame_of_an_answer_is_that_answer(swb):
+    """However the session and the table went on before somebody asked for it."""
+    assert swb.spark
+    swb.run("CREATE TABLE t (k INT); INSERT INTO t VALUES (1); CREATE DATABASE other; CREATE TABLE other.t (k INT)")
+    result = swb.run("SELECT k FROM t")
+    swb.run("INSERT INTO t VALUES (2); USE other")
+    assert [r.k for r in result.frame.collect()] == result.arrow.column("k").to_pylist() == [1]
 
 
 def test_a_table_that_lost_its_last_row(wb):
