@@ -15,8 +15,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.engine.types import is_nano
-from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar
+from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar, is_nano
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.predicate import (
     And,

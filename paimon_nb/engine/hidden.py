@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.engine.hidden_since import hidden_since
+from paimon_nb.engine.hidden_since import by_file, hidden_since
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, kv_columns, read_data_file
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
@@ -136,11 +136,7 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
         single, several = _by_group(seen, spec)
         shown[alive[single]] = True
         several = alive[several]
-    rows = {}
-    for number, file in enumerate(files):
-        part = ~shown[starts[number] : starts[number + 1]]
-        if part.any():
-            rows[file.file_name] = part
+    rows = by_file(files, ~shown, starts)
     made = _made(store, split, spec, files, several, owner, starts)
     return Hidden(rows, (made,) if made is not None else ())
 

@@ -38,20 +38,26 @@ def hidden_since(
         if have is None:
             return None
         at = np.searchsorted(have, keys)
-        at = at[at < len(have)][have[at[at < len(have)]] == keys[at < len(have)]]
+        inside = at < len(have)
+        at, wanted = at[inside], keys[inside]
+        at = at[have[at] == wanted]
         if len(at):
             mask = known[file.file_name].copy() if file.file_name in known else np.zeros(file.row_count, bool)
             mask[at] = True
             out[file.file_name] = mask
     hidden = np.ones(kv.num_rows, bool)
     hidden[winners(kv, spec)] = False
-    start = 0
-    for file, table in zip(new, tables, strict=True):
-        part = hidden[start : start + table.num_rows]
-        start += table.num_rows
-        if part.any():
-            out[file.file_name] = part
-    return out
+    return out | by_file(new, hidden, np.cumsum([0, *(t.num_rows for t in tables)]))
+
+
+def by_file(files: Sequence[DataFile], hidden: np.ndarray, starts: np.ndarray) -> dict[str, np.ndarray]:
+    """File name -> bool per physical row, cut out of one array for all; files that hide nothing are left out.
+
+    Args:
+        starts: per file its first position in `hidden`, and the length of that at the end.
+    """
+    parts = {f.file_name: hidden[a:b] for f, a, b in zip(files, starts, starts[1:], strict=False)}
+    return {name: part for name, part in parts.items() if part.any()}
 
 
 def _ascending(kv: pa.Table, name: str, *, sort: bool = False) -> np.ndarray | None:

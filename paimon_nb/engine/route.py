@@ -14,7 +14,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.engine.types import is_nano
 from paimon_nb.format.data import format_of
 from paimon_nb.format.types import (
     Array,
@@ -30,6 +29,7 @@ from paimon_nb.format.types import (
     Timestamp,
     VarBinary,
     VarChar,
+    is_nano,
 )
 from paimon_nb.table.imported import is_imported
 

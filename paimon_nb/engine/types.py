@@ -36,6 +36,7 @@ from paimon_nb.format.types import (
     VarBinary,
     VarChar,
     arrow_type,
+    is_nano,
 )
 
 if TYPE_CHECKING:
@@ -49,11 +50,6 @@ SPARK_VARIANT = pa.struct(
 
 
 _BATCH_ROWS = 1 << 16
-
-
-def is_nano(t: DataType) -> bool:
-    """True for timestamps that Spark can only hold as text."""
-    return isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > NANO_DIGITS
 
 
 # -- schemas
@@ -236,7 +232,7 @@ def _to_spark(array: pa.Array, t: DataType) -> pa.Array:
             # Under a NULL the children hold something: PySpark casts the struct and refuses NULL in a required child.
             return _rebuild_struct(array, SPARK_VARIANT, [lambda a: a.fill_null(b"")] * 2)
         case Array() | Map() | Multiset() | Row():
-            return _nested(array, target, [lambda a, c=c: _to_spark(a, c) for c in _children(t)])
+            return _nested(array, target, [lambda a, c=c: _to_spark(a, c) for c in t.children])
     return array.cast(target)
 
 
@@ -258,7 +254,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         case Atomic(name="VARIANT"):
             return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
         case Array() | Map() | Multiset() | Row():
-            children = [lambda a, c=c: _from_spark(a, c, zone, where) for c in _children(t)]
+            children = [lambda a, c=c: _from_spark(a, c, zone, where) for c in t.children]
             return _nested(array, target, children)
     try:
         return array.cast(target)
@@ -294,19 +290,6 @@ def _parse_nanos(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Arra
             hint=f"the column is {t}; Spark gives it as text 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn'",
             column=where,
         ) from None
-
-
-def _children(t: DataType) -> list[DataType]:
-    match t:
-        case Array():
-            return [t.element]
-        case Map():
-            return [t.key, t.value]
-        case Multiset():
-            return [t.element, Atomic("INT", False)]
-        case Row():
-            return [f.type for f in t.fields]
-    return []
 
 
 def _nested(array: pa.Array, target: pa.DataType, convert: list[Callable[[pa.Array], pa.Array]]) -> pa.Array:

@@ -13,6 +13,7 @@ from paimon_nb.base.errors import CorruptFile, PaimonError, SnapshotNotFound
 from paimon_nb.base.redact import redact_options
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.overview import (
+    LAST_COMMITS,
     Stored,
     Tile,
     bounds_of,
@@ -157,7 +158,7 @@ class Inspector:
         return Facts(
             str(self.table.name), _said(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
             kind=kind_of(store), tiles=self._calm(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
-            svg=self._calm(lambda: strip_svg(timeline(store).commits), ""), looks=looks_of(self.table),
+            svg=self._calm(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), looks=looks_of(self.table),
         )  # fmt: skip
 
     def _columns(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:

@@ -45,11 +45,14 @@ class TimelineModel:
     branches: tuple[str, ...] = ()
 
 
-def timeline(store: TableStore) -> TimelineModel:
-    """Read the history. Tags of expired snapshots stand in it, too: they can be read."""
+def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
+    """Read the history, or the newest snapshots of it. Tags of expired snapshots stand in it, too: they can be read."""
     tags: dict[int, list[str]] = {}
-    snapshots = {s.id: s for s in store.snapshots.all()}
+    snapshots = {s.id: s for s in store.snapshots.all(last)}
+    oldest = min(snapshots, default=0) if last is not None and len(snapshots) >= last else 0
     for tag in store.tags.all():
+        if tag.snapshot.id < oldest:
+            continue
         tags.setdefault(tag.snapshot.id, []).append(tag.name)
         snapshots.setdefault(tag.snapshot.id, tag.snapshot)
     readers: dict[int, list[str]] = {}

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import Span
 from paimon_nb.sql.json_functions import JSON_FUNCTIONS
 from paimon_nb.sql.moments import epoch, moved, part, read_timestamp, rounded, whole_seconds
-from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, called, renamed, with_argument
+from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, call_span, called, renamed, with_argument
 from paimon_nb.sql.tokens import Token
 
 
@@ -20,13 +19,13 @@ def _truncated(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         return []
     number, places = given[0], given[1] if len(given) > 1 else "0"
     down, up = f"floor({number}, {places})", f"ceil({number}, {places})"
-    return [(Span(name.start, bracket[-1].stop), f"(CASE WHEN ({number}) < 0 THEN {up} ELSE {down} END)")]
+    return [(call_span(name, bracket), f"(CASE WHEN ({number}) < 0 THEN {up} ELSE {down} END)")]
 
 
 def _random(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """RAND_INTEGER([seed,] bound)."""
     *seed, bound = arguments(text, bracket) or ["1"]
-    return [(Span(name.start, bracket[-1].stop), f"CAST(floor(rand({', '.join(seed)}) * ({bound})) AS INT)")]
+    return [(call_span(name, bracket), f"CAST(floor(rand({', '.join(seed)}) * ({bound})) AS INT)")]
 
 
 def _matches(pattern: str) -> Rewrite:
@@ -42,7 +41,7 @@ def _sliced(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     a, size = given[0], f"size({given[0]})"
     first, last = (f"CASE WHEN {i} < 0 THEN {size} + {i} + 1 ELSE {i} END" for i in (given[1], (*given, size)[2]))
     first = f"greatest({first}, 1)"
-    return [(Span(name.start, bracket[-1].stop), f"slice({a}, {first}, greatest({last} - {first} + 1, 0))")]
+    return [(call_span(name, bracket), f"slice({a}, {first}, greatest({last} - {first} + 1, 0))")]
 
 
 def _extracted(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -51,7 +50,7 @@ def _extracted(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     if len(given) not in (2, 3):
         return []
     said = f"IF(({given[0]}) RLIKE ({given[1]}), regexp_extract({given[0]}, {given[1]}, {(*given, '0')[2]}), NULL)"
-    return [(Span(name.start, bracket[-1].stop), said)]
+    return [(call_span(name, bracket), said)]
 
 
 def _group_window(kind: str, part: str) -> Rewrite:
@@ -65,7 +64,7 @@ def _group_window(kind: str, part: str) -> Rewrite:
         function = "session_window" if kind == "SESSION" else "window"
         said = f"{function}({given[0]}, {', '.join(spans)})"
         said += {"": "", "START": ".start", "END": ".end", "ROWTIME": ".end - INTERVAL '0.001' SECOND"}[part]
-        return [(Span(name.start, bracket[-1].stop), said)]
+        return [(call_span(name, bracket), said)]
 
     return rewrite
 
@@ -74,7 +73,7 @@ def _of_all(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """GREATEST and LEAST are NULL when one of their arguments is."""
     given = arguments(text, bracket)
     null = " OR ".join(f"({a}) IS NULL" for a in given)
-    return [(Span(name.start, bracket[-1].stop), f"IF({null}, NULL, {name.text}({', '.join(given)}))")] if given else []
+    return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(given)}))")] if given else []
 
 
 FUNCTION_EDITS: Mapping[str, Rewrite] = {

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paimon_nb.plan import Span
 from paimon_nb.sql.casts import spark_type_text
-from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, arguments_of, rebuilt
+from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, arguments_of, call_span, rebuilt
 from paimon_nb.sql.tokens import Token
 
 _CLAUSES = ("NULL", "ERROR", "DEFAULT", "EMPTY", "WITH", "WITHOUT", "TRUE", "FALSE", "UNKNOWN")
@@ -35,7 +34,7 @@ def value(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     missing = _default(text, clauses, "EMPTY" if mode == "lax" else "ERROR")  # a lax path finds nothing in broken text
     if missing:
         said = f"coalesce({said}, IF(({document}) IS NULL, NULL, {missing}))"
-    return [(Span(name.start, bracket[-1].stop), said)]
+    return [(call_span(name, bracket), said)]
 
 
 def query(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -55,7 +54,7 @@ def query(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         )
     elif kind:
         said = f"CASE WHEN {said} RLIKE '^[\\\\[{{]' AND {kind} THEN {said} END"
-    return [(Span(name.start, bracket[-1].stop), said)]
+    return [(call_span(name, bracket), said)]
 
 
 def exists(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -67,7 +66,7 @@ def exists(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     found = f"get_json_object({document}, {path})"
     if _SIMPLE_PATH.fullmatch(path[1:-1]):  # which finds a null, too
         found = f"try_variant_get(try_parse_json({document}), {path}, 'variant')"
-    return [(Span(name.start, bracket[-1].stop), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
+    return [(call_span(name, bracket), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
 
 
 def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
@@ -112,16 +111,14 @@ def _default(text: Said, clauses: Sequence[Token], when: str) -> str:
 def as_text(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_STRING(x)."""
     given = arguments(text, bracket)
-    return [(Span(name.start, bracket[-1].stop), _text(given[0]))] if len(given) == 1 else []
+    return [(call_span(name, bracket), _text(given[0]))] if len(given) == 1 else []
 
 
 def array(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are left out unless told otherwise."""
     members, null = _members(text, bracket, "ABSENT")
     said = [_text(text[m[0].start : m[-1].stop], null) for m in members]
-    return [
-        (Span(name.start, bracket[-1].stop), f"{_ARRAY}concat_ws(',', {', '.join(said)}), ']')" if said else "'[]'")
-    ]
+    return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(said)}), ']')" if said else "'[]'")]
 
 
 def object_(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -131,9 +128,7 @@ def object_(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     if not all(pairs):
         return []
     said = [f"concat({_text(key)}, ':', {_text(v, null)})" for key, v in pairs]  # type: ignore[misc]
-    return [
-        (Span(name.start, bracket[-1].stop), f"{_OBJECT}concat_ws(',', {', '.join(said)}), '}}')" if said else "'{}'")
-    ]
+    return [(call_span(name, bracket), f"{_OBJECT}concat_ws(',', {', '.join(said)}), '}}')" if said else "'{}'")]
 
 
 def object_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -144,7 +139,7 @@ def object_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Ed
         return []
     said = f"map_from_entries(collect_list(struct({pair[0]}, {pair[1]})))"
     said = said if null == "NULL" else f"map_filter({said}, (__k, __v) -> __v IS NOT NULL)"
-    return [(Span(name.start, bracket[-1].stop), f"to_json({said})")]
+    return [(call_span(name, bracket), f"to_json({said})")]
 
 
 def array_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -153,7 +148,7 @@ def array_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edi
     if len(members) != 1 or null == "NULL":
         return []
     said = text[members[0][0].start : members[0][-1].stop]
-    return [(Span(name.start, bracket[-1].stop), f"to_json(collect_list({said}))")]
+    return [(call_span(name, bracket), f"to_json(collect_list({said}))")]
 
 
 def _members(text: Said, bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:

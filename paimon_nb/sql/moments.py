@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paimon_nb.plan import Span
-from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, called, renamed
+from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, call_span, called, renamed
 from paimon_nb.sql.tokens import Token
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
@@ -43,7 +43,7 @@ def rounded(up: bool) -> Rewrite:
             # Of months and weeks Flink looks at the day only: noon of the first is the first.
             moment = day if unit in _MONTHS or unit == "WEEK" else t
             to = f"CASE WHEN {moment} > {floor} THEN {following} ELSE {floor} END"
-        return [(Span(name.start, bracket[-1].stop), f"({t} - ({t} - {to}))")]
+        return [(call_span(name, bracket), f"({t} - ({t} - {to}))")]
 
     return rewrite
 
@@ -72,7 +72,7 @@ def part(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     if len(inner) < 3 or inner[1].upper != "FROM" or inner[0].upper not in _PARTS:
         return []
     t = f"({text[inner[2].start : inner[-1].stop]})"
-    return [(Span(name.start, bracket[-1].stop), _PARTS[inner[0].upper].replace("{0}", t))]
+    return [(call_span(name, bracket), _PARTS[inner[0].upper].replace("{0}", t))]
 
 
 # -- what both say and Flink means otherwise
@@ -98,10 +98,10 @@ def moved(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     kind, count = ("DAY", _DAYS[unit]) if unit in _DAYS else ("MONTH", _MONTHS[unit])
     times = given[1] if count == 1 else f"{count} * ({given[1]})"
     said = f"(({given[2]}) + CAST(INTERVAL '1' {kind} * ({times}) AS INTERVAL {kind}))"
-    return [(Span(name.start, bracket[-1].stop), said)]
+    return [(call_span(name, bracket), said)]
 
 
 def read_timestamp(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """TO_TIMESTAMP(text[, format]) has no zone, and is NULL where the text is no time."""
     given = ", ".join(arguments(text, bracket))
-    return [(Span(name.start, bracket[-1].stop), f"CAST(try_to_timestamp({given}) AS TIMESTAMP_NTZ)")]
+    return [(call_span(name, bracket), f"CAST(try_to_timestamp({given}) AS TIMESTAMP_NTZ)")]

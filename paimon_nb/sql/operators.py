@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.plan import Span
+from paimon_nb.sql.rewrite import Edit
 from paimon_nb.sql.tokens import Token
 
-Edit = tuple[Span, str]
 Rewrite = Callable[[str, Sequence[Token], int], list[Edit]]
 """(text, all tokens, the operator's place among them) -> edits."""
 _BRACKETS = {"(": ")", "[": "]"}

@@ -28,6 +28,11 @@ Rewrite = Callable[[Said, Token, Sequence[Token]], list[Edit]]
 """(the text, the function's name, its bracket with both brackets) -> edits; [] leaves the call as it is."""
 
 
+def call_span(name: Token, bracket: Sequence[Token]) -> Span:
+    """From the function's name to its closing bracket."""
+    return Span(name.start, bracket[-1].stop)
+
+
 def renamed(new: str) -> Rewrite:
     """Another name, same arguments."""
 
@@ -55,7 +60,7 @@ def called(template: str) -> Rewrite:
         out = said[0] + "".join(
             text[spans[i].start : spans[i].stop] + s for i, s in zip(wanted, said[2::2], strict=True)
         )
-        return [(Span(name.start, bracket[-1].stop), out)]
+        return [(call_span(name, bracket), out)]
 
     return rewrite
 

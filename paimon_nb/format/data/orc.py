@@ -234,16 +234,7 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
 
 
 def _has_ltz(t: DataType) -> bool:
-    match t:
-        case LocalZonedTimestamp():
-            return True
-        case Row():
-            return any(_has_ltz(f.type) for f in t.fields)
-        case Array() | Multiset():
-            return _has_ltz(t.element)
-        case Map():
-            return _has_ltz(t.key) or _has_ltz(t.value)
-    return False
+    return t.holds(lambda inner: isinstance(inner, LocalZonedTimestamp))
 
 
 def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:

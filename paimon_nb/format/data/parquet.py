@@ -16,13 +16,9 @@ from paimon_nb.format.data.int96 import raw_metadata
 from paimon_nb.format.data.memory import BROKEN, to_memory, without_columns
 from paimon_nb.format.data.row_filter import RowFilter, Span
 from paimon_nb.format.types import (
-    Array,
     DataField,
     DataType,
     LocalZonedTimestamp,
-    Map,
-    Multiset,
-    Row,
     Timestamp,
     arrow_schema,
 )
@@ -182,13 +178,4 @@ def in_memory(table: pa.Table, fields: Sequence[DataField], path: str) -> pa.Tab
 
 def has_time(t: DataType) -> bool:
     """Whether a type is or holds a TIMESTAMP or TIMESTAMP_LTZ."""
-    match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return True
-        case Row():
-            return any(has_time(f.type) for f in t.fields)
-        case Array() | Multiset():
-            return has_time(t.element)
-        case Map():
-            return has_time(t.key) or has_time(t.value)
-    return False
+    return t.holds(lambda inner: isinstance(inner, Timestamp | LocalZonedTimestamp))

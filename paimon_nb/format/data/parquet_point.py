@@ -7,8 +7,10 @@ memory, which Arrow then decodes, whatever its encoding. Source: parquet-format 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -241,19 +243,8 @@ def _equal_range(values: pa.Array, wanted: Any) -> tuple[int, int]:
             return 0, 0
         at = numbers.dtype.type(wanted)
         return int(np.searchsorted(numbers, at, "left")), int(np.searchsorted(numbers, at, "right"))
-    return _bisect(values, wanted, after=False), _bisect(values, wanted, after=True)
-
-
-def _bisect(values: pa.Array, wanted: str, *, after: bool) -> int:
-    low, high = 0, len(values)
-    while low < high:
-        middle = (low + high) // 2
-        value = values[middle].as_py()
-        if value < wanted or (after and value == wanted):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    text = methodcaller("as_py")
+    return bisect_left(values, wanted, key=text), bisect_right(values, wanted, key=text)
 
 
 # -- the rows

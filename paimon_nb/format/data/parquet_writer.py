@@ -23,6 +23,7 @@ from paimon_nb.format.types import (
     Row,
     Timestamp,
     arrow_type,
+    is_nano,
 )
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
@@ -61,7 +62,7 @@ class ParquetWriter:
         self._group_bytes = max(1, min(_GROUP_BYTES_MAX, block or _GROUP_BYTES_MAX))
         self._pending: list[pa.Table] = []
         self._pending_bytes = self._flushed_bytes = self._pending_rows = 0
-        self._patch = FooterPatch(sink) if any(_has_int96(f.type) for f in fields) else None
+        self._patch = FooterPatch(sink) if any(f.type.holds(is_nano) for f in fields) else None
         self._sink = self._patch or sink
         raw = options.raw
         page = raw.get("parquet.page.size")
@@ -216,19 +217,6 @@ def _nested(name: str, t: DataType, owner: int, depth: int, field_id: int) -> pa
 
 def _int32(value: int) -> int:
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
-
-
-def _has_int96(t: DataType) -> bool:
-    match t:
-        case Timestamp() | LocalZonedTimestamp():
-            return t.precision > 6
-        case Row():
-            return any(_has_int96(f.type) for f in t.fields)
-        case Array() | Multiset():
-            return _has_int96(t.element)
-        case Map():
-            return _has_int96(t.key) or _has_int96(t.value)
-    return False
 
 
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:

@@ -97,10 +97,11 @@ class SnapshotDirectory:
             last = self._last = (data, Snapshot.from_json(data, path))
         return last[1]
 
-    def all(self) -> list[Snapshot]:
-        """Every snapshot that is still there, ascending."""
+    def all(self, last: int | None = None) -> list[Snapshot]:
+        """Every snapshot that is still there, or the newest `last` of them, ascending."""
         out = []
-        for snapshot_id in self.ids():
+        ids = self.ids()
+        for snapshot_id in ids if last is None else ids[-last:]:
             try:
                 out.append(self.get(snapshot_id))
             except SnapshotNotFound:

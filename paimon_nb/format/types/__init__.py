@@ -19,6 +19,7 @@ from paimon_nb.format.types.types import (
     Timestamp,
     VarBinary,
     VarChar,
+    is_nano,
 )
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "arrow_type",
     "from_arrow_schema",
     "from_arrow_type",
+    "is_nano",
     "parse_type",
     "parse_type_json",
 ]

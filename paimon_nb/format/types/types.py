@@ -5,6 +5,7 @@ Source: Paimon `types/*Type.java` (asSQLString, serializeJson); format reference
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -24,6 +25,15 @@ class DataType:
     @property
     def nullable(self) -> bool:
         raise NotImplementedError
+
+    @property
+    def children(self) -> tuple[DataType, ...]:
+        """The types of what a value is made of; () for all but arrays, maps, multisets and rows."""
+        return ()
+
+    def holds(self, what: Callable[[DataType], bool]) -> bool:
+        """Whether something is true of this type, or of one at any depth inside it."""
+        return what(self) or any(child.holds(what) for child in self.children)
 
     def with_nullable(self, nullable: bool) -> Self:
         """The same type with another nullability."""
@@ -202,6 +212,11 @@ class LocalZonedTimestamp(_Precise):
     __str__ = DataType.__str__
 
 
+def is_nano(t: DataType) -> bool:
+    """Whether it is a timestamp finer than microseconds: Avro has none, Parquet stores INT96, to Spark it is text."""
+    return isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision > 6
+
+
 @dataclass(frozen=True, slots=True)
 class Array(DataType):
     """ARRAY<element>."""
@@ -216,6 +231,10 @@ class Array(DataType):
     @property
     def nullable(self) -> bool:
         return self.is_nullable
+
+    @property
+    def children(self) -> tuple[DataType, ...]:
+        return (self.element,)
 
     def bare(self) -> str:
         return f"ARRAY<{self.element}>"
@@ -241,6 +260,10 @@ class Multiset(DataType):
     def nullable(self) -> bool:
         return self.is_nullable
 
+    @property
+    def children(self) -> tuple[DataType, ...]:
+        return (self.element, Atomic("INT", False))
+
     def bare(self) -> str:
         return f"MULTISET<{self.element}>"
 
@@ -265,6 +288,10 @@ class Map(DataType):
     @property
     def nullable(self) -> bool:
         return self.is_nullable
+
+    @property
+    def children(self) -> tuple[DataType, ...]:
+        return (self.key, self.value)
 
     def bare(self) -> str:
         return f"MAP<{self.key}, {self.value}>"
@@ -314,6 +341,10 @@ class Row(DataType):
     @property
     def nullable(self) -> bool:
         return self.is_nullable
+
+    @property
+    def children(self) -> tuple[DataType, ...]:
+        return tuple(f.type for f in self.fields)
 
     def bare(self) -> str:
         return "ROW<" + ", ".join(map(str, self.fields)) + ">"

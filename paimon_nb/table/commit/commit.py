@@ -5,7 +5,6 @@ Source: format reference, section 3; behaviour reference, section 11.
 
 from __future__ import annotations
 
-import logging
 import random
 import time
 import uuid
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitError, CommitGaveUp, PaimonError, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -23,9 +22,9 @@ from paimon_nb.table.commit.change import Change, append_change, compact_change
 from paimon_nb.table.commit.memory import check_last_commit, remember, spend, spent
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
+from paimon_nb.table.commit.watch import tell_added
 from paimon_nb.table.store import TableStore
 
-log = logging.getLogger(__name__)
 sleep: Callable[[float], None] = time.sleep
 """Replaceable by tests that count retries instead of waiting for them."""
 
@@ -170,7 +169,7 @@ class TableCommit:
             outcome = try_commit(store, latest, change, terms)
             if outcome.published is not Published.LOST:
                 remember(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
-                self._tell(change)
+                tell_added(store, {e.partition for e in change.entries if e.kind == ADD})
                 return [outcome.snapshot.id]
             tries += 1
             seconds = time.monotonic() - started
@@ -184,15 +183,6 @@ class TableCommit:
                 )
             sleep(pauses.after(tries))
             store.check_identity()
-
-    def _tell(self, change: Change) -> None:
-        """The snapshot is published: a watcher that cannot be reached does not take it back."""
-        if self.store.watcher is None:
-            return
-        try:
-            self.store.watcher.added(self.store, {e.partition for e in change.entries if e.kind == ADD})
-        except (PaimonError, OSError) as error:
-            log.warning("%s: the catalog was not told of new partitions, CALL sys.repair: %s", self.store.name, error)
 
     def _tidy(self, identifier: int) -> None:
         from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room

@@ -130,8 +130,9 @@ class BucketCompaction:
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
         """Merge the runs chunk by chunk; rows go to `out` (None: they stay where they are), changes to a changelog."""
         sizes = [sum(f.file_size for f in run.files) for run in runs]
+        total = sum(sizes)
         streams = [
-            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, size / sum(sizes)))
+            self.expiry.filtered(stream(self.store, self.partition, self.bucket, run, self.vectors, size / total))
             for run, size in zip(runs, sizes, strict=True)
         ]
         levels = [run.level for run in runs]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, PaimonError, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.change import Change
 from paimon_nb.table.commit.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change
+from paimon_nb.table.commit.watch import tell_dropped
 from paimon_nb.table.maintain.partition_time import partition_time
 from paimon_nb.table.store import TableStore
-
-log = logging.getLogger(__name__)
 
 
 def truncate(store: TableStore) -> int | None:
@@ -45,11 +43,7 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> in
         return change
 
     made = TableCommit(store).publish(plan)
-    if store.watcher is not None:
-        try:
-            store.watcher.dropped(store, gone)
-        except (PaimonError, OSError) as error:  # the partitions are gone; what lists them may come later
-            log.warning("%s: the catalog was not told of dropped partitions: %s", store.name, error)
+    tell_dropped(store, gone)
     return made
 
 

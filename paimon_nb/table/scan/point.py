@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.format.data import RowFilter, may_have_rows
+from paimon_nb.format.data import may_have_rows
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.format.types import DataField, arrow_type
+from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import Key, key_decoder, key_order
 from paimon_nb.table.scan.bind import bind
@@ -27,7 +27,7 @@ from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.incremental import parse_incremental
 from paimon_nb.table.scan.plan import ScanPlan, Vectors, is_independent, select, vectors_of, visible_levels
 from paimon_nb.table.scan.predicate import Compare, Predicate, all_of, conjuncts
-from paimon_nb.table.scan.prune import file_schema
+from paimon_nb.table.scan.prune import file_schema, types_alike
 from paimon_nb.table.scan.read import schema_and_system
 from paimon_nb.table.scan.splits import Split, pack_bucket
 from paimon_nb.table.scan.travel import Latest, parse_travel
@@ -115,19 +115,14 @@ class KeyFinder:
             schemas.add(file.schema_id)
             members = groups.setdefault((entry.partition, entry.bucket, entry.total_buckets), [])
             members.append((self._key(file.min_key), self._key(file.max_key), file))
-        if not all(self._keys_alike(schema_id) for schema_id in schemas):
-            return None
+        keys = (*store.schema.primary_keys, *store.schema.bucket_keys)
+        if not all(types_alike(store, schema_id, keys) for schema_id in schemas):
+            return None  # they hash and order keys otherwise
         buckets: dict[bytes, list[_Bucket]] = {}
         for (partition, number, total), members in groups.items():
             buckets.setdefault(partition, []).append(_Bucket(number, total, tuple(members)))
         self._known = _Files(snapshot, buckets, vectors_of(store, snapshot))
         return self._known
-
-    def _keys_alike(self, schema_id: int) -> bool:
-        """Whether files of a schema hash and order keys as the table does today."""
-        old = {f.id: f.type.with_nullable(True) for f in file_schema(self.store, schema_id).fields}
-        now = [self._fields[k] for k in (*self.store.schema.primary_keys, *self.store.schema.bucket_keys)]
-        return all(old.get(f.id) == f.type.with_nullable(True) for f in now)
 
     def _splits(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
         store, schema = self.store, self.store.schema
@@ -160,11 +155,8 @@ class KeyFinder:
 
     def _may_hold(self, partition: bytes, bucket: int, file: DataFile, on_key: Predicate) -> bool:
         stored = file_schema(self.store, file.schema_id)
-        keep = self._filter(stored.fields, on_key)
+        keep = file_filter(on_key, self.store.schema.key_fields, stored.fields)
         if keep is None:
             return True
         path = self.store.data_path(partition, bucket, file)
         return may_have_rows(self.store.fs, path, schema_and_system(stored), keep)
-
-    def _filter(self, stored: Sequence[DataField], on_key: Predicate) -> RowFilter | None:
-        return file_filter(on_key, self.store.schema.key_fields, stored)

@@ -6,7 +6,7 @@ else a whole bucket is left out or nothing. Source: format reference, section 14
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 import numpy as np
@@ -233,12 +233,15 @@ class _WantedBuckets:
     def _hashes_alike(self, file: DataFile) -> bool:
         """A bucket column that had another type when the file was written hashed otherwise."""
         if file.schema_id not in self._same_types:
-            old = {f.id: f.type for f in file_schema(self.store, file.schema_id).fields}
-            fields = [self.store.schema.field(n) for n in self.store.schema.bucket_keys]
-            self._same_types[file.schema_id] = all(
-                f.id in old and old[f.id].with_nullable(True) == f.type.with_nullable(True) for f in fields
-            )
+            self._same_types[file.schema_id] = types_alike(self.store, file.schema_id, self.store.schema.bucket_keys)
         return self._same_types[file.schema_id]
+
+
+def types_alike(store: TableStore, schema_id: int, columns: Iterable[str]) -> bool:
+    """Whether files of a schema hold these columns of the table in the types that they have today."""
+    old = {f.id: f.type.with_nullable(True) for f in file_schema(store, schema_id).fields}
+    now = [store.schema.field(name) for name in columns]
+    return all(old.get(f.id) == f.type.with_nullable(True) for f in now)
 
 
 def file_schema(store: TableStore, schema_id: int) -> TableSchema:
