@@ -15,6 +15,7 @@ from paimon_nb.format.snapshot import BranchDirectory
 from paimon_nb.format.types import DataField, is_nano
 from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
+from paimon_nb.table.external import external_paths
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate import AGGREGATES
 from paimon_nb.table.scan import parse_travel
@@ -55,6 +56,7 @@ def check_schema(schema: TableSchema) -> None:
         _append_only(options)
     _times(schema, options)
     _row_tracking(schema, options)
+    external_paths(options)
 
 
 def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:

@@ -27,8 +27,10 @@ from paimon_nb.catalog.schema_rules import check_fallback, check_schema
 from paimon_nb.catalog.vectors import check_vectors
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
+from paimon_nb.options import TableOptions
 from paimon_nb.plan.ddl import Change
 from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.external import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -117,6 +119,8 @@ class WarehouseCatalog(Catalog):
         if missing:
             schema = schema.with_options({**schema.options, **missing})
         check_schema(schema)
+        for root in roots_outside(TableOptions(schema.options)):
+            self.fs.exists(root)  # raises where the catalog does not allow the place
         if self._made(name, schema):
             return True
         if if_not_exists:

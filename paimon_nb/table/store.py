@@ -18,6 +18,7 @@ from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapsh
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+from paimon_nb.table.external import Chooser, external_paths
 
 _LOOKS = 3
 
@@ -194,10 +195,8 @@ class TableStore:
     def statistics_path(self, name: str) -> str:
         return f"{self.root}/statistics/{name}"
 
-    def index_path(self, entry: IndexEntry | str) -> str:
-        """Path of a deletion-vector, hash or global index file, from its entry or its bare name."""
-        if isinstance(entry, str):
-            return f"{self.root}/index/{entry}"
+    def index_path(self, entry: IndexEntry) -> str:
+        """Path of a deletion-vector, hash or global index file."""
         if entry.external_path:
             return entry.external_path
         if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR):
@@ -230,10 +229,8 @@ class TableStore:
         name = "bucket-postpone" if bucket == POSTPONE_BUCKET else f"bucket-{bucket}"
         return f"{self.partition_dir(partition)}/{name}"
 
-    def data_path(self, partition: bytes, bucket: int, file: DataFile | str) -> str:
-        """Path of a data or changelog file, from its entry or its bare name."""
-        if isinstance(file, str):
-            return f"{self.bucket_dir(partition, bucket)}/{file}"
+    def data_path(self, partition: bytes, bucket: int, file: DataFile) -> str:
+        """Path of a data or changelog file."""
         return file.external_path or f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
 
     def extra_paths(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
@@ -244,6 +241,27 @@ class TableStore:
     def paths_of(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
         """Path of a data or changelog file, then those of its sidecars."""
         return [self.data_path(partition, bucket, file), *self.extra_paths(partition, bucket, file)]
+
+    def new_path(self, partition: bytes, bucket: int, name: str) -> tuple[str, str | None]:
+        """(path of a new data or changelog file, what its entry has to say of it).
+
+        The second is None for a file inside the table: its place follows from its name.
+        """
+        folder = self.bucket_dir(partition, bucket)
+        if self._outside is None:
+            return f"{folder}/{name}", None
+        path = self._outside(folder.removeprefix(f"{self.root}/"), name)
+        return path, path
+
+    def new_index_path(self, partition: bytes, bucket: int, name: str) -> tuple[str, str | None]:
+        """The same for an index file of a bucket."""
+        if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR):
+            return self.new_path(partition, bucket, name)
+        return f"{self.root}/index/{name}", None
+
+    @cached_property
+    def _outside(self) -> Chooser | None:
+        return external_paths(self.options)
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:
         """A fresh unique name: kind 'data', 'changelog', 'index', 'manifest', 'manifest-list', 'index-manifest', 'stat'."""

@@ -22,7 +22,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "sequence": ("no", "ascending", "descending"),
     "stats": ("truncate(16)", "full", "counts", "none"),
     "codec": ("zstd", "none", "snappy"),
-    "more": ("plain", "thin", "index", "manifests", "evolved", "branch-free"),
+    "more": ("plain", "thin", "index", "manifests", "evolved", "outside", "beside"),
 }
 Choice = dict[str, str]
 Row = dict[str, Any]
@@ -39,6 +39,8 @@ class Case:
 
     name: str
     choice: Choice
+    away: str = ""
+    """A root outside the warehouse, for tables that keep their files there."""
 
     @property
     def keyed(self) -> bool:
@@ -79,6 +81,15 @@ class Case:
                 out["data-file.thin-mode"] = "true"
             case "index":
                 out |= {"file-index.bloom-filter.columns": "s", "file-index.bitmap.columns": "v"}
+            case "outside":
+                out |= {
+                    "data-file.external-paths": f"{self.away}/{self.name}/1,{self.away}/{self.name}/2",
+                    "data-file.external-paths.strategy": "round-robin",
+                    "index-file-in-data-file-dir": "true",
+                    "data-file.path-directory": "below",
+                }
+            case "beside":
+                out["index-file-in-data-file-dir"] = "true"
             case "manifests":
                 out |= {
                     "manifest.format": "orc" if c["format"] == "orc" else "avro",
@@ -178,7 +189,7 @@ def makes_sense(c: Choice) -> bool:
     return not (hidden and c["compaction"] == "never")  # level 0 would stay invisible
 
 
-def cases(count: int, seed: int = 7) -> list[Case]:
+def cases(count: int, seed: int = 7, away: str = "") -> list[Case]:
     """`count` tables: greedily those that bring the most pairs of choices not seen yet."""
     dice = random.Random(seed)
     pool: list[Choice] = []
@@ -193,7 +204,7 @@ def cases(count: int, seed: int = 7) -> list[Case]:
         best = max(candidates, key=lambda c: len(_pairs(c) - seen))
         pool.remove(best)
         seen |= _pairs(best)
-        out.append(Case(f"m{len(out):03d}", best))
+        out.append(Case(f"m{len(out):03d}", best, away))
     return out
 
 

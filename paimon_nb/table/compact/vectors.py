@@ -55,7 +55,8 @@ class BucketVectors:
             return [], self._entries
         name = self.store.new_file_name("index")
         version = 2 if self.store.options.get(opt.DELETION_VECTORS_BITMAP64) else 1
-        size, ranges = write_deletion_vectors(self.store.fs, self.store.index_path(name), self._vectors, version)
+        path, told = self.store.new_index_path(self.partition, self.bucket, name)
+        size, ranges = write_deletion_vectors(self.store.fs, path, self._vectors, version)
         entry = IndexEntry(
             partition=self.partition,
             bucket=self.bucket,
@@ -64,6 +65,6 @@ class BucketVectors:
             file_size=size,
             row_count=len(self._vectors),
             dv_ranges=tuple(ranges),
-            external_path=None,
+            external_path=told,
         )
         return [entry], self._entries

@@ -78,7 +78,8 @@ class DynamicBuckets:
 
     def _write(self, message: CommitMessage, hashes: np.ndarray) -> IndexEntry:
         name = self.store.new_file_name("index")
-        size = write_hash_index(self.store.fs, self.store.index_path(name), hashes)
+        path, told = self.store.new_index_path(message.partition, message.bucket, name)
+        size = write_hash_index(self.store.fs, path, hashes)
         return IndexEntry(
             partition=message.partition,
             bucket=message.bucket,
@@ -87,7 +88,7 @@ class DynamicBuckets:
             file_size=size,
             row_count=len(hashes),
             dv_ranges=None,
-            external_path=None,
+            external_path=told,
         )
 
     def _partition(self, partition: bytes) -> _Partition:

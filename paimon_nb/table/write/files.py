@@ -67,6 +67,8 @@ class _Rolling:
     done: list[DataFile] = field(default_factory=list)
     _writer: DataWriter | None = None
     _name: str = ""
+    _path: str = ""
+    _told_path: str | None = None
     _index: FileIndexWriter = field(default_factory=lambda: FileIndexWriter(()))
 
     def __enter__(self) -> Self:
@@ -102,7 +104,7 @@ class _Rolling:
         if self._writer is not None:
             self._writer.abort()
             self._writer = None
-            self.store.fs.delete(self.store.data_path(partition, bucket, self._name))
+            self.store.fs.delete(self._path)
         for file in self.done:
             for path in self.store.paths_of(partition, bucket, file):
                 self.store.fs.delete(path)
@@ -112,10 +114,10 @@ class _Rolling:
         options = self.store.options
         extension = file_extension(options, self.place.level, changelog=self.place.changelog)
         self._name = self.store.new_file_name(kind, extension)
-        path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
+        self._path, self._told_path = self.store.new_path(self.place.partition, self.place.bucket, self._name)
         self._index = FileIndexWriter(index_specs(options, self.store.schema.fields))
         self._writer = open_data_writer(
-            self.store.fs, path, self._fields(), options, self.place.level, changelog=self.place.changelog
+            self.store.fs, self._path, self._fields(), options, self.place.level, changelog=self.place.changelog
         )
         self._begin()
 
@@ -123,11 +125,10 @@ class _Rolling:
         assert self._writer is not None
         written = self._writer.close()
         self._writer = None
-        self.done.append(self._describe(written.size))
+        self.done.append(replace(self._describe(written.size), external_path=self._told_path))
         index = self._index.finish()
         if index is not None:
-            path = self.store.data_path(self.place.partition, self.place.bucket, self._name)
-            embedded, extra = place_index(self.store, path, index)
+            embedded, extra = place_index(self.store, self._path, index)
             self.done[-1] = replace(self.done[-1], embedded_index=embedded, extra_files=extra)
 
     # what key-value and plain files do differently
@@ -213,7 +214,6 @@ class KeyValueFiles(_Rolling):
             embedded_index=None,
             file_source=self.place.source,
             value_stats_cols=cols,
-            external_path=None,
             first_row_id=None,
             write_cols=None,
         )
@@ -266,7 +266,6 @@ class AppendFiles(_Rolling):
             embedded_index=None,
             file_source=self.place.source,
             value_stats_cols=cols,
-            external_path=None,
             first_row_id=None,
             write_cols=tuple(f.name for f in self._fields()) if self.tracked else None,
         )

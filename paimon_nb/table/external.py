@@ -1,0 +1,81 @@
+"""Where new files go when a table keeps them outside of its directory. Knows roots and names, no table.
+
+The entry of a file tells its path, so only the writer decides. Source: Paimon `fs/ExternalPathProvider.java` and the classes
+beside it; format reference, section 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import zlib
+from collections.abc import Callable, Sequence
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+
+Chooser = Callable[[str, str], str]
+"""(directory below a root, file name) -> path."""
+
+
+def roots_outside(options: TableOptions) -> tuple[str, ...]:
+    """The directories that a table's new files go below; () for a table that keeps its files.
+
+    Raises:
+        BadOptionValue: a root without a scheme, or none left for the scheme that is asked for.
+    """
+    strategy = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY)
+    said = options.names(opt.DATA_FILE_EXTERNAL_PATHS)
+    if strategy == "none" or not said:
+        return ()
+    for root in said:
+        if ":/" not in root:
+            raise _bad(f"{root!r} has no scheme", "write file:///path or s3://bucket/path")
+    roots = tuple(root.rstrip("/") for root in said)
+    if strategy == "specific-fs":
+        scheme = options.get(opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS) or ""
+        roots = tuple(r for r in roots if r.partition(":")[0].lower() == scheme.lower())
+        if not roots:
+            key = opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS.key
+            raise _bad(f"no root has the scheme {scheme!r}", f"set '{key}' to the scheme of one of them")
+    return roots
+
+
+def external_paths(options: TableOptions) -> Chooser | None:
+    """Chooses a path for each new file; None for a table that keeps its files.
+
+    Raises:
+        BadOptionValue: as `roots_outside`, or weights that do not fit.
+    """
+    strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), roots_outside(options)
+    if not roots:
+        return None
+    weights = _weights(options, roots) if strategy == "weight-robin" else None
+    if weights is not None:
+        return lambda below, name: f"{random.choices(roots, weights)[0]}/{below}/{name}"
+    first = random.randrange(len(roots))
+    turn = itertools.cycle(roots[first:] + roots[:first])
+    if strategy == "entropy-inject":
+        return lambda below, name: f"{next(turn)}/{below}/{_spread(name)}/{name}"
+    return lambda below, name: f"{next(turn)}/{below}/{name}"
+
+
+def _weights(options: TableOptions, roots: Sequence[str]) -> list[int] | None:
+    said = options.names(opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS)
+    if not said or len(roots) < 2:
+        return None
+    if len(said) != len(roots) or not all(w.isdecimal() and int(w) > 0 for w in said):
+        key = opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS.key
+        raise _bad(f"'{key}' = '{','.join(said)}' does not fit {len(roots)} roots", "give each a whole number above 0")
+    return [int(w) for w in said]
+
+
+def _spread(name: str) -> str:
+    """Directories made of 20 bits of the name's checksum: object stores divide their load by prefix."""
+    bits = f"{zlib.crc32(name.encode()) & 0xFFFFF:020b}"
+    return "/".join((bits[:4], bits[4:8], bits[8:12], bits[12:]))
+
+
+def _bad(why: str, hint: str) -> BadOptionValue:
+    return BadOptionValue(f"{why}: '{opt.DATA_FILE_EXTERNAL_PATHS.key}'", hint=hint)
