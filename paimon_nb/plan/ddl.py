@@ -201,6 +201,18 @@ class SetWatermark(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class SetComputed(Change):
+    """ADD or MODIFY c AS expression, a column that no file has. `how`: 'add', 'modify'."""
+
+    how: str
+    name: str
+    expression: str
+    comment: str | None = None
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RenameTable(Change):
     new_name: Parts
 

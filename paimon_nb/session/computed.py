@@ -62,10 +62,13 @@ def computed_options(
 
     Raises: SqlAnalysisError: an expression that Spark cannot compute from the stored columns.
     """
-    from paimon_nb.engine.errors import spark_errors
-    from paimon_nb.engine.types import fields_of_spark, spark_schema
+    from pyspark.sql import functions as F
 
-    rows = spark.createDataFrame([], spark_schema(tuple(stored)))
+    from paimon_nb.engine.errors import spark_errors
+    from paimon_nb.engine.types import fields_of_spark, spark_type
+
+    rows = spark.range(0).select(*(F.lit(None).cast(spark_type(f.type)).alias(f.name) for f in stored))
+    as_they_are = {f.name: f.type for f in stored}
     out: dict[str, str] = {}
     for n, column in enumerate(columns, first):
         if column.computed is None:
@@ -73,7 +76,8 @@ def computed_options(
         said = in_spark(column.computed)
         with spark_errors(column.computed):
             (field,) = fields_of_spark(rows.selectExpr(f"{said} AS c").schema)
-        told = {"name": column.name, "expr": column.computed, "data-type": str(field.type), "comment": column.comment}
+        kind = as_they_are.get(column.computed.strip("`"), field.type)  # Spark knows no TIMESTAMP(3)
+        told = {"name": column.name, "expr": column.computed, "data-type": str(kind), "comment": column.comment}
         out |= {f"schema.{n}.{k}": v for k, v in told.items() if v is not None}
     return out
 

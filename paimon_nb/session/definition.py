@@ -42,12 +42,13 @@ from paimon_nb.plan import (
 )
 from paimon_nb.session import temporary
 from paimon_nb.session.computed import computed_columns, computed_options
+from paimon_nb.session.computed_changes import as_stored_changes
 from paimon_nb.session.partition import constants
 from paimon_nb.session.query import run_query
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.spark_catalogs import with_store_settings
 from paimon_nb.session.stream_plan import no_rows_of_endless
-from paimon_nb.session.watermark import as_option_changes, watermark_options
+from paimon_nb.session.watermark import as_option_changes, refuse_to_lose_its_column, watermark_options
 
 if TYPE_CHECKING:
     from paimon_nb.session.run import Job
@@ -190,9 +191,8 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     if definition.watermark is None:
         return made
     types = {f.name: str(f.type) for f in made.fields}
-    computed = {c.name for c in definition.columns if c.computed is not None}
-    if definition.watermark.column in computed:  # streams of a table read what is stored
-        return made
+    if any(c.computed is not None and c.name == definition.watermark.column for c in definition.columns):
+        return made  # its type is known when Spark was asked: `_computed`
     return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
 
 
@@ -204,7 +204,11 @@ def _computed(job: Job, definition: TableDef, schema: TableSchema) -> dict[str, 
         raise SchemaMismatch(f"two columns are called {twice[0]!r}", hint="rename the computed one")
     columns = [c for c in definition.columns if not c.virtual]
     inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
-    return computed_options(job.session.spark, columns, schema.fields, first=inherited)
+    options = computed_options(job.session.spark, columns, schema.fields, first=inherited)
+    types = {c.name: c.type for c in computed_columns(options)}
+    if definition.watermark is not None and definition.watermark.column in types:
+        options |= watermark_options(definition.watermark, types)
+    return options
 
 
 def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
@@ -303,7 +307,9 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
         raise
     done: list[str] = []
     snapshots: list[tuple[str, int]] = []
-    changes = as_option_changes(statement.changes, table.schema)
+    refuse_to_lose_its_column(statement.changes, table.schema)
+    stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
+    changes = as_option_changes(stored, table.schema, computed)
     schema_changes = [c for c in changes if is_schema_change(c)]
     if schema_changes:
         schema = found.catalog.alter_table(found.name, schema_changes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import Change, ResetOptions, SetOptions, SetWatermark, Watermark
+from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -29,8 +29,10 @@ def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[st
     return {COLUMN: watermark.column, EXPRESSION: watermark.expression, TYPE: kind}
 
 
-def as_option_changes(changes: Sequence[Change], schema: TableSchema) -> list[Change]:
-    """`changes` with those of a watermark said as changes of options.
+def as_option_changes(
+    changes: Sequence[Change], schema: TableSchema, computed: Mapping[str, str] | None = None
+) -> list[Change]:
+    """`changes` with those of a watermark said as changes of options. computed: types of computed columns, by name.
 
     Raises: SchemaChangeError: a second watermark, or none where one is changed.
     """
@@ -48,6 +50,15 @@ def as_option_changes(changes: Sequence[Change], schema: TableSchema) -> list[Ch
         if change.watermark is None:
             out.append(ResetOptions((COLUMN, EXPRESSION, TYPE)))
         else:
-            types = {f.name: str(f.type) for f in schema.fields}
+            types = {**{f.name: str(f.type) for f in schema.fields}, **(computed or {})}
             out.append(SetOptions(watermark_options(change.watermark, types)))
     return out
+
+
+def refuse_to_lose_its_column(changes: Sequence[Change], schema: TableSchema) -> None:
+    """Raise `SchemaChangeError` if the watermark's column is dropped or renamed."""
+    of = schema.options.get(COLUMN)
+    if of is None or any(isinstance(c, SetWatermark) for c in changes):
+        return
+    if any(isinstance(c, DropColumn | RenameColumn) and c.path == (of,) for c in changes):
+        raise SchemaChangeError(f"the watermark is told by column {of!r}", hint="ALTER TABLE ... DROP WATERMARK first")

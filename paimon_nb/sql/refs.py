@@ -331,7 +331,8 @@ class _Walk:
         if token.kind == "param":
             self.found.parameters.append(token.text[1:])
         if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
-            self.found.flink_edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
+            edits = self.found.edits if token.flink else self.found.flink_edits
+            edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
         self.found.edits += operator_edits(c.text, c.tokens, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]

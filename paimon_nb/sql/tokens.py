@@ -1,4 +1,8 @@
-"""The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated."""
+"""The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated.
+
+In Spark's texts a backslash takes the next character with it, in Flink's it is a letter like others. A cell that only ends
+when it is read Flink's way (`SPLIT_INDEX(path, '\\', 1)`) is read so; all others are read Spark's way.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,20 @@ from dataclasses import dataclass
 
 from paimon_nb.base.errors import SqlSyntaxError
 
-_LEX = re.compile(
-    r"""
+_SPARK_TEXT = r"""[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*\""""
+_FLINK_TEXT = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\""""
+_PATTERN = r"""
     (?P<space>\s+|--[^\n]*)
   | (?P<hint>/\*\+(?:[^*]|\*(?!/))*\*/)
   | (?P<comment>/\*(?:[^*]|\*(?!/))*\*/)
-  | (?P<string>[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?"(?:[^"\\]|\\.|"")*")
+  | (?P<string>TEXT)
   | (?P<quoted>`(?:[^`]|``)*`)
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|bd|[LlSsYyDdFf])?(?![\w$])|\d+)
   | (?P<word>[^\W\d][\w$]*|\d[\w$]*)
   | (?P<op><=>|=>|->|::|<>|!=|<=|>=|==|\|\||[-+*/%=<>(),.;:!\[\]{}?&|^~@\#$])
   | (?P<junk>.)
-    """,
-    re.X | re.S,
-)
+    """
+_LEX, _LEX_FLINK = (re.compile(_PATTERN.replace("TEXT", t), re.X | re.S) for t in (_SPARK_TEXT, _FLINK_TEXT))
 _OPEN = {"'": "string", '"': "string", "`": "quoted name", "/": "comment"}
 
 
@@ -34,6 +38,8 @@ class Token:
     stop: int
     upper: str
     """Upper-case text of words and operators, '' for everything else: keywords compare against it."""
+    flink: bool = False
+    """A text whose backslashes are letters."""
 
     @property
     def name(self) -> str:
@@ -45,7 +51,8 @@ class Token:
         """The content of a string literal."""
         raw = self.text[1:] if self.text[0] in "rR" else self.text
         edge = raw[0]
-        return raw[1:-1].replace(edge * 2, edge).replace("\\" + edge, edge)
+        inner = raw[1:-1].replace(edge * 2, edge)
+        return inner if self.flink else inner.replace("\\" + edge, edge)
 
     @property
     def is_name(self) -> bool:
@@ -58,10 +65,23 @@ def tokens(text: str) -> list[Token]:
     Raises:
         SqlSyntaxError: an unfinished string, name or comment, or a character that SQL does not have.
     """
+    try:
+        return _tokens(text, _LEX)
+    except SqlSyntaxError:
+        if "\\'" not in text:
+            raise
+        try:
+            return _tokens(text, _LEX_FLINK)
+        except SqlSyntaxError:
+            pass
+        raise
+
+
+def _tokens(text: str, lex: re.Pattern[str]) -> list[Token]:
     out: list[Token] = []
     position, end = 0, len(text)
     while position < end:
-        match = _LEX.match(text, position)
+        match = lex.match(text, position)
         assert match is not None
         kind = match.lastgroup or "junk"
         start, position = position, match.end()
@@ -81,7 +101,7 @@ def tokens(text: str) -> list[Token]:
             out.append(Token("param", text[start:position], start, position, ""))
             continue
         upper = piece.upper() if kind in ("word", "op") else ""
-        out.append(Token(kind, piece, start, position, upper))
+        out.append(Token(kind, piece, start, position, upper, lex is _LEX_FLINK and kind == "string"))
     return out
 
 

@@ -147,6 +147,17 @@ def test_wrong_values_are_errors(raw, option):
     assert raised.value.hint
 
 
+@pytest.mark.parametrize("value", ["false", "true", "FALSE", "1"])
+def test_the_switch_of_dictionaries_takes_what_java_takes(value):
+    """An Integer by Java's list of options, a boolean to the writer that reads it."""
+    assert validate_table_options({"parquet.enable.dictionary": value}) == []
+
+
+def test_the_switch_of_dictionaries_is_no_word():
+    with pytest.raises(BadOptionValue, match="true or false"):
+        validate_table_options({"parquet.enable.dictionary": "off"})
+
+
 def test_a_format_may_be_written_in_capitals():
     assert validate_table_options({"file.format": "ORC", "file.compression": "ZSTD"}) == []
     assert TableOptions({"file.format": "ORC"}).get(opt.FILE_FORMAT) == "orc"

@@ -13,18 +13,16 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
-from document_blocks import BEFORE, IN_BATCH, LEFT, OUTCOMES
-from document_stage import Stage, blocks
+from document_blocks import OUTCOMES
+from document_stage import blocks
+from document_walk import Step, Walk, left_here, quoted, rows_here
 
-from paimon_nb.base.errors import SqlSyntaxError
-from paimon_nb.plan import Call, CreateCatalog, CreateTable, Query, ResetOption, SetOption, Statement
+from paimon_nb.plan import Call, CreateCatalog, CreateTable, Query, Statement
 from paimon_nb.sql import parse
 
 MADE = "fields, partition_keys, primary_keys, options, `comment`"
@@ -32,57 +30,30 @@ MADE = "fields, partition_keys, primary_keys, options, `comment`"
 ANSWERS = Path(__file__).with_name("flink_documents.json")
 
 
-class Script(Stage):
+class Script(Walk):
     """Writes down what a stage would do."""
 
     def __init__(self, place: Path) -> None:
-        self.place = place
+        super().__init__(place)
         self.catalogs: set[str] = set()
-        self.broker, self.mariadb = SimpleNamespace(address="kafka:9092"), SimpleNamespace(port=3306)
 
     def document(self, folder: Path, name: str) -> Iterator[str]:
         yield f"CREATE CATALOG start{name} WITH ('type' = 'paimon', 'warehouse' = '{self.place}/start{name}')"
         yield f"USE CATALOG start{name}"
-        for line, (language, text) in sorted(blocks(folder, name).items()):
-            if language == "sql":
-                yield from self.lines(name, line, self.local(text))
-            else:
-                yield from self.before(name, line, 0)
+        for step in self.steps(folder, name):
+            if step.kind == "left":
+                yield f"-- @q q{step.key}\n{step.text}"
+            elif step.statement is not None:
+                yield from self.room(step.statement)
+                yield from self.said(step, step.statement)
 
-    def lines(self, name: str, line: int, text: str) -> Iterator[str]:
-        try:
-            statements = parse(text)
-        except SqlSyntaxError:
+    def said(self, step: Step, statement: Statement) -> Iterator[str]:
+        if step.kind == "prepare":
+            yield step.text
             return
-        for number, statement in enumerate(statements):
-            yield from self.before(name, line, number)
-            outcome = OUTCOMES[name][line][number]
-            if outcome in ("waits", "refused") or isinstance(statement, SetOption | ResetOption):
-                continue
-            yield from self.room(statement)
-            one, key = text[statement.span.start : statement.span.stop], f"{name}_{line}_{number}"
-            yield (f"-- @q q{key}\n" if isinstance(statement, Query | Call) else f"-- @s q{key}\n") + one
-            if isinstance(statement, CreateTable) and not statement.temporary:
-                yield f"-- @q t{key}\nSELECT {MADE} FROM {quoted(_schemas(statement.name))}"
-        if (name, line) in LEFT and not LEFT[name, line].startswith("SHOW"):
-            yield f"-- @q q{name}_{line}_left\n{quoted(LEFT[name, line])}"
-
-    def before(self, name: str, line: int, number: int) -> Iterator[str]:
-        for part in re.split(r"(COMMITS \w+(?:\.\w+)* \d+)", self.local(BEFORE.get((name, line, number), ""))):
-            if part.startswith("COMMITS"):
-                _, table, count = part.split()
-                yield from (
-                    f"INSERT INTO {table} (user_id, name, age) VALUES ({i}, 'n{i}', {i})"
-                    for i in range(1, int(count) + 1)
-                )
-            elif part.strip(" ;\n"):
-                for statement in parse(part):
-                    if isinstance(statement, ResetOption):
-                        continue
-                    yield from self.room(statement)
-                    yield part[statement.span.start : statement.span.stop].replace(
-                        "WITH ('warehouse'", "WITH ('type' = 'paimon', 'warehouse'"
-                    )
+        yield (f"-- @q q{step.key}\n" if isinstance(statement, Query | Call) else f"-- @s q{step.key}\n") + step.text
+        if isinstance(statement, CreateTable) and not statement.temporary:
+            yield f"-- @q t{step.key}\nSELECT {MADE} FROM {quoted(_schemas(statement.name))}"
 
     def room(self, statement: Statement) -> Iterator[str]:
         if isinstance(statement, CreateTable):
@@ -143,12 +114,10 @@ def compared(answers: dict[str, Any], tables: dict[str, dict[str, Any]]) -> dict
         name, line, number = key.split("_")
         outcome = OUTCOMES[name][int(line)][int(number)]
         flink = answers["answers"].get(key)
-        if key in IN_BATCH:
-            same[key] = IN_BATCH[key] == flink
-        elif flink == [["Success"]]:  # Spark's columns tell more, when there is something to tell
+        if flink == [["Success"]]:  # Spark's columns tell more, when there is something to tell
             same[key] = isinstance(outcome, list)
         elif flink is not None:
-            same[key] = [[str(v) if isinstance(v, Decimal) else v for v in row] for row in outcome] == flink
+            same[key] = rows_here(key) == flink
         elif key in answers["tables"]:
             same[key] = plain(tables[key]) == plain(answers["tables"][key])
         else:
@@ -161,14 +130,7 @@ def _left(answers: dict[str, Any], name: str, line: str) -> bool:
     flink = answers["answers"].get(f"{name}_{line}_left")
     if flink is None or any(k.startswith(f"{name}_{line}_") for k in answers["not taken"]):
         return True
-    outcome = OUTCOMES[name][int(line)]
-    rows = outcome[outcome.index("->") + 1]
-    return [[str(v) if isinstance(v, Decimal) else v for v in row] for row in rows] == flink
-
-
-def quoted(query: str) -> str:
-    """Flink wants `t$files` in backticks."""
-    return re.sub(r"(\w+)\.(\w+\$\w+)|(\w+\$\w+)", lambda m: f"{m[1]}.`{m[2]}`" if m[1] else f"`{m[3]}`", query)
+    return left_here(name, line) == flink
 
 
 def compare(folder: Path) -> dict[str, bool]:

@@ -132,7 +132,6 @@ def test_changes_of_a_table_in_other_words():
         ("INSERT INTO t REPLACE WHERE a = 1 SELECT 2", "REPLACE", "INSERT OVERWRITE"),
         ("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED", "PRIMARY", "another one"),
         ("ALTER TABLE t DROP CONSTRAINT k", "CONSTRAINT", "another one"),
-        ("ALTER TABLE t ADD (half AS id / 2)", ")", "VIEW"),
         ("ALTER TABLE t RECOVER PARTITIONS", "RECOVER", "nothing to recover"),
         ("ALTER TABLE t SET LOCATION '/x'", "LOCATION", "RENAME TO"),
         ("ALTER TABLE t PARTITION (d = 1) RENAME TO PARTITION (d = 2)", "PARTITION", "DROP PARTITION"),

@@ -23,6 +23,11 @@ def _modes_by_level(pairs: dict[str, str]) -> str | None:
     return levels_of()(pairs) or next((why for why in map(stats_mode, pairs.values()) if why), None)
 
 
+def _switch(value: str) -> str | None:
+    """Java types this option Integer and never reads it so: Parquet's own reader wants a boolean, and takes numbers as true."""
+    return None if value.lower() in ("true", "false") or value.lstrip("-").isdecimal() else "it is true or false"
+
+
 ASYNC_FILE_WRITE = boolean("async-file-write", True, "write files with async IO")
 CHANGELOG_FILE_COMPRESSION = text(
     "changelog-file.compression", None, "codec of changelog files; as data files unless set", check=among(CODECS)
@@ -70,7 +75,12 @@ METADATA_STATS_MODE = text(
 METADATA_STATS_MODE_PER_LEVEL = mapping(
     "metadata.stats-mode.per.level", "statistics mode by level of the tree", check=_modes_by_level
 )
-PARQUET_ENABLE_DICTIONARY = integer("parquet.enable.dictionary", None, "dictionary switch")
+PARQUET_ENABLE_DICTIONARY = text(
+    "parquet.enable.dictionary",
+    None,
+    "'false' writes no dictionaries; else columns whose values come again have one",
+    check=_switch,
+)
 TARGET_FILE_ROW_NUM = long("target-file-row-num", LONG_MAX, "rows at which a data file rolls", check=at_least(1))
 TARGET_FILE_SIZE = memory(
     "target-file-size",

@@ -20,6 +20,7 @@ from paimon_nb.plan import (
     RenameTag,
     ResetOptions,
     SetComment,
+    SetComputed,
     SetOptions,
     SetWatermark,
     Span,
@@ -89,8 +90,10 @@ def _add(cursor: Cursor) -> list[Change]:
             return SetWatermark("add", _watermark(cursor))
         exists = cursor.take("IF", "NOT", "EXISTS")
         read: Column = column(cursor, path=True)
-        if read.computed is not None or read.virtual:
-            cursor.refuse(f"{'.'.join(read.path)} is computed; a table keeps what is stored", "compute it in the query, or in a CREATE TEMPORARY VIEW")  # fmt: skip
+        if read.virtual:
+            cursor.refuse(f"{'.'.join(read.path)} is metadata of a source; a table keeps what is stored", "leave it out, or name a stored column")  # fmt: skip
+        if read.computed is not None:
+            return _computed(cursor, "add", read)
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
 
     return _one_or_list(cursor, one)
@@ -105,10 +108,19 @@ def _modify(cursor: Cursor) -> list[Change]:
         if cursor.sees("WATERMARK", "FOR"):
             return SetWatermark("modify", _watermark(cursor))
         read = column(cursor, path=True)
+        if read.computed is not None:
+            return _computed(cursor, "modify", read)
         nullable = "NOT NULL" not in read.type.upper()
         return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
 
     return _one_or_list(cursor, one)
+
+
+def _computed(cursor: Cursor, how: str, read: Column) -> SetComputed:
+    """ADD or MODIFY c AS expression."""
+    if len(read.path) > 1:
+        cursor.refuse("only whole columns are computed", "name the column without a dot")
+    return SetComputed(how, read.path[0], read.computed or "", read.comment, read.first, read.after)
 
 
 def _alter_column(cursor: Cursor) -> list[Change]:

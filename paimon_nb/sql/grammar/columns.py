@@ -35,9 +35,12 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
     name = cursor.parts("column") if path else (cursor.name("column"),)
     cursor.take(":")
     if cursor.take("AS"):
-        expression = cursor.balanced(",", "COMMENT")
+        expression = cursor.balanced(",", "COMMENT", *(("FIRST", "AFTER") if path else ()))
         out = Column(name, "", computed=cursor.text_of(expression))
         out.comment = cursor.string() if cursor.take("COMMENT") else None
+        if path:
+            out.first = cursor.take("FIRST")
+            out.after = cursor.name("column") if not out.first and cursor.take("AFTER") else None
         return out
     out = Column(name, sql_type(cursor))
     not_null = False

@@ -39,7 +39,9 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
     tables = tuple(found.tables) if found.whole else with_needs(cursor.text, span, found.tables, found.edits)
-    if any("\\" in by for _, by in found.flink_edits):  # a text with a backslash means another one in Flink
+    if any(
+        "\\" in by for _, by in [*found.flink_edits, *found.edits]
+    ):  # a text with a backslash means another one in Flink
         tables = tuple(replace(t, filter=None) for t in tables)
     if places:
         tables = tuple(replace(t, places=places) for t in tables)
