@@ -23,7 +23,7 @@ from paimon_nb.procedures.procedure import (
     table_argument,
 )
 from paimon_nb.table.cluster import Order
-from paimon_nb.table.compact import idle_partitions
+from paimon_nb.table.compact import clusters, idle_partitions
 from paimon_nb.table.table import Table
 
 
@@ -47,7 +47,7 @@ def _compact(
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
-        full = compact_strategy != "minor"
+        full = _is_full(target, compact_strategy)
         done = run_compaction(target, context.spark, partitions=chosen, full=full, buckets=_buckets(buckets))
     commit_note(context, target, done.snapshots)
     if not done.snapshots:
@@ -71,6 +71,11 @@ def _partitions(
 def _check_strategy(text: str | None) -> None:
     if text not in (None, "full", "minor"):
         raise BadOptionValue(f"compact_strategy cannot be {text!r}", hint="use full or minor")
+
+
+def _is_full(target: Table, strategy: str | None) -> bool:
+    """Unless it is said: full, but not where a table is clustered little by little."""
+    return strategy == "full" or (strategy is None and not clusters(target.store))
 
 
 def _buckets(text: str | None) -> set[int] | None:
@@ -102,7 +107,7 @@ COMPACT: Procedure = Procedure(
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
         Argument("where", doc="condition on partition columns"),
         Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
-        Argument("compact_strategy", doc="full or minor"),
+        Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
         Argument("buckets", doc="bucket numbers"),
     ),
     _compact,
@@ -131,7 +136,7 @@ def _compact_database(
             try:
                 idle = partition_idle_time if table.partition_keys else None
                 chosen = _partitions(table, None, None, idle)
-                whole = compact_strategy != "minor"
+                whole = _is_full(table, compact_strategy)
                 commit_note(
                     context, table, run_compaction(table, context.spark, partitions=chosen, full=whole).snapshots
                 )
@@ -152,7 +157,7 @@ COMPACT_DATABASE = Procedure(
         Argument("excluding_tables", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),
         Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
-        Argument("compact_strategy", doc="full or minor"),
+        Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
     ),
     _compact_database,
 )

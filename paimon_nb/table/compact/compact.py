@@ -6,7 +6,7 @@ The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
@@ -19,6 +19,7 @@ from paimon_nb.table.commit.live import by_bucket, live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.append import compact_append_bucket, pick_append_full, pick_unaware
 from paimon_nb.table.compact.bucket import KeyBucket
+from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.compact.postpone import compact_postponed
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.pick import Unit
@@ -39,7 +40,7 @@ class CompactTask:
     files: tuple[DataFile, ...]
     """Key tables: all live files of the bucket. Else: the files to join."""
     unit: Unit | None
-    """Key tables: what to compact."""
+    """Key tables, and those that are clustered: what to compact."""
     index: tuple[IndexEntry, ...]
     """Deletion vectors of the bucket."""
     base_snapshot: int
@@ -72,8 +73,14 @@ def plan_compaction(
     buckets = by_bucket(live_entries(store, snapshot))
     # Postponed rows are merged into real buckets that are known only then: no other task may touch those meanwhile.
     waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
+    wanted = _wanted(buckets, partitions)
+    history = (
+        idle_history(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, wanted)
+        if partitions is not None and clusters(store)
+        else {}
+    )
     for (partition, bucket), entries in buckets.items():
-        if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
+        if partition not in wanted and partition not in history:
             continue
         if partition in waiting and bucket != POSTPONE_BUCKET:
             continue
@@ -83,9 +90,18 @@ def plan_compaction(
         )  # fmt: skip
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
-        for chosen, unit in _choices(store, partition, bucket, files, mine, full):
+        for chosen, unit in _choices(store, partition, bucket, files, mine, full or partition in history):
             tasks.append(CompactTask(partition, bucket, total, chosen, unit, mine, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
+
+
+def _wanted(
+    buckets: Iterable[tuple[bytes, int]], partitions: Collection[bytes] | Callable[[bytes], bool] | None
+) -> set[bytes]:
+    known = {partition for partition, _ in buckets}
+    if partitions is None:
+        return known
+    return {p for p in known if (partitions(p) if callable(partitions) else p in partitions)}
 
 
 def _choices(
@@ -102,6 +118,9 @@ def _choices(
     if store.has_keys:
         unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
         return [(files, unit)] if unit else []
+    if clusters(store):
+        unit = pick_cluster(store, files, full=full)
+        return [(unit.files, unit)] if unit else []
     vectors = BucketVectors(store, partition, bucket, index) if index else None
     if store.bucket_option > 0:
         picked = pick_append_full(store, files, vectors)
@@ -132,6 +151,8 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
         bucket = KeyBucket(store, task.partition, task.bucket, task.files, task.index)
         return [bucket.compact(task.unit).on(message)]
     vectors = BucketVectors(store, task.partition, task.bucket, task.index) if task.index else None
+    if task.unit is not None:
+        return [cluster(store, message, task.unit, vectors).on(message)]
     return [compact_append_bucket(store, message, task.files, vectors).on(message)]
 
 

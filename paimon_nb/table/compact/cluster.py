@@ -1,0 +1,112 @@
+"""Incremental clustering: a table without keys gets sorted runs on levels, as if it had keys, and is sorted run by run.
+
+New files lie on level 0. What the rules of universal compaction pick is rewritten in the order of `clustering.columns`, onto a
+level of its own, so that most rows are not sorted again each time. Files of one level may overlap: the order is no promise.
+Source: Paimon 1.3 `append/cluster/IncrementalClusterManager.java`, `IncrementalClusterStrategy.java`, `HistoryPartitionCluster.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.table.cluster import Order, OrderedRows
+from paimon_nb.table.compact.append import Where, append_rows
+from paimon_nb.table.compact.result import CompactResult
+from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.lsm.levels import Levels
+from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_universal
+from paimon_nb.table.scan.tracked import tracks_rows
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.files import APPEND_SOURCE, AppendFiles, Place
+
+
+def clusters(store: TableStore) -> bool:
+    """Whether compaction of the table means this."""
+    return not store.has_keys and store.bucket_option == -1 and bool(store.options.get(opt.CLUSTERING_INCREMENTAL))
+
+
+def pick_cluster(store: TableStore, files: Iterable[DataFile], *, full: bool) -> Unit | None:
+    """What to sort in one partition; None when nothing is due. `full`: all, unless it is sorted by these columns already.
+
+    Raises: BadOptionValue: no columns to cluster by.
+    """
+    o = store.options
+    if not o.names(opt.CLUSTERING_COLUMNS):
+        raise BadOptionValue(
+            f"{store.name} has '{opt.CLUSTERING_INCREMENTAL.key}' and no '{opt.CLUSTERING_COLUMNS.key}'",
+            hint="ALTER TABLE ... SET ('clustering.columns' = 'a,b')",
+        )
+    levels = Levels.of(files, o.num_levels, lambda _: 0)
+    if not full:
+        return pick_universal(
+            levels,
+            PickLimits(
+                trigger=o.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER),
+                max_size_amplification=o.get(opt.COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT),
+                size_ratio=o.get(opt.COMPACTION_SIZE_RATIO),
+            ),
+        )
+    runs = levels.runs
+    if not runs or (len(runs) == 1 and runs[0].level == levels.max_level and _same_order(store, runs[0].run.files[0])):
+        return None
+    return Unit.of_runs(levels.max_level, runs)
+
+
+def _same_order(store: TableStore, file: DataFile) -> bool:
+    """Whether the table had today's clustering columns when the file was written."""
+    then = TableOptions(store.schemas.get(file.schema_id).options)
+    return then.names(opt.CLUSTERING_COLUMNS) == store.options.names(opt.CLUSTERING_COLUMNS)
+
+
+def idle_history(
+    store: TableStore, files: Mapping[bytes, Sequence[DataFile]], chosen: Collection[bytes]
+) -> dict[bytes, Unit]:
+    """Partitions besides the chosen ones that got no file for long and are not wholly sorted yet: they are, at last.
+
+    Args:
+        files: all partitions' live files.
+    """
+    o = store.options
+    idle = o.get(opt.CLUSTERING_HISTORY_PARTITION_IDLE_TO_FULL_SORT)
+    if idle is None or not store.schema.partition_keys:
+        return {}
+    top, limit = o.num_levels - 1, clock.local_now_ms() - idle
+    waiting = []
+    for partition, its in files.items():
+        newest = max((f.creation_time_ms or 0 for f in its if f.level < top), default=None)
+        if newest is not None and newest < limit and partition not in chosen:
+            waiting.append((newest, partition))
+    units = {
+        partition: pick_cluster(store, files[partition], full=True)
+        for _, partition in sorted(waiting)[: o.get(opt.CLUSTERING_HISTORY_PARTITION_LIMIT)]
+    }
+    return {partition: unit for partition, unit in units.items() if unit is not None}
+
+
+def cluster(store: TableStore, where: Where, unit: Unit, vectors: BucketVectors | None = None) -> CompactResult:
+    """Sort the unit's files onto its level. Rows that deletion vectors hide are left out, and the vectors go."""
+    order = Order.of_options(store)
+    assert order is not None, "pick_cluster asks for columns"
+    tracked = tracks_rows(store)
+    rows = OrderedRows(store, order)
+    try:
+        for table in append_rows(store, where, unit.files, vectors, tracked=tracked):
+            rows.add(table)
+        # Java writes them as any rows and lifts the files then: they count as appended.
+        with AppendFiles(store, Place(where.partition, where.bucket, 0, APPEND_SOURCE), tracked=tracked) as out:
+            for table in rows.sorted():
+                out.write(table)
+            after = [replace(file, level=unit.output_level) for file in out.finish()]
+    finally:
+        rows.close()
+    result = CompactResult(before=list(unit.files), after=after)
+    if vectors is not None:
+        vectors.drop(f.file_name for f in unit.files)
+        result.new_index, result.deleted_index = vectors.finish()
+    return result

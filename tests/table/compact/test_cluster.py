@@ -1,0 +1,106 @@
+"""Incremental clustering: levels, rows in their order and snapshots as real Paimon makes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue
+
+BATCHES = ([(3, 1), (1, 2), (2, 0)], [(0, 3), (3, 3)], [(1, 1), (2, 2)], [(0, 0)], [(5, 5), (1, 0)], [(4, 4)], [(2, 1)])
+OPTIONS = {
+    "bucket": "-1", "clustering.columns": "a,b", "clustering.strategy": "zorder", "clustering.incremental": "true",
+    "num-sorted-run.compaction-trigger": "3",
+}  # fmt: skip
+FULL = 4
+"""The batch after which all is sorted."""
+A, C = "APPEND", "COMPACT"
+
+# Answers of Flink 1.20 with Paimon 1.3.1 to these statements. Per batch (partition, level, rows) of the files.
+JAVA_FILES = [
+    [(0, 3)], [(0, 2), (0, 3)], [(3, 7)], [(0, 1), (3, 7)], [(3, 10)], [(0, 1), (3, 10)], [(3, 12)],
+]  # fmt: skip
+JAVA_ROWS = [(0, 0), (1, 0), (1, 1), (0, 3), (1, 2), (2, 0), (2, 1), (3, 1), (2, 2), (3, 3), (4, 4), (5, 5)]
+JAVA_KINDS = [A, A, A, C, A, A, C, A, A, C]
+JAVA_HISTORY = [
+    [("{0}", 0, 1), ("{1}", 3, 2)], [("{0}", 0, 1), ("{0}", 0, 1), ("{1}", 3, 3)], [("{0}", 3, 3), ("{1}", 3, 4)],
+    [("{0}", 0, 1), ("{0}", 3, 3), ("{1}", 3, 4)], [("{0}", 3, 4), ("{1}", 3, 6)],
+    [("{0}", 0, 1), ("{0}", 3, 4), ("{1}", 3, 6)], [("{0}", 3, 6), ("{1}", 3, 6)],
+]  # fmt: skip
+
+
+def made(root: Path, columns: str = "a INT, b INT", by: str = "", spark=None, **more: str) -> paimon_nb.Workbench:
+    wb = paimon_nb.connect(str(root), spark=spark)
+    said = ", ".join(f"'{k}' = '{v}'" for k, v in {**OPTIONS, **more}.items())
+    wb.run(f"CREATE TABLE t ({columns}) {by} WITH ({said})")
+    return wb
+
+
+def compact(wb: paimon_nb.Workbench, number: int, more: str = "") -> None:
+    full = ", compact_strategy => 'full'" if number == FULL else ""
+    wb.run(f"CALL sys.compact(`table` => 't'{full}{more})")
+
+
+def files(wb: paimon_nb.Workbench) -> list[tuple]:
+    names = ["partition", "level", "record_count", "min_sequence_number", "max_sequence_number", "file_source"]
+    rows = wb.run("SELECT * FROM `t$files`").arrow.select(names).to_pylist()
+    return sorted(tuple(r.values()) for r in rows)
+
+
+def test_levels_rows_and_snapshots_are_javas(tmp_path: Path) -> None:
+    wb = made(tmp_path)
+    for number, batch in enumerate(BATCHES):
+        wb.run(f"INSERT INTO t VALUES {', '.join(map(str, batch))}")
+        compact(wb, number)
+        assert files(wb) == [("{}", level, n, 0, n - 1, A) for level, n in JAVA_FILES[number]], number
+    rows = wb.table("t").to_arrow()
+    assert list(zip(*(c.to_pylist() for c in rows.columns), strict=True)) == JAVA_ROWS
+    kinds = wb.run("SELECT commit_kind FROM `t$snapshots` ORDER BY snapshot_id").arrow.column(0).to_pylist()
+    assert kinds == JAVA_KINDS
+    assert not wb.session.spark_started
+
+
+def test_partitions_left_alone_are_sorted_when_they_have_been_idle(tmp_path: Path) -> None:
+    idle = {"clustering.history-partition.idle-to-full-sort": "1 ms"}
+    wb = made(tmp_path, "a INT, b INT, p INT", "PARTITIONED BY (p)", **idle)
+    for number, batch in enumerate(BATCHES):
+        wb.run(f"INSERT INTO t VALUES {', '.join(str((a, b, a % 2)) for a, b in batch)}")
+        compact(wb, number, ", partitions => 'p=0'")
+        assert [f[:3] for f in files(wb)] == JAVA_HISTORY[number], number
+    assert sorted(r["a"] for r in wb.table("t").to_arrow().to_pylist()) == sorted(a for b in BATCHES for a, _ in b)
+
+
+def test_nothing_is_due_until_the_columns_change(tmp_path: Path) -> None:
+    wb = made(tmp_path)
+    for batch in BATCHES[:3]:
+        wb.run(f"INSERT INTO t VALUES {', '.join(map(str, batch))}")
+    wb.run("CALL sys.compact(`table` => 't', compact_strategy => 'full')")
+    said = wb.run("CALL sys.compact(`table` => 't', compact_strategy => 'full')")
+    assert said.notes == ["nothing to compact in default.t"]
+    wb.run("ALTER TABLE t SET ('clustering.columns' = 'b')")
+    wb.run("CALL sys.compact(`table` => 't', compact_strategy => 'full')")
+    assert [r["b"] for r in wb.table("t").to_arrow().to_pylist()] == [0, 1, 1, 2, 2, 3, 3]
+
+
+def test_no_columns_are_asked_for(tmp_path: Path) -> None:
+    wb = made(tmp_path, **{"clustering.columns": ""})
+    wb.run("INSERT INTO t VALUES (1, 2)")
+    with pytest.raises(BadOptionValue, match=r"no 'clustering\.columns'"):
+        wb.run("CALL sys.compact(`table` => 't')")
+
+
+@pytest.mark.spark
+def test_deleted_rows_and_their_vectors_go(tmp_path: Path, spark) -> None:
+    wb = made(tmp_path, spark=spark, **{"deletion-vectors.enabled": "true"})
+    for batch in BATCHES[:3]:
+        wb.run(f"INSERT INTO t VALUES {', '.join(map(str, batch))}")
+    wb.run("DELETE FROM t WHERE a = 3")
+    assert wb.run("SELECT * FROM `t$table_indexes`").arrow.num_rows == 1
+    wb.run("CALL sys.compact(`table` => 't')")
+    assert files(wb) == [("{}", 3, 5, 0, 4, A)]
+    assert wb.run("SELECT * FROM `t$table_indexes`").arrow.num_rows == 0
+    assert wb.table("t").to_arrow().to_pylist() == [
+        {"a": a, "b": b} for a, b in ((1, 1), (0, 3), (1, 2), (2, 0), (2, 2))
+    ]
