@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.plan import CreateTable, TableDef
 from paimon_nb.session.computed import in_spark
+from paimon_nb.session.watermark import watermarked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.connectors.api import Declared, Sink, Source
-
-_DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amount>[\d.]+)'\s*(?P<unit>\w+)\s*)?$")
 
 
 def declared(statement: CreateTable) -> Declared:
@@ -83,21 +80,8 @@ def source_frame(
         frame = frame.filter(F.col(KIND).isin("+I", "+U")).drop(KIND, ORDER)
     frame = _computed(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
     if stream and watermark and definition.watermark is not None:
-        frame = _watermarked(frame, *watermark_of(definition))
+        frame = watermarked(frame, definition.watermark)
     return frame
-
-
-def _watermarked(frame: DataFrame, column: str, delay: str) -> DataFrame:
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import TimestampNTZType
-
-    from paimon_nb.base.name import quote
-
-    if isinstance(frame.schema[column].dataType, TimestampNTZType):
-        # Spark's event times are instants; a TIMESTAMP becomes the one that the session's zone gives it, and the same
-        # zone makes it a TIMESTAMP again where it is stored.
-        frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
-    return frame.withWatermark(column, delay)
 
 
 def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
@@ -105,18 +89,6 @@ def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
     from paimon_nb.engine.types import spark_schema
 
     return _computed(spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ())
-
-
-def watermark_of(definition: TableDef) -> tuple[str, str]:
-    """Event time column and delay of `WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`. Raises SqlSyntaxError."""
-    assert definition.watermark is not None
-    found = _DELAY.match(definition.watermark.expression)
-    if found is None or found["column"].lower() != definition.watermark.column.lower():
-        raise SqlSyntaxError(
-            f"the watermark {definition.watermark.expression!r} is not understood",
-            hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
-        )
-    return definition.watermark.column, f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
 
 
 def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -> DataFrame:

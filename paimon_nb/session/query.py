@@ -44,14 +44,18 @@ def run_query(
     params: Mapping[str, Any],
     instead: Instead | None = None,
     hidden: Sequence[str] = (),
+    *,
+    windows: bool = False,
 ) -> DataFrame:
     """The query as a DataFrame. `text` is the whole text that the query's spans point into.
 
     Args:
         instead: rows in place of tables. hidden: columns of theirs that ride along behind the result's, see `carry`.
+        windows: the rows are a stream's, whose windows a watermark closes, see `stream_windows`.
     """
     from paimon_nb.engine.errors import spark_errors
     from paimon_nb.session.carry import carrying
+    from paimon_nb.session.stream_windows import grouped_by_window
     from paimon_nb.sql import render
 
     with replaced_names(session, query.tables, text, instead, hidden) as names, spark_errors(text, query.span):
@@ -60,6 +64,7 @@ def run_query(
         def ask(query: Query) -> tuple[str, DataFrame]:
             said = render(query, text, names, flink=session.speaks_flink)
             said = carrying(said, hidden) if hidden else said
+            said = grouped_by_window(said) if windows else said
             return said, session.spark.sql(said, args=wanted or None)
 
         said, frame = unnested(query, ask) if query.unnested else ask(query)

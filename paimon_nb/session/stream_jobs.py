@@ -53,6 +53,13 @@ class StreamJob:
         return self._rows()
 
     @property
+    def late(self) -> int:
+        """Rows that were left out since the start, because they came after the watermark had passed them."""
+        from paimon_nb.session.stream_windows import late_rows
+
+        return late_rows(self.running)
+
+    @property
     def status(self) -> str:
         """RUNNING, FINISHED, FAILED or CANCELED, as Flink says it."""
         if self.running.isActive:

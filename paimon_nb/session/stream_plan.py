@@ -19,6 +19,8 @@ from paimon_nb.base.name import quote
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
 from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
+from paimon_nb.session.stream_windows import all_closed, readable
+from paimon_nb.session.watermark import watermark_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,6 +55,13 @@ class StreamInput:
         return not self.table.primary_keys
 
     @property
+    def watermarked(self) -> bool:
+        """It says how late its rows may be."""
+        if self.declared is not None:
+            return self.declared.definition.watermark is not None
+        return self.table is not None and watermark_in(self.table.schema.options) is not None
+
+    @property
     def endless(self) -> bool:
         return self.source is not None and not self.source.bounded
 
@@ -63,6 +72,8 @@ class StreamPlan:
     inputs: tuple[StreamInput, ...]
     grouped: bool
     """Results replace earlier ones of their group."""
+    closing: bool = False
+    """Results come once, when a watermark says that their window is over."""
 
 
 def is_streaming(session: Session) -> bool:
@@ -136,7 +147,8 @@ def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
             "a streaming query cannot group and look up at once",
             hint="look up in one INSERT, group in a second that reads its table",
         )
-    return StreamPlan(shape, inputs, traits.grouped)
+    closing = shape is Shape.STATE and traits.closed and all(i.watermarked for i in inputs)
+    return StreamPlan(shape, inputs, traits.grouped and not closing, closing)
 
 
 def beginning(snapshot: int | None) -> dict[str, str]:
@@ -162,9 +174,11 @@ class _Traits:
     keeps_state: bool
     grouped: bool
     ordered: bool
+    closed: bool
+    """Every group is a window."""
 
 
-_UNKNOWN = _Traits(keeps_state=True, grouped=True, ordered=False)
+_UNKNOWN = _Traits(keeps_state=True, grouped=True, ordered=False, closed=False)
 
 
 def _traits(session: Session, query: Query, text: str) -> _Traits:
@@ -178,10 +192,11 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
     names = {ref.span: "t" if ref.alias else "t AS " + quote(ref.parts[-1]) for ref in query.tables}
     rendered = render(query, text, names, flink=True)
     try:
-        tree = sqlglot.parse_one(rendered, read="spark")
+        tree = sqlglot.parse_one(readable(rendered), read="spark")
     except SqlglotError:
         return _UNKNOWN
     grouped = bool(tree.find(exp.Group, exp.AggFunc))
+    closed = all_closed(tree, rendered)
     lookups = sum(ref.lookup for ref in query.tables)
     joins = len(list(tree.find_all(exp.Join)))
     ordered = bool(tree.find(exp.Order, exp.Limit, exp.Window, exp.Fetch))
@@ -192,8 +207,9 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
             view, inside = session.views[ref.parts[0]]
             assert view.query is not None
             traits = _traits(session, view.query, inside)
+            closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
-    return _Traits(grouped or ordered or other, grouped, ordered)
+    return _Traits(grouped or ordered or other, grouped, ordered, grouped and closed)
 
 
 def names_of(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:

@@ -26,6 +26,8 @@ from paimon_nb.session.stream_jobs import RefreshLoop, Running
 from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
 from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
 from paimon_nb.session.stream_table import table_loop
+from paimon_nb.session.stream_windows import LateRows
+from paimon_nb.session.watermark import watermark_in, watermarked
 from paimon_nb.table.stream import Position
 
 if TYPE_CHECKING:
@@ -57,9 +59,23 @@ def start_stream(
         _per_batch(frozen, plan, query, text, params, output) if plan.shape is Shape.ROWS else _as_it_is(plan, output)
     )
     mode = "update" if plan.shape is Shape.STATE and plan.grouped else "append"
-    writer = frame.writeStream.outputMode(mode).foreachBatch(store)
+    late = LateRows() if plan.shape is Shape.STATE and any(i.watermarked for i in plan.inputs) else None
+    writer = frame.writeStream.outputMode(mode).foreachBatch(store if late is None else _counting(late, store))
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
-    return _begun(writer.option("checkpointLocation", checkpoint))
+    running = _begun(writer.option("checkpointLocation", checkpoint))
+    if late is not None:
+        late.follow(running)
+    return running
+
+
+def _counting(late: LateRows, store: Any) -> Any:
+    """`store`, looking at each micro-batch how many rows were late in those before, as long as Spark still knows."""
+
+    def counted(batch: DataFrame, number: int) -> None:
+        late.count()
+        store(batch, number)
+
+    return counted
 
 
 def _begun(writer: DataStreamWriter) -> StreamingQuery:
@@ -105,7 +121,7 @@ def fork(session: Session, spark: Any = None) -> Session:
 def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
     """The query as one streaming DataFrame; of tables whose rows change it sees the rows that come, not those that go."""
     frames = {parts: _stream(session, i, kinds=False) for parts, i in names_of(plan.inputs).items()}
-    return run_query(session, query, text, params, frames)
+    return run_query(session, query, text, params, frames, windows=True)
 
 
 def _rows(session: Session, plan: StreamPlan, checkpoint: str) -> DataFrame:
@@ -127,7 +143,9 @@ def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Any = Non
 
     # One snapshot a micro-batch: within a snapshot a key changes once, so kinds can be told apart and put in order.
     options = {**one.ref.options, **({"scan.max-snapshot.count": "1"} if kinds else {})}
-    return stream_frame(session.spark, one.table, options=options, kinds=kinds, begin=begin)
+    frame = stream_frame(session.spark, one.table, options=options, kinds=kinds, begin=begin)
+    told = watermark_in(one.table.schema.options) if watermark else None
+    return frame if told is None else watermarked(frame, told)
 
 
 def _as_it_is(plan: StreamPlan, output: Output) -> Any:

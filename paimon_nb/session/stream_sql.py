@@ -177,7 +177,7 @@ def job_name(job: Job, target: str) -> str:
 
 
 def show_jobs(job: Job, _statement: object) -> Result:
-    """SHOW JOBS, with Flink's columns and the rows that went out."""
+    """SHOW JOBS, with Flink's columns, the rows that went out and those that came too late."""
     import datetime as dt
 
     import pyarrow as pa
@@ -191,8 +191,9 @@ def show_jobs(job: Job, _statement: object) -> Result:
             "status": [j.status for j in jobs],
             "start time": started,
             "rows": [j.rows for j in jobs],
+            "late rows": [j.late for j in jobs],
         },
-        {"start time": pa.timestamp("ms"), "rows": pa.int64()},
+        {"start time": pa.timestamp("ms"), "rows": pa.int64(), "late rows": pa.int64()},
     )
 
 

@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError
+from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxError
+from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from paimon_nb.format.schema import TableSchema
 
 PREFIX = "schema.watermark.0."
 COLUMN, EXPRESSION, TYPE = (PREFIX + k for k in ("rowtime", "strategy.expr", "strategy.data-type"))
 """Source: Flink `FlinkCatalogPropertiesUtil`; there is one watermark at most."""
+_DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amount>[\d.]+)'\s*(?P<unit>\w+)\s*)?$")
+
+
+def watermark_in(options: Mapping[str, str]) -> Watermark | None:
+    """The watermark that a table's options tell of."""
+    if COLUMN not in options:
+        return None
+    return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN]))
+
+
+def delay_of(watermark: Watermark) -> str:
+    """How late rows may be, as an interval of Spark's: `ts - INTERVAL '5' SECOND` -> '5 SECOND'. Raises SqlSyntaxError."""
+    found = _DELAY.match(watermark.expression)
+    if found is None or found["column"].lower() != watermark.column.lower():
+        raise SqlSyntaxError(
+            f"the watermark {watermark.expression!r} is not understood",
+            hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
+        )
+    return f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
+
+
+def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
+    """A stream whose rows may be so late and no later. A column that the stream does not have changes nothing.
+
+    Raises: SqlSyntaxError: see `delay_of`.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType
+
+    column = watermark.column
+    if column not in frame.columns:
+        return frame
+    delay = delay_of(watermark)
+    if isinstance(frame.schema[column].dataType, TimestampNTZType):
+        # Spark's event times are instants; a TIMESTAMP becomes the one that the session's zone gives it, and the same
+        # zone makes it a TIMESTAMP again where it is stored.
+        frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
+    return frame.withWatermark(column, delay)
 
 
 def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[str, str]:
