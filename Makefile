@@ -44,9 +44,10 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
-brokers: $(SETUP) ## Fetch the Kafka broker and Hive's metastore of the tests with Maven (else the first test that needs them does)
+brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of the tests with Maven (else the first test that needs them does)
 	@$(BIN)/python tests/servers/kafka_server.py
 	@$(BIN)/python tests/servers/hive_server.py
+	@$(BIN)/python tests/servers/hdfs_server.py
 
 system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core

@@ -20,6 +20,12 @@ def _s3(options: Mapping[str, str]) -> FileIO:
     return S3FileIO(S3Settings.of(options))
 
 
+def _hdfs(options: Mapping[str, str]) -> FileIO:
+    from paimon_nb.fs.hdfs import HdfsFileIO
+
+    return HdfsFileIO.of(options)
+
+
 FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
     "file system",
     {
@@ -27,6 +33,7 @@ FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
         "memory": lambda options: _MEMORY,
         "s3": _s3,
         "s3a": _s3,
+        "hdfs": _hdfs,
     },
 )
 

@@ -59,6 +59,8 @@ def catalog_options(kind: str, folder: Path, request: pytest.FixtureRequest) -> 
             return {"type": "paimon", "warehouse": f"s3://lake/{uuid.uuid4().hex}", **request.getfixturevalue("s3")}
         case "sqlite on s3":
             return {**catalog_options("s3", folder, request), "metastore": "jdbc", "uri": f"jdbc:sqlite:{folder}/c.db"}
+        case "hdfs":
+            return {"type": "paimon", "warehouse": f"{request.getfixturevalue('hdfs')}/{uuid.uuid4().hex}"}
         case "hive" | "hive 4":
             from hive_server import emptied
 

@@ -19,7 +19,7 @@ KINDS = (
     "s3",
     *(
         pytest.param(kind, marks=pytest.mark.nightly)
-        for kind in ("sqlite on s3", "postgresql", "mariadb", "hive", "hive 4")
+        for kind in ("sqlite on s3", "hdfs", "postgresql", "mariadb", "hive", "hive 4")
     ),
 )
 """Those of the nightly run share their code with one that is always run; `test_jdbc.py` and `test_hive.py` meet servers every time."""
@@ -54,6 +54,14 @@ def hive_4(tmp_path_factory) -> Iterator[str]:
     from hive_server import NEWEST, hive_metastore
 
     with hive_metastore(tmp_path_factory.mktemp("hive4"), NEWEST) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory) -> Iterator[str]:
+    from hdfs_server import hdfs_server
+
+    with hdfs_server(tmp_path_factory.mktemp("hdfs")) as address:
         yield address
 
 

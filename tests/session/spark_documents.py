@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 from document_blocks import OUTCOMES
 from document_walk import Step, Walk, left_here, rows_here
 
-from paimon_nb.plan import Call, CreateCatalog, CreateTable, Query
+from paimon_nb.plan import CreateCatalog, CreateTable
 
 ANSWERS = Path(__file__).with_name("spark_documents.json")
 OTHERWISE: dict[str, str] = {}
@@ -38,7 +38,10 @@ class Script(Walk):
             if step.kind == "python":
                 yield {"key": step.key, "python": step.text}
             elif isinstance(statement, CreateCatalog):
-                yield {"catalog": statement.name, "warehouse": statement.options.get("warehouse", f"{self.place}/memory")}
+                yield {
+                    "catalog": statement.name,
+                    "warehouse": statement.options.get("warehouse", f"{self.place}/memory"),
+                }
             elif isinstance(statement, CreateTable):
                 if statement.temporary or statement.definition.options.get("connector"):
                     continue
@@ -59,7 +62,9 @@ def in_spark_words(statement: CreateTable) -> str:
     """A CREATE TABLE of Flink's as Spark says it; what only streams need is left out."""
     made = statement.definition
     columns = ", ".join(
-        f"`{c.name}` {re.sub(r'TIMESTAMP(?:[(][0-9][)])?', 'TIMESTAMP_NTZ', c.type or '')}" for c in made.columns if c.computed is None
+        f"`{c.name}` {re.sub(r'TIMESTAMP(?:[(][0-9][)])?', 'TIMESTAMP_NTZ', c.type or '')}"
+        for c in made.columns
+        if c.computed is None
     )
     options = {**made.options, **({"primary-key": ",".join(made.primary_keys)} if made.primary_keys else {})}
     parts = f" PARTITIONED BY ({', '.join(made.partition_keys)})" if made.partition_keys else ""

@@ -1,0 +1,264 @@
+"""Tables in HDFS: the NameNode's own protocol, spoken without a JVM, so Spark's Python tasks speak it, too.
+
+A commit is a rename that refuses a name that is taken, which the NameNode decides.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import socket
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+
+_CONNECT_S = 20
+_PIECE = 4 << 20
+"""Bytes handed over at once: small writes of Arrow's are put together."""
+_UNFINISHED = ".paimon-nb"
+"""Ends the names of files that are not published yet."""
+
+
+class HdfsFileIO(FileIO):
+    """Paths `hdfs://host:port/...`, or `hdfs://name/...` of a service that hdfs-site.xml describes. Pickles."""
+
+    def __init__(self, settings: Mapping[str, str], conf_dir: str | None = None) -> None:
+        self._settings, self._conf_dir = tuple(sorted(settings.items())), conf_dir
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> HdfsFileIO:
+        """From a catalog's options: Hadoop's own `dfs.*` and `fs.*` (with `hadoop.` in front or not), and `hadoop-conf-dir`."""
+        plain = {k.removeprefix("hadoop."): v for k, v in options.items()}
+        settings = {k: v for k, v in plain.items() if k.startswith(("dfs.", "fs.")) and not k.startswith("fs.s3")}
+        return cls(settings, TableOptions(options).get(opt.HADOOP_CONF_DIR) or None)
+
+    # -- reading
+
+    def read(self, path: str) -> bytes:
+        with self.open(path) as file:
+            return bytes(file.read())
+
+    def open(self, path: str) -> Any:
+        client, inside = self._at(path)
+        try:
+            return client.read(inside)
+        except FileNotFoundError:
+            raise MissingFile(path) from None
+        except Exception as error:
+            raise _failed("read", path, error) from None
+
+    def list(self, path: str) -> list[FileStatus]:
+        client, inside = self._at(path)
+        try:
+            found = [self._status(path, s) for s in client.list_status(inside)]
+        except FileNotFoundError:
+            return []
+        except Exception as error:
+            raise _failed("list", path, error) from None
+        return sorted((s for s in found if not s.name.endswith(_UNFINISHED)), key=lambda s: s.name)
+
+    def exists(self, path: str) -> bool:
+        return self._info(path) is not None
+
+    def size(self, path: str) -> int:
+        info = self._info(path)
+        if info is None or info.isdir:
+            raise MissingFile(path)
+        return int(info.length)
+
+    # -- writing
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        if self.exists(path):
+            return False
+        hidden = self._written(path, data)
+        client, inside = self._at(path)
+        try:
+            client.rename(hidden, inside, False)
+            return True
+        except Exception as error:
+            with suppress(Exception):
+                if not client.delete(hidden, False) and self._holds(path, data):
+                    return True  # ours was moved, and the answer was lost
+            if self.exists(path):
+                return False
+            raise _failed("publish", path, error) from None
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        return self.exists(path) and self.read(path) == data
+
+    def _written(self, path: str, data: bytes) -> str:
+        """The path inside the service of a hidden file with this content, beside `path`."""
+        client, inside = self._at(path)
+        folder, name = posixpath.split(inside)
+        hidden = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}{_UNFINISHED}")
+        try:
+            with client.create(hidden, _options(overwrite=False)) as out:
+                out.write(data)
+                out.hsync()
+        except Exception as error:
+            raise _failed("write", path, error) from None
+        return hidden
+
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        hidden = self._written(path, data)
+        client, inside = self._at(path)
+        try:
+            client.rename(hidden, inside, True)
+        except Exception as error:
+            with suppress(Exception):
+                client.delete(hidden, False)
+            raise _failed("replace", path, error) from None
+
+    def create(self, path: str) -> OutputFile:
+        client, inside = self._at(path)
+        try:
+            return _HdfsOutput(client, inside, client.create(inside, _options(overwrite=False)))
+        except FileExistsError:
+            raise
+        except Exception as error:
+            if self.exists(path):
+                raise FileExistsError(path) from None
+            raise _failed("create", path, error) from None
+
+    def delete(self, path: str) -> bool:
+        client, inside = self._at(path)
+        info = self._info(path)
+        return info is not None and not info.isdir and bool(client.delete(inside, False))
+
+    def delete_tree(self, path: str) -> None:
+        client, inside = self._at(path)
+        with suppress(FileNotFoundError):
+            client.delete(inside, True)
+
+    def delete_empty_dir(self, path: str) -> bool:
+        client, inside = self._at(path)
+        try:
+            return not list(client.list_status(inside)) and bool(client.delete(inside, False))
+        except FileNotFoundError:
+            return False
+        except Exception:  # somebody put something in meanwhile
+            return False
+
+    def make_dirs(self, path: str) -> None:
+        client, inside = self._at(path)
+        try:
+            client.mkdirs(inside, 0o755, True)
+        except Exception as error:
+            raise _failed("make", path, error) from None
+
+    def move(self, source: str, target: str) -> None:
+        client, inside = self._at(source)
+        try:
+            client.rename(inside, self._at(target)[1], False)
+        except Exception as error:
+            if not self.exists(source):
+                raise MissingFile(source) from None
+            if self.exists(target):
+                raise FileExistsError(target) from None
+            raise _failed("move", source, error) from None
+
+    # -- the service
+
+    def _at(self, path: str) -> tuple[Any, str]:
+        # No URL of its own: '?' and '#' are letters of a name.
+        service, _, inside = path.partition("://")[2].partition("/")
+        return _client(f"hdfs://{service}", self._settings, self._conf_dir, os.getpid()), f"/{inside}"
+
+    def _info(self, path: str) -> Any | None:
+        client, inside = self._at(path)
+        try:
+            return client.get_file_info(inside)
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failed("look at", path, error) from None
+
+    @staticmethod
+    def _status(folder: str, s: Any) -> FileStatus:
+        name = posixpath.basename(s.path)
+        return FileStatus(
+            posixpath.join(folder, name), 0 if s.isdir else int(s.length), int(s.modification_time), bool(s.isdir)
+        )
+
+
+class _HdfsOutput(OutputFile):
+    """Written as it comes; seen whole once closed."""
+
+    def __init__(self, client: Any, path: str, writer: Any) -> None:
+        self._client, self._path, self._writer = client, path, writer
+        self._held, self._told, self._done = bytearray(), 0, False
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._held += view
+        self._told += view.nbytes
+        if len(self._held) >= _PIECE:
+            self._send()
+        return view.nbytes
+
+    def _send(self) -> None:
+        if self._held:
+            self._writer.write(bytes(self._held))
+            self._held.clear()
+
+    def tell(self) -> int:
+        return self._told
+
+    def close(self) -> None:
+        if not self._done:
+            self._send()
+            self._writer.hsync()
+            self._writer.close()
+            self._done = True
+
+    def abort(self) -> None:
+        if not self._done:
+            self._done = True
+            with suppress(Exception):
+                self._writer.close()
+        with suppress(Exception):
+            self._client.delete(self._path, False)
+
+    @property
+    def closed(self) -> bool:
+        return self._done
+
+
+def _options(*, overwrite: bool) -> Any:
+    from hdfs_native import WriteOptions
+
+    return WriteOptions(overwrite=overwrite, create_parent=True)
+
+
+@cache
+def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, process: int) -> Any:
+    """Keyed by process: its threads do not live on after a fork, as Spark's workers do it."""
+    try:
+        from hdfs_native import Client
+    except ImportError:
+        raise EnvironmentError_(
+            "tables in HDFS need the Python package hdfs-native",
+            hint="pip install 'paimon-nb[hdfs]'",
+            package="hdfs-native",
+        ) from None
+    host, port = urlsplit(url).hostname, urlsplit(url).port
+    try:
+        if host and port:  # the library would try for minutes to reach what is not there
+            socket.create_connection((host, port), _CONNECT_S).close()
+        return Client(url, dict(settings), conf_dir)
+    except Exception as error:
+        raise _failed("reach", url, error) from None
+
+
+def _failed(what: str, path: str, error: Exception) -> StoreError:
+    text = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+    return StoreError(f"HDFS could not {what} {path}: {text}", hint="check the address and that HDFS runs", path=path)
