@@ -1,15 +1,16 @@
-"""Works, contenders and the timing of them: interleaved, warmed up, answers compared. Knows nothing of tables."""
+"""Works, contenders and the timing of them: interleaved, warmed up, answers compared, memory watched. Knows nothing of tables."""
 
 from __future__ import annotations
 
 import gc
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.processes import Memory, cpu_seconds
 
 if TYPE_CHECKING:
     from benchmarks.stage import Stage
@@ -52,6 +53,8 @@ class Work:
     contenders: Callable[[Stage], Iterable[Contender]]
     targets: dict[str, float] = field(default_factory=dict)
     """Contender name -> at most so many times its seconds."""
+    rows: float = 0.0
+    """Rows that pass through a run, in multiples of the base's; 0: the work is not about rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Result:
     cpu: dict[str, list[float]]
     """Seconds of all cores, Spark's and Python workers' included; empty where not known."""
     equal: bool
+    memory: dict[str, int] = field(default_factory=dict)
+    """Bytes by which the processes grew in their first run, at most."""
 
     def median(self, name: str) -> float:
         return statistics.median(self.seconds[name])
@@ -93,15 +98,20 @@ def measure(work: Work, stage: Stage, repeat: int) -> Result:
     seconds: dict[str, list[float]] = {c.name: [] for c in contenders}
     cpu: dict[str, list[float]] = {c.name: [] for c in contenders}
     last: dict[str, Any] = {}
+    memory: dict[str, int] = {}
     for number in range(repeat + 1):
         for c in contenders:
             if len(seconds[c.name]) >= (c.runs or repeat):
                 continue
             c.before()
             gc.collect()
+            watch = nullcontext() if c.name in memory else Memory()
             used, began = cpu_seconds(), time.perf_counter()
-            answer = c.run()
+            with watch:
+                answer = c.run()
             took = time.perf_counter() - began
+            if isinstance(watch, Memory):  # looking takes time: that of the run that is not counted, where there is one
+                memory[c.name] = watch.growth
             busy = None if used is None else (cpu_seconds() or 0.0) - used
             if isinstance(answer, Timed):
                 answer, took, busy = answer.answer, answer.seconds, answer.cpu
@@ -115,26 +125,4 @@ def measure(work: Work, stage: Stage, repeat: int) -> Result:
     for name, answer in answers.items():
         if answer != first:
             raise Unequal(f"{work.slug}: {name} answers\n  {answer}\nwhere {next(iter(answers))} answers\n  {first}")
-    return Result(work, seconds, cpu, len(answers) > 1)
-
-
-def cpu_seconds() -> float | None:
-    """CPU seconds used so far by this process and all its descendants, finished ones included; None where /proc is not."""
-    children: dict[int, list[int]] = {}
-    used: dict[int, float] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            pid = int(stat.parent.name)
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
-            continue
-        children.setdefault(int(fields[1]), []).append(pid)
-        used[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    if os.getpid() not in used:
-        return None
-    total, waiting = 0.0, [os.getpid()]
-    while waiting:
-        pid = waiting.pop()
-        total += used[pid]
-        waiting += children.get(pid, [])
-    return total
+    return Result(work, seconds, cpu, len(answers) > 1, memory)

@@ -99,7 +99,29 @@ def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: in
             first = False
         if first:
             out.append(f"| {result.work.title} | {seconds_text(result.median(OURS))} | | | | | |")
-    return "\n".join(out) + "\n"
+    return "\n".join([*out, *_per_row(results, rows)]) + "\n"
+
+
+def _per_row(results: Sequence[Result], rows: int) -> list[str]:
+    """What a row costs: CPU of all cores and memory, of the works that are about rows."""
+    out = [
+        "",
+        "## Per row",
+        "",
+        "CPU of all cores (median), and by how much the processes grew in their first run; where a process had free memory from",
+        "the work before, it grew less.",
+        "",
+        "| work | contender | CPU, µs a row | memory, bytes a row |",
+        "|---|---|--:|--:|",
+    ]
+    for result in (r for r in results if r.work.rows):
+        count = rows * result.work.rows
+        for name, cpu in result.cpu.items():
+            used = f"{statistics.median(cpu) / count * 1e6:.2f}" if cpu else ""
+            out.append(
+                f"| {result.work.title if name == OURS else ''} | {name} | {used} | {result.memory.get(name, 0) / count:.0f} |"
+            )
+    return out
 
 
 def as_json(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> dict[str, Any]:
@@ -119,6 +141,7 @@ def as_json(results: Sequence[Result], about: dict[str, Any], rows: int, repeat:
                         "max_s": round(max(s), 5),
                         "runs": len(s),
                         **({"median_cpu_s": round(statistics.median(r.cpu[name]), 4)} if r.cpu[name] else {}),
+                        **({"memory_mb": round(r.memory[name] / 1e6)} if name in r.memory else {}),
                         **({} if name == OURS else {"ratio": round(r.ratio(name), 3)}),
                         **({"at_most": r.work.targets[name]} if name in r.work.targets else {}),
                     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -136,6 +137,19 @@ class Stage:
     def data_files(self, name: str) -> list[list[str]]:
         """Paths of a table's data files, by bucket."""
         return [sorted(map(str, b.glob("data-*.parquet"))) for b in sorted(self._home(name).glob("bucket-*"))]
+
+    def live_files(self, name: str) -> list[str]:
+        """Paths of the data files that the newest snapshot holds."""
+        return sorted(self.table(name).files().column("file_path").to_pylist())
+
+    def evict(self) -> None:
+        """Send the files of all tables out of the system's page cache, so that the next run reads them from the disk."""
+        for path in self.directory.rglob("*"):
+            if path.is_file():
+                file = os.open(path, os.O_RDONLY)
+                os.fsync(file)  # pages that wait to be written would stay
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+                os.close(file)
 
     # -- files
 

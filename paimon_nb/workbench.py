@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
-from paimon_nb.base.name import MAIN_BRANCH, Name, split_name
+from paimon_nb.base.name import split_name
 from paimon_nb.catalog import open_catalog
-from paimon_nb.fs import RootedFileIO, external_roots, open_fs
 from paimon_nb.session import Result, Session, run_statement
 from paimon_nb.session.spark_catalogs import with_store_settings
-from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -47,21 +44,6 @@ def connect(
     said = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
     given = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, said)
     return Workbench(Session(open_catalog(catalog, given), spark, spark_conf or {}))
-
-
-def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, str] | None = None) -> Table:
-    """The table at a path, without a catalog.
-
-    Raises:
-        TableNotFound: no table there.
-    """
-    text = str(path)
-    fs = open_fs(text, options or {})
-    rooted = RootedFileIO(fs, text, external_roots(options or {}))
-    store = TableStore.open(rooted, rooted.root, branch=branch, dynamic=options)
-    directory, base = posixpath.split(rooted.root.rstrip("/"))
-    database = posixpath.basename(directory).removesuffix(".db") or "default"
-    return Table(store, name=Name(database, base, branch))
 
 
 class Workbench:

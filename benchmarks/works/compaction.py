@@ -49,4 +49,4 @@ def contenders(stage: Stage) -> Iterator[Contender]:
     yield Contender(PYARROW, rewrite, check=None)
 
 
-WORKS = [Work("compact-full", "Full compaction, 6 runs a bucket", contenders, {PYARROW: 2.0})]
+WORKS = [Work("compact-full", "Full compaction, 6 runs a bucket", contenders, {PYARROW: 2.0}, rows=1.5)]

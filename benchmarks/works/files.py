@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 
-from benchmarks import data
+from benchmarks import data, own_process
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import CORES
 from benchmarks.stage import WRITE_ONLY, Stage
 
 COMMITS = 200
 SPARK_START = "Spark start"
+ALONE = "pypaimon-rust"
 _OURS = "import sys, paimon_nb; print(paimon_nb.open_table(sys.argv[1]).files().num_rows)"
 _PEER = """
 import sys
 from pypaimon import CatalogFactory
 b = CatalogFactory.create({"warehouse": sys.argv[1]}).get_table(sys.argv[2] + "$files").new_read_builder()
 print(b.new_read().to_arrow(b.new_scan().plan().splits()).num_rows)
+"""
+_PEER_RUST = """
+import sys
+from pypaimon_rust.datafusion import SQLContext
+c = SQLContext()
+c.register_catalog("paimon", {"warehouse": sys.argv[1]})
+print(sum(b.num_rows for b in c.sql(f"SELECT * FROM paimon.default.`{sys.argv[2]}$files`")))
 """
 _SPARK = """
 import paimon_nb
@@ -38,16 +44,20 @@ def warm(stage: Stage) -> Iterator[Contender]:
             return peer.ask("files", warehouse=stage.warehouse, name=f"default.{name}")
 
         yield Contender(next(iter(CORES)), theirs)
+        yield Contender(ALONE, lambda: peer.ask("files_rust", warehouse=stage.warehouse, name=name))
 
 
 def from_start(stage: Stage) -> Iterator[Contender]:
     name = _table(stage)
     path = stage.table(name).path
-    yield Contender(OURS, lambda: _run(sys.executable, _OURS, path), check=int)
+    yield Contender(OURS, lambda: own_process.run(sys.executable, _OURS, path), check=int)
     if stage.peer is not None:
         peer = stage.peer.interpreter
-        yield Contender(next(iter(CORES)), lambda: _run(peer, _PEER, stage.warehouse, f"default.{name}"), check=int)
-    yield Contender(SPARK_START, lambda: _run(sys.executable, _SPARK), check=None, runs=3)
+        yield Contender(
+            next(iter(CORES)), lambda: own_process.run(peer, _PEER, stage.warehouse, f"default.{name}"), check=int
+        )
+        yield Contender(ALONE, lambda: own_process.run(peer, _PEER_RUST, stage.warehouse, name), check=int)
+    yield Contender(SPARK_START, lambda: own_process.run(sys.executable, _SPARK), check=None, runs=3)
 
 
 def _table(stage: Stage) -> str:
@@ -59,15 +69,7 @@ def _table(stage: Stage) -> str:
     return _tables[stage]
 
 
-def _run(*command: str) -> str:
-    interpreter, code, *arguments = command
-    done = subprocess.run([interpreter, "-c", code, *arguments], capture_output=True, text=True, env=os.environ)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout.strip().splitlines()[-1]
-
-
 WORKS = [
-    Work("files-warm", "`$files` of 200 commits, warm", warm, {"pypaimon": 1.0}),
-    Work("files-start", "`$files` of 200 commits, from process start", from_start, {"pypaimon": 1.0, SPARK_START: 0.1}),
+    Work("files-warm", "`$files` of 200 commits, warm", warm, {ALONE: 0.5}),
+    Work("files-start", "`$files` of 200 commits, from process start", from_start, {ALONE: 1.0}),
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import RUST
+from benchmarks.peer import CORES, RUST
 from benchmarks.stage import WRITE_ONLY, Stage
 
 
@@ -23,15 +23,21 @@ def contenders(stage: Stage) -> Iterator[Contender]:
     if peer is None:
         return
 
-    def load_there() -> Timed:
-        name = f"default.{stage.new_name()}"
-        done = peer.ask("load", warehouse=stage.peer_warehouse, name=name, native=True, options=WRITE_ONLY, files=[stage.base_arrow])  # fmt: skip
-        return Timed(done.seconds, name, done.cpu)
+    for core, native in CORES.items():
 
-    # Without the core pypaimon takes 80 s for 2M rows here; once is enough to know.
-    yield Contender(
-        RUST, load_there, check=lambda name: peer.ask("checksum", warehouse=stage.peer_warehouse, name=name).answer
-    )
+        def load_there(native: bool = native) -> Timed:
+            name = f"default.{stage.new_name()}"
+            done = peer.ask("load", warehouse=stage.peer_warehouse, name=name, native=native, options=WRITE_ONLY, files=[stage.base_arrow])  # fmt: skip
+            return Timed(done.seconds, name, done.cpu)
+
+        # Without the core it takes 80 s for 2M rows: once is enough to know.
+        yield Contender(
+            core,
+            load_there,
+            check=lambda name: peer.ask("checksum", warehouse=stage.peer_warehouse, name=name).answer,
+            runs=None if native else 1,
+            warm_up=native,
+        )
 
 
-WORKS = [Work("load-arrow", "First load from Arrow, without Spark", contenders, {RUST: 1.0})]
+WORKS = [Work("load-arrow", "First load from Arrow, without Spark", contenders, {RUST: 1.0}, rows=1)]

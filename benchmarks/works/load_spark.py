@@ -34,4 +34,4 @@ def contenders(stage: Stage) -> Iterator[Contender]:
     yield Contender(PLAIN, lambda: plain(False), check=lambda path: checksum(pq.read_table(path)))
 
 
-WORKS = [Work("load-spark", "First load through Spark", contenders, {SORTED: 1.3})]
+WORKS = [Work("load-spark", "First load through Spark", contenders, {SORTED: 1.3}, rows=1)]

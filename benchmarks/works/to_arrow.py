@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow.parquet as pq
 
+from benchmarks import duck
 from benchmarks.data import SCHEMA, checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
 from benchmarks.peer import CORES, RUST
@@ -20,11 +21,10 @@ def with_runs(stage: Stage) -> Iterator[Contender]:
 
 def compacted(stage: Stage) -> Iterator[Contender]:
     name = stage.compacted
-    files = [f for bucket in stage.data_files(name) for f in bucket]
-    live = set(stage.table(name).files().column("file_path").to_pylist())
-    kept = [f for f in files if any(path.endswith(f.rsplit("/", 1)[1]) for path in live)]
+    kept = stage.live_files(name)
     yield from _contenders(stage, name)
     yield Contender(PYARROW, lambda: pq.ParquetDataset(kept).read(columns=SCHEMA.names), check=checksum)
+    yield duck.contender(f"SELECT {', '.join(SCHEMA.names)} FROM {{}}", kept, arrow=True, check=checksum)
 
 
 def _contenders(stage: Stage, name: str) -> Iterator[Contender]:
@@ -41,6 +41,6 @@ def _contenders(stage: Stage, name: str) -> Iterator[Contender]:
 
 
 WORKS = [
-    Work("to-arrow-merge", "to_arrow, 6 runs a bucket", with_runs, {RUST: 0.8}),
-    Work("to-arrow-compacted", "to_arrow, compacted", compacted, {PYARROW: 1.5}),
+    Work("to-arrow-merge", "to_arrow, 6 runs a bucket", with_runs, {RUST: 0.8}, rows=1.1),
+    Work("to-arrow-compacted", "to_arrow, compacted", compacted, {PYARROW: 1.5}, rows=1.1),
 ]

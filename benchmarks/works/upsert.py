@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import RUST
+from benchmarks.peer import CORES, RUST
 from benchmarks.stage import WRITE_ONLY, Stage
 
 APPEND = "Spark Parquet append"
@@ -21,8 +21,8 @@ def from_arrow(stage: Stage) -> Iterator[Contender]:
         return target[0]
 
     yield Contender(OURS, upsert, renew, check=lambda name: checksum(stage.table(name).to_arrow()))
-    if stage.peer is not None:
-        yield _peer(stage)
+    for core, native in CORES.items() if stage.peer is not None else ():
+        yield _peer(stage, core, native)
 
 
 def through_spark(stage: Stage) -> Iterator[Contender]:
@@ -57,7 +57,7 @@ def _fresh(stage: Stage) -> tuple[list[str], Callable[[], None]]:
     return target, renew
 
 
-def _peer(stage: Stage) -> Contender:
+def _peer(stage: Stage, core: str, native: bool) -> Contender:
     peer, target = stage.peer, [""]
     assert peer is not None
 
@@ -66,16 +66,18 @@ def _peer(stage: Stage) -> Contender:
         peer.ask("load", warehouse=stage.peer_warehouse, name=target[0], native=True, options=WRITE_ONLY, files=[stage.base_arrow])  # fmt: skip
 
     def upsert() -> Timed:
-        done = peer.ask("upsert", warehouse=stage.peer_warehouse, name=target[0], native=True, files=stage.upsert_arrow)
+        done = peer.ask(
+            "upsert", warehouse=stage.peer_warehouse, name=target[0], native=native, files=stage.upsert_arrow
+        )
         return Timed(done.seconds, target[0], done.cpu)
 
     def rows(name: str) -> object:
         return peer.ask("checksum", warehouse=stage.peer_warehouse, name=name).answer
 
-    return Contender(RUST, upsert, renew, check=rows)
+    return Contender(core, upsert, renew, check=rows, runs=None if native else 1, warm_up=native)
 
 
 WORKS = [
-    Work("upsert-arrow", "Five upserts from Arrow, without Spark", from_arrow, {RUST: 1.0}),
-    Work("upsert-spark", "Five upserts through Spark", through_spark, {APPEND: 1.0}),
+    Work("upsert-arrow", "Five upserts from Arrow, without Spark", from_arrow, {RUST: 1.0}, rows=0.5),
+    Work("upsert-spark", "Five upserts through Spark", through_spark, {APPEND: 1.0}, rows=0.5),
 ]

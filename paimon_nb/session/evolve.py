@@ -107,7 +107,7 @@ def evolved(session: Session, target: Path | str, table: Table, fields: Sequence
         return session.table(target)
     from paimon_nb.base import clock
     from paimon_nb.catalog.alter import apply_changes
-    from paimon_nb.workbench import open_table
+    from paimon_nb.table.at_path import open_table
 
     schemas = table.store.schemas
     schemas.create(apply_changes(schemas.latest() or table.schema, wanted, has_data=True, now_ms=clock.now_ms()))

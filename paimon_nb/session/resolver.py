@@ -62,7 +62,7 @@ class Resolver:
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         """The rows of the table at a path."""
         from paimon_nb.engine.read import relation
-        from paimon_nb.workbench import open_table
+        from paimon_nb.table.at_path import open_table
 
         given, travel = _moment(options)
         check_names(given)
@@ -123,7 +123,7 @@ class Resolver:
         """The stream of a named table or of the table at a path; None if the name is Spark's own."""
         from paimon_nb.engine.stream_read import stream_frame
         from paimon_nb.session.stream import stream_of
-        from paimon_nb.workbench import open_table
+        from paimon_nb.table.at_path import open_table
 
         given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
         if isinstance(target, str):
@@ -167,7 +167,7 @@ class Resolver:
         self._create(target, _schema(definition, fields=fields_of_spark(frame.schema)))
 
     def _open(self, target: tuple[str, ...] | str) -> Any:
-        from paimon_nb.workbench import open_table
+        from paimon_nb.table.at_path import open_table
 
         try:
             return open_table(target) if isinstance(target, str) else self.session.table(target)

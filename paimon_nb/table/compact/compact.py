@@ -165,19 +165,22 @@ def compact(
 ) -> list[CommitMessage]:
     """Plan and run everything in this process, or only what lies in `buckets`. Commit the messages with `TableCommit`.
 
-    Buckets are compacted side by side, as many as there are cores (at most 4); each takes its own `write-buffer-size` of memory.
+    Buckets are compacted side by side, as many as there are cores (at most 4); together they take one `write-buffer-size`.
     """
     tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
     made: list[CommitMessage] = []
+    at_once = max(1, min(os.cpu_count() or 1, _AT_ONCE, len(tasks)))
+    shared = max(1, store.options.get(opt.WRITE_BUFFER_SIZE) // at_once)
+    worker = store.copy({opt.WRITE_BUFFER_SIZE.key: f"{shared} b"}) if at_once > 1 else store
 
     def run(task: CompactTask) -> list[CommitMessage]:
-        messages = run_task(store, task)
+        messages = run_task(worker, task)
         made.extend(messages)
         return messages
 
     try:
         size = sum(f.file_size for task in tasks for f in task.files)
-        parts = side_by_side(store.fs, run, tasks, size, min(os.cpu_count() or 1, _AT_ONCE))
+        parts = side_by_side(store.fs, run, tasks, size, at_once)
     except BaseException:
         abort_messages(store, made)  # what other buckets wrote belongs to nobody then
         raise

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import add, itemgetter
 from typing import Any
 
@@ -17,11 +18,13 @@ from paimon_nb.format.data import TRACKING_FIELDS, cast_column
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.values import to_arrow_value
-from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.table.scan.prune import file_schema
 from paimon_nb.table.store import TableStore
 
 Text = Callable[[Any], str]
+_KEPT = 20_000
+"""Texts a form remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,19 @@ class _Form:
     """The same for null counts; two past the end where the file is older than the column: every value is NULL."""
     texts: tuple[Text, ...]
     key_types: tuple[DataType, ...]
+    known: dict[bytes, str]
+    """Texts of statistics rows that were told before: the next snapshot holds mostly the same files."""
 
     def bounds(self, row: bytes) -> str:
         """`{a=1, b=null}` of a statistics row."""
+        text = self.known.get(row)
+        if text is None:
+            if len(self.known) >= _KEPT:
+                self.known.clear()
+            text = self.known[row] = self._told(row)
+        return text
+
+    def _told(self, row: bytes) -> str:
         if not self.arity or row == EMPTY_ROW or arity_of(row) != self.arity:
             values: tuple[Any, ...] = (None,) * (self.arity + 1)
         else:
@@ -84,20 +97,36 @@ class StatsTexts:
 
     def _make(self, schema_id: int, listed: tuple[str, ...] | None) -> _Form:
         schema = file_schema(self.store, schema_id)
-        by_name = {f.name: f for f in (*schema.fields, *TRACKING_FIELDS)}
-        kept = list(schema.fields) if listed is None else [by_name[n] for n in listed if n in by_name]
-        present = sorted(self.store.schema.fields, key=lambda f: f.name.encode("utf-16-be"))
-        place = {f.id: i for i, f in reversed(list(enumerate(kept)))}
-        stored, end = {f.id for f in schema.fields}, len(kept)
-        return _Form(
-            arity=end,
-            read=RowReader([f.type for f in kept]).read,
-            names=tuple(f"{f.name}=" for f in present),
-            places=tuple(place.get(f.id, end) for f in present),
-            counted=tuple(place.get(f.id, end) if f.id in stored else end + 1 for f in present),
-            texts=tuple(_text(f.type, kept[place[f.id]].type if f.id in place else f.type) for f in present),
-            key_types=tuple(f.type for f in schema.key_fields),
-        )
+        return _form(schema.fields, schema.key_fields, listed, self.store.schema.fields)
+
+
+@lru_cache(maxsize=32)
+def _form(
+    stored_fields: tuple[DataField, ...],
+    key_fields: tuple[DataField, ...],
+    listed: tuple[str, ...] | None,
+    present_fields: tuple[DataField, ...],
+) -> _Form:
+    """
+    Args:
+        stored_fields, key_fields: of the schema that the files were written with. listed: columns of the statistics; None = all.
+        present_fields: of the schema that they are told in.
+    """
+    by_name = {f.name: f for f in (*stored_fields, *TRACKING_FIELDS)}
+    kept = list(stored_fields) if listed is None else [by_name[n] for n in listed if n in by_name]
+    present = sorted(present_fields, key=lambda f: f.name.encode("utf-16-be"))
+    place = {f.id: i for i, f in reversed(list(enumerate(kept)))}
+    stored, end = {f.id for f in stored_fields}, len(kept)
+    return _Form(
+        arity=end,
+        read=RowReader([f.type for f in kept]).read,
+        names=tuple(f"{f.name}=" for f in present),
+        places=tuple(place.get(f.id, end) for f in present),
+        counted=tuple(place.get(f.id, end) if f.id in stored else end + 1 for f in present),
+        texts=tuple(_text(f.type, kept[place[f.id]].type if f.id in place else f.type) for f in present),
+        key_types=tuple(f.type for f in key_fields),
+        known={},
+    )
 
 
 def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:

@@ -3,8 +3,12 @@ partitions that there are still."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any
+
+import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
@@ -13,7 +17,7 @@ from paimon_nb.table.scan.travel import Latest
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.groups import stated_entries, totals
-from paimon_nb.table.system.shape import fixed, partition_texts
+from paimon_nb.table.system.shape import SystemTable, fixed, partition_texts
 
 COLUMNS = {
     "partition": "STRING",
@@ -66,4 +70,30 @@ def format_name(file_name: str) -> str:
         return file_name.rsplit(".", 1)[-1]
 
 
-FILES = fixed(COLUMNS, _rows)
+_MADE = fixed(COLUMNS, _rows)
+_REMEMBERED: OrderedDict[tuple[Any, ...], pa.Table] = OrderedDict()
+_ROWS_KEPT = 50_000
+"""Rows of all remembered answers together; about 1 kB each."""
+_LOCK = Lock()
+
+
+def _read(store: TableStore) -> pa.Table:
+    """The answer for the newest snapshot is kept: what its manifest lists name never changes, and texts take longer than all else."""
+    snapshot = store.latest()
+    if snapshot is None or not isinstance(parse_travel(store.options), Latest):
+        return _MADE.read(store)
+    lists = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
+    key = (store.root, store.branch, snapshot.id, *lists, store.schema.fields, frozenset(store.options.raw.items()))
+    with _LOCK:
+        held = _REMEMBERED.get(key)
+    if held is not None:
+        return held
+    made = _MADE.read(store)
+    with _LOCK:
+        _REMEMBERED[key] = made
+        while sum(t.num_rows for t in _REMEMBERED.values()) > _ROWS_KEPT:
+            _REMEMBERED.popitem(last=False)
+    return made
+
+
+FILES = SystemTable(_MADE.fields, _read)

@@ -1,0 +1,96 @@
+"""What this process and all its descendants use: CPU seconds, memory. Reads /proc; where that is not, nothing is known."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+
+_PROC = Path("/proc")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_EVERY_S = 0.02
+
+
+def cpu_seconds() -> float | None:
+    """CPU seconds used so far by this process and all its descendants, finished ones included; None where /proc is not."""
+    children, used = _processes()
+    if os.getpid() not in used:
+        return None
+    return sum(used[pid] for pid in _tree(children))
+
+
+def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
+    """(parent -> children, process -> CPU seconds)."""
+    children: dict[int, list[int]] = {}
+    used: dict[int, float] = {}
+    for stat in _PROC.glob("[0-9]*/stat"):
+        try:
+            pid = int(stat.parent.name)
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        children.setdefault(int(fields[1]), []).append(pid)
+        used[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return children, used
+
+
+def _tree(children: dict[int, list[int]]) -> list[int]:
+    found, waiting = [], [os.getpid()]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += children.get(found[-1], [])
+    return found
+
+
+class Memory:
+    """Watches how far this process and its descendants grow while the block runs.
+
+    Pages that the block found free in a process (a heap that had grown before) do not count, and pages that several processes
+    share count for each; so it compares first runs, and bounds what a run needs from below.
+    """
+
+    def __init__(self) -> None:
+        self.growth = 0
+        """Bytes, at most so far."""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Memory:
+        self._before = resident()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        looks, pids = 0, _tree(_processes()[0])
+        while not self._stop.wait(_EVERY_S):
+            looks += 1
+            if looks % 10 == 0:
+                pids = _tree(_processes()[0])
+            self.growth = max(self.growth, resident(pids) - self._before)
+
+
+def resident(pids: list[int] | None = None) -> int:
+    """Bytes of memory that these processes hold; None: this one and its descendants."""
+    total = 0
+    for pid in _tree(_processes()[0]) if pids is None else pids:
+        try:
+            total += int((_PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE
+        except (OSError, IndexError):  # it has ended meanwhile
+            continue
+    return total
+
+
+def highest() -> int:
+    """Bytes that this process held at most, since it began; 0 where /proc is not."""
+    try:
+        lines = (_PROC / "self" / "status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
