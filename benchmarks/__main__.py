@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import report
+from benchmarks import bounded, grown, growth, report
 from benchmarks.harness import Result, measure
 from benchmarks.stage import Stage
 from benchmarks.works import WORKS
@@ -20,6 +20,10 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of the base (default %(default)s)")
     parser.add_argument("--repeat", type=int, default=5, help="timed rounds after the warm-up (default %(default)s)")
     parser.add_argument("--only", default="", metavar="REGEX", help=f"works to run: {', '.join(w.slug for w in WORKS)}")
+    parser.add_argument(
+        "--parts", default="works,growth,memory", help="what to run, of works, growth and memory (default: %(default)s)"
+    )
+    parser.add_argument("--most", type=int, help="cut the growth curves at this size")
     parser.add_argument("--save", action=argparse.BooleanOptionalAction, help="write results/ (default: for full runs)")
     parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
     arguments = parser.parse_args()
@@ -29,14 +33,27 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="paimon_nb-bench-", dir=arguments.dir))
     stage = Stage(directory, arguments.rows)
     about = report.machine(stage.peer.versions if stage.peer else None)
-    save = arguments.save or (arguments.save is None and chosen == WORKS)
+    parts = {"works"} if arguments.only else set(arguments.parts.split(","))
+    save = arguments.save or (arguments.save is None and not arguments.only)
     results: list[Result] = []
     try:
-        for work in chosen:
+        for work in chosen if "works" in parts else ():
             results.append(measure(work, stage, arguments.repeat))
             print(report.line(results[-1]), flush=True)
             if save:
                 report.write(results, about, arguments.rows, arguments.repeat)
+        if "growth" in parts:
+            curves = []
+            for curve in growth.measure(stage, arguments.most):
+                curves.append(curve)
+                print("\n".join(grown.lines(curve)), flush=True)
+            if save:
+                grown.write_growth(curves, about)
+        if "memory" in parts:
+            peaks = bounded.measure(directory, arguments.rows)
+            print("\n".join(map(grown.peak_line, peaks)), flush=True)
+            if save:
+                grown.write_memory(peaks, about)
     finally:
         stage.close()
         shutil.rmtree(directory, ignore_errors=True)

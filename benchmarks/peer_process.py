@@ -131,7 +131,12 @@ def do_commits(warehouse, name, native, options, count):
     for number in range(count):
         rows = data.few(number)
         took.append(clocked(lambda rows=rows: write(table, rows))[0])
-    return statistics.median(took), None
+    return statistics.median(took), took
+
+
+def do_plan(warehouse, name):
+    """A scan of everything, planned by the Rust core on a table that was not opened before."""
+    return clocked(lambda: len(open_table(warehouse, name, True).new_read_builder().new_scan().plan().splits()))
 
 
 def do_files(warehouse, name):

@@ -143,6 +143,14 @@ class FileIO(ABC):
     def settle(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
         """Make finished files durable, several at a time. What is not there is passed over."""
 
+    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        """`settle` what a file names, then `put_if_absent` of that file; a backend may wait for its disk once for both.
+
+        Nobody sees `path` before all of `named` is durable.
+        """
+        self.settle(named)
+        return self.put_if_absent(path, data)
+
     def local_path(self, path: str) -> str | None:
         """The operating system's path, where there is one: Arrow and Spark open it directly."""
         return None

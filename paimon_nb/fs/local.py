@@ -61,12 +61,18 @@ class LocalFileIO(FileIO):
             return pa.OSFile(path, "rb")
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self.settle_and_put((), path, data)
+
+    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
         directory, name = os.path.split(path)
         self.make_dirs(directory)
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
         with _plain_errors(path):
             try:
-                _write(temporary, data, durable=True)
+                _write(temporary, data, durable=False)
+                self.settle(
+                    [*named, temporary]
+                )  # only the link below makes it seen: one wait for the disk serves them all
                 try:
                     os.link(temporary, path)
                 except FileExistsError:
@@ -163,7 +169,11 @@ class LocalFileIO(FileIO):
             with suppress(MissingFile), _plain_errors(path):
                 _sync(path)
 
-        list(_pool(os.getpid()).map(settled, paths))
+        waiting = list(paths)
+        if len(waiting) == 1:
+            settled(waiting[0])
+        else:
+            list(_pool(os.getpid()).map(settled, waiting))
 
     def local_path(self, path: str) -> str | None:
         return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -28,3 +29,7 @@ class LockedFileIO(RootedFileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         with self._lock.held():
             return super().put_if_absent(path, data)
+
+    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        self.settle(named)  # may take long: not while others wait for the lock
+        return self.put_if_absent(path, data)

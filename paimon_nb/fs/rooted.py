@@ -86,6 +86,9 @@ class RootedFileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self.inner.put_if_absent(self._checked(path), data)
 
+    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        return self.inner.settle_and_put([self._checked(p) for p in named], self._checked(path), data)
+
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         self.inner.overwrite(self._checked(path), data, durable=durable)
 

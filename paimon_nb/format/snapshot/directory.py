@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from enum import Enum
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, SnapshotNotFound, StoreError
@@ -108,14 +109,17 @@ class SnapshotDirectory:
                 continue  # expired while we read
         return out
 
-    def publish(self, snapshot: Snapshot) -> Published:
-        """Make `snapshot` visible, or learn who won. Everything it names must be durable before.
+    def publish(self, snapshot: Snapshot, named: Iterable[str] = ()) -> Published:
+        """Make `snapshot` visible, or learn who won.
 
         Only `put_if_absent` decides; `exists()` never does: two processes can both see 'absent'.
+
+        Args:
+            named: paths of what it names that is perhaps not durable yet; it is before the snapshot can be seen.
         """
         path = self.path(snapshot.id)
         try:
-            if self.fs.put_if_absent(path, snapshot.to_json()):
+            if self.fs.settle_and_put(named, path, snapshot.to_json()):
                 return Published.WON
         except (OSError, StoreError):
             # The store did not say how it ended: only the file itself knows.

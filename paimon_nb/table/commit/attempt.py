@@ -5,7 +5,7 @@ Source: format reference, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
@@ -66,8 +66,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     except Exception:
         writer.discard()  # nothing was published yet: no doubt possible
         raise
-    store.fs.settle(_named(store, change, writer))
-    published = _publish(store, snapshot)
+    published = _publish(store, snapshot, list(_named(store, change, writer)))
     if published is Published.LOST:
         writer.discard()
     else:
@@ -86,14 +85,14 @@ def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterato
         yield store.statistics_path(change.statistics)
 
 
-def _publish(store: TableStore, snapshot: Snapshot) -> Published:
+def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Published:
     """Publish; after an error ask again with the very same bytes, which can only win, find itself, or lose for sure."""
     for _ in range(_ASK_AGAIN):
         try:
-            return store.snapshots.publish(snapshot)
+            return store.snapshots.publish(snapshot, named)
         except (OSError, StoreError):
             continue
-    return store.snapshots.publish(snapshot)
+    return store.snapshots.publish(snapshot, named)
 
 
 def _prepare(

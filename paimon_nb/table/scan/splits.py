@@ -92,11 +92,14 @@ def pack_bucket(store: TableStore, files: Sequence[DataFile], independent: bool)
     def weight(group: Sequence[DataFile]) -> int:
         return max(sum(f.file_size for f in group), cost)
 
+    def alone(file: DataFile) -> int:
+        return max(file.file_size, cost)
+
     if not store.has_keys:
-        return [(group, True) for group in pack(files, lambda f: weight([f]), target)]
+        return [(group, True) for group in pack(files, alone, target)]
     levels = {f.level for f in files}
     if 0 not in levels and all(map(_all_adds, files)) and (independent or len(levels) == 1):
-        return [(group, all(map(_no_deletes, group))) for group in pack(files, lambda f: weight([f]), target)]
+        return [(group, all(map(_no_deletes, group))) for group in pack(files, alone, target)]
     key = key_decoder([f.type for f in store.schema.key_fields])
     cut = [([f for run in s for f in run.files], len(s) == 1) for s in sections(files, key)]
     out = []

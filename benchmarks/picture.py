@@ -1,0 +1,65 @@
+"""Curves as SVG text, in the notebook's style: readable light and dark, colours safe for colour blindness, a label at each line."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from benchmarks.growth import Growth
+
+COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
+_STYLE = """svg{font:12px/1.35 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c1e21}text{fill:currentColor}
+.dim{opacity:.7}.grid{stroke:currentColor;stroke-opacity:.14}
+@media (prefers-color-scheme: dark){svg{color:#e4e6ea}}"""
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 860, 340, 64, 270, 34, 40
+
+
+def svg(growth: Growth) -> str:
+    """Both axes are logarithmic: a line that stays level does not grow, one that climbs at 45 degrees grows with the table."""
+    shown = [s for c in growth.curves for s in c.seconds]
+    low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))
+    last = math.log10(growth.sizes[-1]) or 1.0
+
+    def place(size: int, seconds: float) -> tuple[float, float]:
+        x = _LEFT + math.log10(size) / last * (_WIDTH - _LEFT - _RIGHT)
+        y = _TOP + (high - math.log10(seconds)) / max(1, high - low) * (_HEIGHT - _TOP - _BOTTOM)
+        return x, y
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(growth.title)}">',
+        f'<style>{_STYLE}</style><text x="0" y="14" font-weight="600">{escape(growth.title)}</text>',
+    ]
+    for power in range(low, high + 1):
+        x, y = place(1, 10.0**power)
+        parts.append(f'<line class="grid" x1="{x}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="dim" x="{x - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(10.0**power)}</text>')
+    for size in growth.sizes:
+        x, _ = place(size, 10.0**low)
+        parts.append(f'<text class="dim" x="{x:.1f}" y="{_HEIGHT - 22}" text-anchor="middle">{_short(size)}</text>')
+    parts.append(f'<text class="dim" x="{_LEFT}" y="{_HEIGHT - 5}">{escape(growth.over)} →</text>')
+    taken: list[float] = []
+    for colour, curve in zip(COLOURS, growth.curves, strict=False):
+        spots = [place(x, s) for x, s in zip(growth.sizes, curve.seconds, strict=True)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.2" stroke-linejoin="round"/>'
+        )
+        for (x, y), size, seconds in zip(spots, growth.sizes, curve.seconds, strict=True):
+            said = f"{curve.name}, {size:,} {growth.over}: {_text(seconds)}"
+            parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{colour}"><title>{escape(said)}</title></circle>'
+            )
+        x, y = spots[-1]
+        while any(abs(y - other) < 15 for other in taken):
+            y += 15 if y < _HEIGHT / 2 else -15
+        taken.append(y)
+        parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}">{escape(curve.name)} · {_text(curve.seconds[-1])}</text>')
+    return "".join([*parts, "</svg>\n"])
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
+def _short(size: int) -> str:
+    return f"{size // 1000}k" if size >= 1000 else str(size)
