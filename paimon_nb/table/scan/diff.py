@@ -103,9 +103,11 @@ def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
 
 
 def plain_value(value: Any) -> Any:
-    """Nested values with floats by their bits."""
+    """Nested values with floats by their bits, and maps (lists of pairs, as Arrow has them) in one order."""
     if isinstance(value, float):
         return struct.pack("<d", value)
     if isinstance(value, dict):
         return {k: plain_value(v) for k, v in value.items()}
-    return [plain_value(v) for v in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return sorted(([plain_value(k), plain_value(v)] for k, v in value), key=repr)
+    return [plain_value(v) for v in value] if isinstance(value, list) else value

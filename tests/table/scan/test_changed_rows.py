@@ -47,6 +47,22 @@ def test_rows_deleted_by_vectors(tmp_path):
     assert changes(t, before, after) == [("-D", 2, 2, "b")]
 
 
+def test_a_map_is_its_entries_in_any_order(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run(
+        "CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, m MAP<STRING, INT>, r ROW<c MULTISET<STRING>>) WITH ('bucket' = '1')"
+    )
+    types = {
+        "k": pa.int32(), "m": pa.map_(pa.string(), pa.int32()),
+        "r": pa.struct({"c": pa.map_(pa.string(), pa.int32())}),
+    }  # fmt: skip
+    for order, changed in ((1, 2), (-1, 3)):
+        a, b = ([("a", 1), ("b", 2)][::order], [("a", 1), ("b", changed)][::order])
+        values = [[1, 2], [a, b], [{"c": a}, {"c": a}]]
+        wb.table("t").upsert(pa.table({n: pa.array(v, t) for (n, t), v in zip(types.items(), values, strict=True)}))
+    assert wb.table("t").diff(1, 2).select(["rowkind", "k"]).to_pylist() == [{"rowkind": "+I", "k": 2}]
+
+
 def test_rows_without_keys_after_a_compaction(tmp_path):
     t = table(tmp_path, **{"bucket": "-1", "merge-engine": "none"})
     t.append(rows((1, 1, "a"), (1, 1, "a"), (2, None, "b")))
