@@ -70,9 +70,8 @@ class LocalFileIO(FileIO):
         with _plain_errors(path):
             try:
                 _write(temporary, data, durable=False)
-                self.settle(
-                    [*named, temporary]
-                )  # only the link below makes it seen: one wait for the disk serves them all
+                # Only the link below makes it seen: one wait for the disk serves them all.
+                self.settle([*named, temporary])
                 try:
                     os.link(temporary, path)
                 except FileExistsError:
