@@ -35,7 +35,7 @@ _OPTIONS = (
     "scan.bounded.mode", "scan.bounded.specific-offsets", "scan.bounded.timestamp-millis", "scan.parallelism",
     "scan.topic-partition-discovery.interval", "scan.max-records", "sink.partitioner", "sink.semantic",
     "sink.delivery-guarantee", "sink.transactional-id-prefix", "sink.parallelism",
-    "sink.buffer-flush.max-rows", "sink.buffer-flush.interval",
+    "scan.bad-messages", "scan.dead-letter-topic", "sink.buffer-flush.max-rows", "sink.buffer-flush.interval",
 )  # fmt: skip
 _SPECIFIC = re.compile(r"partition:(\d+),offset:(\d+)")
 
@@ -92,6 +92,10 @@ class KafkaTable:
     """`sink.transactional-id-prefix` of a sink that is exactly-once; None: at-least-once."""
     most: int
     """Records that a micro-batch takes at most."""
+    skips: bool
+    """Records that are no rows are left out: `scan.bad-messages` is skip or dead-letter."""
+    dead_letters: str | None
+    """The topic that they go to."""
     patience_s: float
     """How long the broker has for one answer: `properties.request.timeout.ms`."""
 
@@ -134,8 +138,20 @@ def read_options(declared: Declared) -> KafkaTable:
         _partitioner(declared),
         _transactions(declared),
         declared.parsed("scan.max-records", 1_000_000, _positive),
+        *_bad_messages(declared),
         declared.parsed("properties.request.timeout.ms", 15_000, _positive) / 1000,
     )
+
+
+def _bad_messages(declared: Declared) -> tuple[bool, str | None]:
+    """Whether they are left out, and the topic they go to."""
+    option, topic = "scan.bad-messages", "scan.dead-letter-topic"
+    said = declared.options.get(option, "dead-letter" if topic in declared.options else "fail")
+    if said not in ("fail", "skip", "dead-letter"):
+        raise BadOptionValue(f"'{option}' cannot be {said!r}", hint="fail, skip or dead-letter", option=option)
+    if said != "dead-letter" and topic in declared.options:
+        raise BadOptionValue(f"{topic!r} is for '{option}' = 'dead-letter'", hint="leave one of them out", option=topic)
+    return said != "fail", declared.need(topic) if said == "dead-letter" else None
 
 
 def _partitioner(declared: Declared) -> str:

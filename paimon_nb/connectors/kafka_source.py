@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
-from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.errors import BadMessage, SourceUnavailable
 from paimon_nb.connectors.kafka_client import Broker, Offsets, check_there
+from paimon_nb.connectors.kafka_dead import send_dead, sifted
 from paimon_nb.connectors.kafka_options import At, KafkaTable
 from paimon_nb.connectors.kafka_rows import RecordRows
 from paimon_nb.engine.data_source import stream_from
@@ -20,6 +21,7 @@ from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
 
 if TYPE_CHECKING:
+    from confluent_kafka import Message
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -169,4 +171,17 @@ def _read(table: KafkaTable, topic: str, partition: int, first: int, end: int) -
     with Broker(table) as broker:
         for messages in broker.records(topic, partition, first, end):
             if messages:
-                yield from task_batches(decode.rows(messages).combine_chunks(), decode.fields)
+                yield from task_batches(_rows(decode, messages).combine_chunks(), decode.fields)
+
+
+def _rows(decode: RecordRows, messages: Sequence[Message]) -> pa.Table:
+    """The rows of some records, without those that the table says to leave out."""
+    try:
+        return decode.rows(messages)
+    except BadMessage:
+        if not decode.table.skips:
+            raise
+    good, refused = sifted(messages, decode.rows)
+    if decode.table.dead_letters is not None:
+        send_dead(decode.table, decode.table.dead_letters, refused)
+    return decode.rows(good)

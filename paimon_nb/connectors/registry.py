@@ -10,6 +10,7 @@ from paimon_nb.connectors.api import Declared, Sink, Source
 from paimon_nb.connectors.blackhole import Blackhole
 from paimon_nb.connectors.datagen import Datagen
 from paimon_nb.connectors.files import Files, FilesSink
+from paimon_nb.connectors.jdbc import Jdbc
 from paimon_nb.connectors.kafka import Kafka, open_kafka_sink
 from paimon_nb.connectors.mysql_source import MySqlCdc
 from paimon_nb.connectors.print import Print
@@ -22,6 +23,7 @@ SOURCES: Registry[Callable[[Declared], Source]] = Registry(
         "kafka": Kafka,
         "upsert-kafka": Kafka,
         "mysql-cdc": MySqlCdc,
+        "jdbc": Jdbc,
     },
 )
 SINKS: Registry[Callable[[Declared], Sink]] = Registry(
@@ -36,7 +38,7 @@ SINKS: Registry[Callable[[Declared], Sink]] = Registry(
 )
 
 
-NOT_YET = frozenset({"postgres-cdc", "jdbc"})
+NOT_YET = frozenset({"postgres-cdc"})
 """Connectors of the documents that are not built."""
 
 

@@ -123,6 +123,48 @@ def test_raw_is_the_message_itself():
         read("raw", {"a": "INT", "b": "INT"}, [])
 
 
+AVRO = {
+    "i": "INT NOT NULL", "l": "BIGINT", "s": "STRING", "b": "BOOLEAN", "d": "DECIMAL(5, 2)", "x": "BYTES", "day": "DATE",
+    "time": "TIME(3)", "at": "TIMESTAMP(3)", "a": "ARRAY<STRING>", "m": "MAP<STRING, ROW<z INT>>", "r": "ROW<y DOUBLE, t TINYINT>",
+}  # fmt: skip
+
+
+def test_avro_is_the_record_that_the_columns_give():
+    """Bytes by the letter of Avro's specification: zigzag numbers, and a branch number before what may be NULL."""
+    row = {"i": -3, "l": 150, "s": "ä", "b": True, "d": Decimal("1.28"), "x": b"\0", "day": dt.date(1970, 1, 3), "time": dt.time(0, 0, 0, 5000),
+           "at": dt.datetime(1970, 1, 1, 0, 0, 1), "a": ["p", None], "m": [("k", {"z": 1})], "r": {"y": 1.0, "t": -1}}  # fmt: skip
+    nothing = dict.fromkeys(AVRO) | {"i": 64}
+    schema = pa.schema([(n, arrow_type(parse_type(t))) for n, t in AVRO.items()])
+    made = list(open_encoder(fields(**AVRO), FormatOptions("avro", {})).encode(pa.Table.from_pylist([row, nothing], schema), ["+I"] * 2))  # fmt: skip
+    assert made[0] == bytes.fromhex(
+        "05" "02ac02" "0204c3a4" "0201" "02040080" "020200" "0204" "020a" "02d00f"
+        "02" "04" "020270" "00" "00" "02" "02" "026b" "02" "0202" "00" "02" "02" "000000000000f03f" "0201"
+    )  # fmt: skip
+    assert made[1] == bytes.fromhex("8001" + "00" * 11)
+    assert read("avro", AVRO, [made[0], None, made[1]]) == ([("+I", *row.values()), ("+I", *nothing.values())], [0, 2])
+    micros = {"at": "TIMESTAMP(6)", "z": "TIMESTAMP_LTZ(3)"}
+    moments = (dt.datetime(2026, 1, 2, 3, 4, 5, 678901), dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    newer = open_decoder(fields(**micros), FormatOptions("avro", {"timestamp_mapping.legacy": "false"}))
+    told = newer.decode([b"\x02" + _zigzag(1767323045678901) + b"\x02" + _zigzag(1767312000000)])
+    assert [tuple(r.values()) for r in told.table.to_pylist()] == [moments]
+    for bad in (b"", b"\x04", made[0][:-1], b"\xff" * 20):
+        with pytest.raises(BadMessage, match="no avro"):
+            read("avro", AVRO, [made[1], bad])
+    with pytest.raises(BadMessage, match="no avro"):
+        read("avro", {"t": "TINYINT NOT NULL"}, [b"\x02", _zigzag(300)])
+    for t in ("TIMESTAMP(6)", "TIMESTAMP_LTZ(3)", "TIME(6)", "MAP<INT, INT>"):
+        with pytest.raises(UnsupportedOperation, match="no form for"):
+            read("avro", {"a": t}, [])
+
+
+def _zigzag(value: int) -> bytes:
+    value, out = (value << 1) ^ (value >> 63), bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
 def test_debezium_tells_kinds_and_where_a_change_is_from():
     columns = {"id": "INT", "n": "DECIMAL(5, 2)", "tab": "STRING", "at": "TIMESTAMP_LTZ(3)"}
     told = {"tab": "source.table", "at": "ingestion-timestamp"}
@@ -172,7 +214,7 @@ def test_changes_are_written_as_deletes_and_inserts():
         "maxwell-json": ['{"data":{"a":1},"type":"insert"}', '{"data":{"a":1},"type":"delete"}'],
     }.items():
         assert written(format, {"a": "INT"}, [{"a": 1}] * 4, kinds) == [*expected[:2], expected[0], expected[1]]
-    for format in ("json", "csv", "raw"):
+    for format in ("json", "csv", "raw", "avro"):
         with pytest.raises(UnsupportedOperation, match="no form for"):
             written(format, {"a": "INT"}, [{"a": 1}], ["-D"])
 

@@ -225,6 +225,35 @@ def test_a_micro_batch_that_comes_again_is_in_a_transaction_once(swb, broker, tm
     assert taken == {"once": [0, 1, 2, 9], "twice": [0, 1, 2, 0, 1, 2]}
 
 
+def test_what_is_no_row_is_left_out_or_kept_as_a_dead_letter(swb, broker):
+    """By option; avro has no other way. A key and headers go with a dead letter, and where it came from."""
+    topic, dead, packed = broker.topic("mixed"), broker.topic("dead"), broker.topic("packed")
+    odd = {"value": "no json", "key": b"K", "headers": [("h", b"1")]}
+    broker.send(topic, ['{"k": 1, "v": "a"}', odd, '{"k": "x", "v": "b"}', None, '{"k": 2, "v": "c"}'])
+    swb.run(BATCH)
+    bounded = {"scan__bounded__mode": "latest-offset"}
+    declare(swb, broker, "skips", topic, scan__bad_messages="skip", **bounded)
+    declare(swb, broker, "keeps", topic, scan__bad_messages="dead-letter", scan__dead_letter_topic=dead, **bounded)
+    declare(swb, broker, "letters", dead, "v STRING, key BYTES METADATA, headers MAP<STRING, BYTES> METADATA", format="raw", **bounded)  # fmt: skip
+    declare(swb, broker, "packed", packed, format="avro", scan__bad_messages="skip", **bounded)
+    assert rows(swb, "SELECT * FROM skips") == rows(swb, "SELECT * FROM keeps") == [(1, "a"), (2, "c")]
+    told = {v: (k, {h: bytes(b).decode() for h, b in headers.items()}) for v, k, headers in rows(swb, "SELECT * FROM letters")}  # fmt: skip
+    assert told.keys() == {"no json", '{"k": "x", "v": "b"}'}
+    key, headers = told["no json"]
+    assert (bytes(key), headers["h"]) == (b"K", "1")
+    assert [headers[f"errors.{n}"] for n in ("topic", "partition", "offset")] == [topic, "0", "1"]
+    assert "no json" in headers["errors.message"]
+    swb.run("INSERT INTO packed VALUES (1, 'x'), (-65, CAST(NULL AS STRING))")
+    broker.send(packed, [b"\x07"])
+    assert {v for _, v in broker.take(packed, 3)} == {b"\x02\x02\x02\x02x", b"\x02\x81\x01\x00", b"\x07"}
+    assert rows(swb, "SELECT * FROM packed") == [(-65, None), (1, "x")]
+    for wrong in ({"scan__bad_messages": "drop"}, {"scan__bad_messages": "dead-letter"}, {"scan__bad_messages": "skip", "scan__dead_letter_topic": dead}):  # fmt: skip
+        declare(swb, broker, "w", topic, **wrong)
+        with pytest.raises(BadOptionValue, match=r"scan\."):
+            swb.run("SELECT * FROM w")
+        swb.run("DROP TABLE w")
+
+
 def test_what_is_wrong_is_said(swb, broker, tmp_path):
     topic = broker.topic("bad")
     broker.send(topic, ['{"k": 1, "v": "a"}', "no json", '{"k": "x", "v": "b"}', None, '{"k": 2, "v": "c"}'])

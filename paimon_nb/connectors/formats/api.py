@@ -94,5 +94,7 @@ def refuse(format: str, message: bytes | None, why: object) -> BadMessage:
     shown = (message or b"")[:200].decode("utf-8", "replace")
     return BadMessage(
         f"a message is no {format} of this table: {why}: {shown}",
-        hint=f"'{format}.ignore-parse-errors' = 'true' leaves such messages out",
+        hint="'scan.bad-messages' = 'skip' leaves such messages out, 'dead-letter' keeps them in a topic of their own"
+        if format in ("raw", "avro")
+        else f"'{format}.ignore-parse-errors' = 'true' leaves such messages out",
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.formats.api import Decoder, Encoder, FormatOptions
+from paimon_nb.connectors.formats.avro import Avro
 from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
 from paimon_nb.connectors.formats.envelopes import (
     CanalDecoder,
@@ -27,6 +28,7 @@ PLAIN: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Regis
         "json": JsonDecoder,
         "csv": CsvDecoder,
         "raw": Raw,
+        "avro": Avro,
     },
 )
 ENVELOPES: Registry[type[Envelope]] = Registry(
@@ -43,6 +45,7 @@ ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Re
         "json": JsonEncoder,
         "csv": CsvEncoder,
         "raw": Raw,
+        "avro": Avro,
         "debezium-json": DebeziumEncoder,
         "canal-json": CanalEncoder,
         "maxwell-json": MaxwellEncoder,

@@ -1,0 +1,188 @@
+"""`avro`: one Avro record a message, without a registry: its schema is the one that the table's columns give, as in Flink.
+
+Source: Flink `AvroSchemaConverter`, `AvroFormatFactory`. fastavro does the work.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, refuse
+from paimon_nb.format.types import (
+    Array,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    arrow_type,
+)
+from paimon_nb.options import parse_bool
+
+_NAMES = {
+    "CHAR": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "BINARY": "bytes", "VARBINARY": "bytes", "TINYINT": "int",
+    "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float", "DOUBLE": "double",
+}  # fmt: skip
+_UNREADABLE = (
+    ValueError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    struct.error,
+    StopIteration,
+    pa.ArrowInvalid,
+)
+"""What fastavro raises for bytes that are no such record, and Arrow for a value that does not fit its column."""
+_Change = Callable[[Any], Any]
+
+
+class Avro(Decoder, Encoder):
+    """Options: `avro.encoding` (binary), `avro.timestamp_mapping.legacy` (true: no TIMESTAMP_LTZ, and TIMESTAMP to milliseconds)."""
+
+    changes = False
+
+    def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
+        options.only("encoding", "timestamp_mapping.legacy")
+        if options.given.get("encoding", "binary") != "binary":
+            raise BadOptionValue("option 'avro.encoding' is binary here", hint="leave it out", option="avro.encoding")
+        self.fields = tuple(fields)
+        legacy = bool(options.parsed("timestamp_mapping.legacy", True, parse_bool))
+        self.schema = _record("org.apache.flink.avro.generated.record", fields, legacy)
+
+    def decode(self, messages: Sequence[bytes | None]) -> Rows:
+        from fastavro import schemaless_reader
+
+        schema = self._parsed()
+        changed = [(f.name, _from_avro(f.type)) for f in self.fields]
+        columns: list[list[Any]] = [[] for _ in self.fields]
+        places: list[int] = []
+        for number, message in enumerate(messages):
+            if message is None:
+                continue
+            try:
+                row = schemaless_reader(io.BytesIO(message), schema, None)
+                values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed]
+            except _UNREADABLE as error:
+                raise self._refuse(message, error) from None
+            places.append(number)
+            for column, value in zip(columns, values, strict=True):
+                column.append(value)
+        types = [arrow_type(f.type) for f in self.fields]
+        try:
+            arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
+        except _UNREADABLE as error:
+            raise self._refuse(self._misfit(messages, places, columns, types), error) from None
+        return Rows(pa.table(arrays, names=[f.name for f in self.fields]), [INSERT] * len(places), places)
+
+    def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
+        from fastavro import schemaless_writer
+
+        if any(kind != INSERT for kind in kinds):
+            raise UnsupportedOperation("format 'avro' has no form for changes", hint="use connector 'upsert-kafka'")
+        schema = self._parsed()
+        changed = [(f.name, _to_avro(f.type)) for f in self.fields]
+        for row in rows.select([f.name for f in self.fields]).to_pylist():
+            out = io.BytesIO()
+            record = {n: row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed}
+            schemaless_writer(out, schema, record)
+            yield out.getvalue()
+
+    def _parsed(self) -> Any:
+        from fastavro import parse_schema
+
+        return parse_schema(self.schema)
+
+    @staticmethod
+    def _misfit(messages: Sequence[bytes | None], places: list[int], columns: list[list[Any]], types: list[Any]) -> Any:
+        """The first message with a value that its column does not hold."""
+        for i, place in enumerate(places):
+            try:
+                for column, t in zip(columns, types, strict=True):
+                    pa.array([column[i]], t)
+            except _UNREADABLE:
+                return messages[place]
+        return None
+
+    @staticmethod
+    def _refuse(message: bytes | None, error: BaseException) -> Exception:
+        return refuse("avro", message, f"{type(error).__name__} {error}".strip())
+
+
+def _record(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
+    described = [{"name": f.name, "type": _schema(f.type, f"{name}_{f.name}", legacy)} for f in fields]
+    return {"type": "record", "name": name, "fields": described}
+
+
+def _schema(t: DataType, name: str, legacy: bool) -> Any:
+    """Raises UnsupportedOperation: a type that Flink's format has no form for."""
+    plain = _plain(t, name, legacy)
+    return ["null", plain] if t.nullable else plain
+
+
+def _plain(t: DataType, name: str, legacy: bool) -> Any:
+    match t:
+        case Decimal():
+            return {"type": "bytes", "logicalType": "decimal", "precision": t.precision, "scale": t.scale}
+        case Timestamp() | LocalZonedTimestamp() if t.precision <= (3 if legacy else 6):
+            zoned = isinstance(t, LocalZonedTimestamp)
+            if not (zoned and legacy):
+                unit = "millis" if t.precision <= 3 else "micros"
+                return {"type": "long", "logicalType": f"{'' if zoned else 'local-'}timestamp-{unit}"}
+        case Time() if t.precision <= 3:
+            return {"type": "int", "logicalType": "time-millis"}
+        case Array():
+            return {"type": "array", "items": _schema(t.element, name, legacy)}
+        case Map() if t.key.root in ("CHAR", "VARCHAR"):
+            return {"type": "map", "values": _schema(t.value, name, legacy)}
+        case Multiset() if t.element.root in ("CHAR", "VARCHAR"):
+            return {"type": "map", "values": "int"}
+        case Row():
+            return _record(name, t.fields, legacy)
+    if t.root == "DATE":
+        return {"type": "int", "logicalType": "date"}
+    if t.root not in _NAMES:
+        hint = "'avro.timestamp_mapping.legacy' = 'false' knows more timestamps" if legacy and "TIMESTAMP" in str(t) else "use 'json'"  # fmt: skip
+        raise UnsupportedOperation(f"format 'avro' has no form for {t}", hint=hint)
+    return _NAMES[t.root]
+
+
+def _from_avro(t: DataType) -> _Change | None:
+    """Avro's objects for maps as Arrow's lists of pairs; None where values stay as they are."""
+    return _each(t, _from_avro, lambda value: lambda v: [(k, value(e)) for k, e in v.items()])
+
+
+def _to_avro(t: DataType) -> _Change | None:
+    return _each(t, _to_avro, lambda value: lambda v: {k: value(e) for k, e in v})
+
+
+def _each(
+    t: DataType, inner: Callable[[DataType], _Change | None], of_map: Callable[[_Change], _Change]
+) -> _Change | None:
+    match t:
+        case Map():
+            return of_map(_or_none(inner(t.value)))
+        case Multiset():
+            return of_map(lambda v: v)
+        case Array() if (element := inner(t.element)) is not None:
+            change = _or_none(element)
+            return lambda v: [change(e) for e in v]
+        case Row():
+            found = {f.name: c for f in t.fields if (c := inner(f.type)) is not None}
+            if found:
+                return lambda v: {k: e if e is None or k not in found else found[k](e) for k, e in v.items()}
+    return None
+
+
+def _or_none(change: _Change | None) -> _Change:
+    return lambda v: v if v is None or change is None else change(v)
