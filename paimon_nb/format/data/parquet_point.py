@@ -140,6 +140,8 @@ class _Searched:
             low, high = _equal_range(self.rows.column(self.ordered).chunk(0), keep.spans[self.ordered][0])
         if low == high:
             return np.empty(0, np.int64)
+        if keep.exact and keep.columns == (self.ordered,):
+            return np.arange(low, high)
         mask = pc.fill_null(keep.mask(self.rows.slice(low, high - low)), False)
         return np.flatnonzero(np.asarray(mask, dtype=np.bool_)) + low
 

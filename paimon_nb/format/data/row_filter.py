@@ -22,6 +22,8 @@ class RowFilter:
     """Takes a table of these columns in the memory form; gives one boolean a row, null for 'not wanted'."""
     spans: Mapping[str, Span] = field(default_factory=dict)
     """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
+    exact: bool = False
+    """Every row inside all spans is wanted: the mask would say no more."""
 
     @property
     def points(self) -> tuple[str, ...]:

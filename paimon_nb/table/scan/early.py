@@ -49,7 +49,16 @@ def file_filter(condition: Predicate, fields: Sequence[DataField], stored: Seque
     def mask(rows: pa.Table) -> Any:
         return evaluate(condition, rows.rename_columns(list(names)), asked)
 
-    return RowFilter(tuple(names.values()), mask, {names[c]: s for c, s in spans(condition, asked).items()})
+    bounds = {names[c]: s for c, s in spans(condition, asked).items()}
+    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, asked))
+
+
+def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
+    """Whether it asks one whole number of each field, and nothing else: then the spans say all."""
+    parts, roots = conjuncts(condition), {f.name: f.type.root for f in fields}
+    return len(parts) == len(fields) and all(
+        isinstance(p, Compare) and p.op == "=" and type(p.literal) is int and roots[p.column] in _WHOLE for p in parts
+    )
 
 
 def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.format.data import may_have_rows
+from paimon_nb.format.data import RowFilter, may_have_rows
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.values import to_arrow_value
@@ -55,6 +55,8 @@ class _Files:
     buckets: Mapping[bytes, Sequence[_Bucket]]
     """By partition."""
     vectors: Vectors
+    schemas: frozenset[int]
+    """Of the files."""
 
 
 class KeyFinder:
@@ -107,7 +109,7 @@ class KeyFinder:
             return None  # the partition may leave most manifests out
         store, visible = self.store, visible_levels(self.store)
         groups: dict[tuple[bytes, int, int], list[tuple[Key, Key, DataFile]]] = {}
-        schemas = set()
+        schemas: set[int] = set()
         for entry in live(store, snapshot).entries:
             file = entry.file
             if (visible is not None and not visible(file.level)) or (store.bucket_option == -2 and entry.bucket < 0):
@@ -121,7 +123,7 @@ class KeyFinder:
         buckets: dict[bytes, list[_Bucket]] = {}
         for (partition, number, total), members in groups.items():
             buckets.setdefault(partition, []).append(_Bucket(number, total, tuple(members)))
-        self._known = _Files(snapshot, buckets, vectors_of(store, snapshot))
+        self._known = _Files(snapshot, buckets, vectors_of(store, snapshot), frozenset(schemas))
         return self._known
 
     def _splits(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
@@ -131,6 +133,7 @@ class KeyFinder:
         key = tuple(key_order(values[f.name]) for f in schema.key_fields)
         on_key = all_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
         own: dict[int, int] = {}
+        filters = {s: file_filter(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas}
         out = []
         for bucket in files.buckets.get(partition, ()):
             if store.bucket_option > 0 and bucket.total > 0:
@@ -140,7 +143,7 @@ class KeyFinder:
                     continue
             near = [f for low, high, f in bucket.files if low <= key <= high]
             vectors = select(files.vectors, partition, near)
-            near = [f for f in near if self._may_hold(partition, bucket.number, f, on_key)]
+            near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
             out += [
                 Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(chosen), vectors, raw)
                 for chosen, raw in pack_bucket(store, near, is_independent(store))
@@ -153,10 +156,9 @@ class KeyFinder:
         function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
         return int(bucket_of([f.type for f in fields], columns, total, function)[0])
 
-    def _may_hold(self, partition: bytes, bucket: int, file: DataFile, on_key: Predicate) -> bool:
-        stored = file_schema(self.store, file.schema_id)
-        keep = file_filter(on_key, self.store.schema.key_fields, stored.fields)
+    def _may_hold(self, partition: bytes, bucket: int, file: DataFile, keep: RowFilter | None) -> bool:
         if keep is None:
             return True
+        stored = file_schema(self.store, file.schema_id)
         path = self.store.data_path(partition, bucket, file)
         return may_have_rows(self.store.fs, path, schema_and_system(stored), keep)
