@@ -58,7 +58,7 @@ def main() -> int:
         stage.close()
         shutil.rmtree(directory, ignore_errors=True)
     if save:
-        print(f"written: {report.RESULTS}/latest.md, latest.json")
+        print(f"written: {report.RESULTS}")
     return 0
 
 
