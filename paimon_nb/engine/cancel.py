@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import Cancelled, PaimonError
+from paimon_nb.base.stop import Stop
 from paimon_nb.engine.errors import translate
 from paimon_nb.engine.progress import Progress, poll
 
@@ -33,6 +34,8 @@ def run(
 ) -> R:
     """Call `work` in a thread of its own and wait; a KeyboardInterrupt cancels exactly the jobs that it started.
 
+    Work that hears it late, on a busy machine, publishes nothing after that.
+
     Args:
         on_progress: called about every 0.2 s from the caller's thread once `progress_after_s` have gone by.
 
@@ -42,11 +45,14 @@ def run(
     context = spark.sparkContext
     group = f"paimon-nb-{uuid.uuid4()}"
     future: Future[R] = Future()
+    stop = Stop()
 
     def body() -> None:
         try:
             context.setJobGroup(group, description, interruptOnCancel=True)
-            future.set_result(work())
+            with stop.heard():
+                result = work()
+            future.set_result(result)
         except BaseException as error:
             future.set_exception(error)
 
@@ -63,8 +69,9 @@ def run(
             if on_progress is not None and time.monotonic() - started >= progress_after_s:
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
+        quiet = stop.ask(GRACE_S)
         _cancel(spark, group, future)
-        raise _interrupted(future) from None
+        raise _interrupted(future, quiet) from None
     except PaimonError:
         raise
     except Exception as error:
@@ -74,12 +81,12 @@ def run(
         raise ours from error
 
 
-def _interrupted(future: Future[R]) -> Cancelled:
+def _interrupted(future: Future[R], quiet: bool) -> Cancelled:
     """What became of the work: an interrupt may come too late, and some work hears it late."""
     if not future.done():
         return Cancelled(
             "interrupted; the work was told to stop and has not ended yet",
-            hint="look at the snapshots before running it again",
+            hint="it commits nothing any more" if quiet else "look at the snapshots before running it again",
         )
     if future.exception() is None:
         return Cancelled("interrupted, when the work had just ended", hint="what it wrote is committed")

@@ -13,8 +13,8 @@ def layout_svg(draft: Draft) -> str:
     """Table, partitions, buckets, files, from left to right."""
     parts = [open_svg(_TALL, f"layout of {draft.name}")]
     columns = draft.parts
-    x = 0.0
-    parts += _box(x, 62, 130, 34, draft.name or "?", "the table")
+    x = 1.0
+    parts += _box(x, 62, 129, 34, draft.name or "?", "the table")
     if columns:
         x = 176.0
         name = "/".join(f"{c.name}=…" for c in columns)

@@ -192,7 +192,7 @@ def html_table(shown: Shown) -> str:
     size = len(head.encode("utf-8", "replace"))
     for row in rows:
         line = "".join(
-            '<td class="null">NULL</td>' if v is None else f"<td{c}>{escape(v)}</td>"
+            f"<td{c}><i class='null'>NULL</i></td>" if v is None else f"<td{c}>{escape(v)}</td>"
             for v, c in zip(row, numeric, strict=True)
         )
         size += len(line.encode("utf-8", "replace"))

@@ -24,7 +24,7 @@ STYLE = """
 .pnb-r .level{display:inline-block;min-width:1.7em;text-align:center;border-radius:3px;padding:0 3px;color:#111;font-weight:600}
 .pnb-r code{font:11.5px var(--jp-code-font-family,monospace);background:var(--jp-layout-color2,#8881);padding:1px 5px;border-radius:3px;user-select:all}
 .pnb-r .row td{border-top:2px solid var(--jp-border-color1,#8886);font-weight:600}
-.pnb-r .grade{font-weight:700;margin-right:6px}
+.pnb-r .grade{display:inline-block;width:1.4em;font-weight:700}
 """
 SIGN = {"broken": ("✗", "#D55E00"), "slow": ("!", "#E69F00"), "well": ("✓", "#009E73")}
 
@@ -123,10 +123,11 @@ def health_report(title: str, findings: Sequence[Finding]) -> Report:
     html = [f"<div><b>{escape(title)}</b></div>"]
     for f in findings:
         sign, colour = SIGN[f.grade]
+        detail = f"<div style='margin-left:1.4em'>{escape(f.detail)}</div>" if f.detail else ""
         mend = f"<div style='margin-left:1.4em'><code>{escape(f.mend)}</code></div>" if f.mend else ""
         html.append(
             f"<div style='margin-top:5px'><span class='grade' style='color:{colour}'>{sign}</span><b>{escape(f.what)}</b>"
-            f" <span class='dim'>{f.grade}</span> {escape(f.detail)}{mend}</div>"
+            f" <span class='dim'>· {f.grade}</span>{detail}{mend}</div>"
         )
     return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from paimon_nb.notebook.display import cell
@@ -10,22 +11,29 @@ from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, escape, open_svg
 from paimon_nb.table.inspect import Version, Why
 
 COLUMNS = 5
-"""Value columns that fit; those that differ between versions come first."""
+"""Value columns that fit."""
 _ROW, _TOP = 30, 66
-_STORED, _AFTER = 118, 500
+_STORED, _AFTER = 134, 510
 """Where the stored values and the results begin."""
-_WIDE = 340
+_WIDE = 335
 _LATER = '<g opacity=".42">'
 """What has not been taken in yet."""
 
 
 def shown_columns(answer: Why) -> list[str]:
-    """Columns for the picture: not the key, changing ones first, in the table's order."""
+    """Columns for the picture, in the table's order: not the key, and of each version in turn something that it set."""
     if not answer.versions:
         return []
     names = [c for c in answer.versions[0].values if c not in answer.key]
-    changing = [c for c in names if len({repr(v.values[c]) for v in answer.versions}) > 1]
-    chosen = [*changing, *(c for c in names if c not in changing)][:COLUMNS]
+    set_by = list[list[str]]()
+    row: Mapping[str, Any] = {}
+    for version in answer.versions:
+        after = row if version.hidden else version.after or {}
+        set_by.append([c for c in names if after.get(c) != row.get(c)])
+        row = after
+    in_turn = [c for turn in zip_longest(*set_by) for c in turn if c is not None]
+    differing = [c for c in names if len({repr(v.values[c]) for v in answer.versions}) > 1]
+    chosen = list(dict.fromkeys([*in_turn, *differing, *names]))[:COLUMNS]
     return [c for c in names if c in chosen]
 
 
@@ -117,4 +125,4 @@ def _values(
 
 
 def _text(x: float, y: float, text: str, wide: float, attributes: str) -> str:
-    return f'<text x="{x:.1f}" y="{y}" {attributes}>{escape(clip(text, max(3, int(wide / 7.2))))}<title>{escape(clip(text, 400))}</title></text>'  # fmt: skip
+    return f'<text x="{x:.1f}" y="{y}" {attributes}>{escape(clip(text, max(3, int((wide - 5) / 7.2))))}<title>{escape(clip(text, 400))}</title></text>'  # fmt: skip

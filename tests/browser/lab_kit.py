@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page
 
 REPO = Path(__file__).parents[2]
-IMAGES = REPO / "docs" / "images"
 
 
 CLOSE_ALL = """
@@ -89,15 +87,3 @@ class Notebook:
     def output(self, cell: int) -> Any:
         """The output area of a code cell, counted from 0."""
         return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last
-
-    def keep(self, name: str, cell: int) -> None:
-        """Store a picture of an output for the docs, only when asked to: PAIMON_NB_SCREENSHOTS=1."""
-        if os.environ.get("PAIMON_NB_SCREENSHOTS") != "1":
-            return
-        usual = self.page.viewport_size
-        self.page.mouse.move(1, 1)
-        self.page.set_viewport_size({"width": 1180, "height": 2200})  # what is taller than the window would be cut
-        self.output(cell).scroll_into_view_if_needed()
-        self.page.wait_for_timeout(300)
-        self.page.locator(".jp-CodeCell").nth(cell).screenshot(path=IMAGES / f"{name}.png")
-        self.page.set_viewport_size(usual)

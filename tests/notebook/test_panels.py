@@ -10,6 +10,7 @@ from hostile import PAYLOADS, live_nodes
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import ColumnNotFound, SnapshotExpired, SqlSyntaxError, TimeTravelError, UnsupportedOperation
+from paimon_nb.notebook.why_svg import shown_columns
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.funnel import FunnelView
 from paimon_nb.notebook.widgets.why import WhyView
@@ -107,6 +108,17 @@ def test_the_accumulator_is_stepped_through(sums) -> None:
     assert [v.after["n"] for v in panel.answer.versions] == [1, 3, 7]
 
 
+def test_each_version_shows_something_that_it_set(wb: Workbench) -> None:
+    """Of ten columns five fit; a version whose columns were not among them would seem to do nothing."""
+    columns = ", ".join(f"c{i} INT" for i in range(10))
+    wb.run(
+        f"CREATE TABLE p (id INT, {columns}, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'merge-engine' = 'partial-update')"
+    )
+    for some in (range(6), range(6, 8), range(8, 10)):
+        wb.table("p").upsert(pa.table({n: pa.array([1], pa.int32()) for n in ("id", *(f"c{i}" for i in some))}))
+    assert shown_columns(WhyView(wb.table("p"), {"id": 1}).answer) == ["c0", "c1", "c6", "c7", "c8"]
+
+
 def test_another_key_is_typed(sums) -> None:
     panel = WhyView(sums, {"id": 7})
     panel._hear(panel, {"key": {"id": "8"}}, [])
@@ -144,6 +156,17 @@ def test_rows_are_compared_with_their_old_values(wb: Workbench) -> None:
     kinds = [r[0] for r in panel.view["rows"]["rows"]]
     assert kinds.index("-U") + 1 == kinds.index("+U")
     assert panel.view["rows"]["note"] == "changed rows: 1 +I, 1 -U, 1 +U, 1 -D"
+
+
+def test_what_changed_stands_beside_the_key(wb: Workbench) -> None:
+    wb.run("CREATE TABLE w (a INT, b INT, id INT, d INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    for d in (1, 2):
+        wb.table("w").upsert(
+            pa.table({n: pa.array([v], pa.int32()) for n, v in (("a", 0), ("b", 0), ("id", 7), ("d", d))})
+        )
+    rows = CompareView(wb.table("w"), 1, 2).view["rows"]
+    assert rows["columns"] == ["rowkind", "id", "d", "a", "b"]
+    assert rows["rows"] == [["-U", "7", "1", "0", "0"], ["+U", "7", "2", "0", "0"]]
 
 
 def test_files_are_signed_at_both_moments(wb: Workbench) -> None:

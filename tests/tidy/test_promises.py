@@ -30,6 +30,12 @@ def test_every_named_test_is_there() -> None:
     assert len(NAMED) > 80
 
 
+def test_the_page_of_the_notebook_names_tests_of_the_default_run() -> None:
+    named = re.findall(r"`(test_[a-z_]+\.py)::(test_\w+)`", (ROOT / "docs" / "notebook.md").read_text())
+    assert [(f, t) for f, t in named if collected(f"tests/browser/{f}").get(t) is not False] == []
+    assert len(named) > 15
+
+
 def test_what_runs_at_night_alone_says_so() -> None:
     silent = []
     for row in ROWS:

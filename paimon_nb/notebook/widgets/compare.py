@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -103,6 +105,7 @@ class CompareView(Picture):
         except PaimonError as error:
             return {"note": error.message}
         kinds = Counter(diff.column("rowkind").to_pylist())
+        diff = telling_first(diff, self._table.primary_keys)
         names, rows = cells(diff.slice(0, ROWS))
         said = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "no row is another"
         return {
@@ -194,3 +197,17 @@ class CompareView(Picture):
         first, second = self.pictures
         page = compare_report(self.compared, [f"<style>{STYLE}</style>{first}", second])
         return page._repr_mimebundle_()["text/html"]
+
+
+def telling_first(diff: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The columns as a reader looks for them: the kind, the key, what the first updates changed, the rest.
+
+    Args:
+        diff: `rowkind` first; the -U of a row stands before its +U.
+    """
+    kind, *names = diff.column_names
+    rows = diff.slice(0, ROWS).to_pylist()
+    pairs = [(a, b) for a, b in pairwise(rows) if (a[kind], b[kind]) == ("-U", "+U")]
+    changed = [n for n in names if n not in keys and any(repr(a[n]) != repr(b[n]) for a, b in pairs)]
+    first = [*(n for n in names if n in keys), *changed]
+    return diff.select([kind, *first, *(n for n in names if n not in first)])

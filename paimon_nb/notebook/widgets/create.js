@@ -25,7 +25,7 @@ export default {
     text(top, "rows, about", () => draft.rows, (v) => { draft.rows = v; }, { size: 9, inputmode: "numeric" });
     text(top, "partitions, about", () => draft.partitions, (v) => { draft.partitions = v; }, { size: 6, inputmode: "numeric" });
 
-    const columns = html(html(host, "div", { class: "pnb-t" }), "table");
+    const columns = html(html(host, "div", { class: "grid" }), "table");
     const drawColumns = () => {
       columns.replaceChildren();
       const head = html(html(columns, "thead"), "tr");

@@ -2,7 +2,7 @@
 function item(tree, parent, place, level) {
   const box = html(parent, "li", { role: "none" });
   const line = html(box, "div", { role: "treeitem", class: "place", tabindex: -1, "aria-level": level, "aria-selected": "false" });
-  line.style.paddingLeft = `${(level - 1) * 15 + 2}px`;
+  line.style.paddingLeft = `${(level - 1) * 11 + 2}px`;
   line.dataset.lmSuppressShortcuts = "true";
   line.dataset.place = place.id;
   const mark = html(line, "span", { class: "mark", "aria-hidden": "true" }, place.branch ? "▸" : "");

@@ -23,7 +23,7 @@ export default {
     const again = button(bar, "seek", () => model.send(place.value.trim() ? { seek: place.value } : { seek: null }));
     const lag = html(host, "div", { class: "facts", "aria-live": "off" });
     const wrong = html(host, "div");
-    const box = html(host, "div", { class: "pnb-t stream", tabindex: 0, role: "region", "aria-label": "rows of the stream, newest first" });
+    const box = html(host, "div", { class: "grid stream", tabindex: 0, role: "region", "aria-label": "rows of the stream, newest first" });
     const more = html(host, "div", { class: "more" });
     let columns = null, body = null, newest = 0;
 
@@ -41,7 +41,7 @@ export default {
       line.className = KIND_OF[kind] || "";
       line.dataset.row = number;
       html(line, "td", { class: "op" }, kind);
-      values.forEach((v, i) => html(line, "td", { class: v === null ? "null" : view.numbers[i] ? "n" : "" }, v === null ? "NULL" : v));
+      values.forEach((v, i) => valueCell(line, v, view.numbers[i] ? "n" : ""));
       return line;
     };
     const rows = (view) => {

@@ -180,19 +180,25 @@ function drawHistory(host, history, chosen, onPick) {
     "bar: stored rows added" + (commits.some((c) => c.delta_rows < 0) ? ", hollow: removed" : ""));
 }
 
+// A value of a table; `side`: "n" stands right.
+function valueCell(line, value, side) {
+  const cell = html(line, "td", { class: value === null ? `null ${side}` : side }, value === null ? "" : value);
+  if (value === null) html(cell, "span", {}, "NULL");
+}
+
 function drawRows(host, preview) {
   host.replaceChildren();
   if (!preview || !preview.columns) return;
   if (preview.columns.length) {
     // It may scroll, so the keyboard must be able to go there.
-    const table = html(html(host, "div", { class: "pnb-t", tabindex: 0, role: "region", "aria-label": preview.columns.filter(Boolean).slice(0, 4).join(", ") }), "table");
+    const table = html(html(host, "div", { class: "grid", tabindex: 0, role: "region", "aria-label": preview.columns.filter(Boolean).slice(0, 4).join(", ") }), "table");
     const side = (i) => ((preview.numbers || [])[i] ? "n" : "");
     const head = html(html(table, "thead"), "tr");
     preview.columns.forEach((c, i) => html(head, "th", { scope: "col", class: side(i) }, c));
     const body = html(table, "tbody");
     for (const row of preview.rows) {
       const line = html(body, "tr");
-      row.forEach((v, i) => html(line, "td", { class: v === null ? "null" : side(i) }, v === null ? "NULL" : v));
+      row.forEach((v, i) => valueCell(line, v, side(i)));
     }
   }
   const more = html(host, "div", { class: "more" }, preview.note);

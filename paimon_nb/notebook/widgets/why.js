@@ -31,7 +31,7 @@ export default {
       back.disabled = at <= 0;
       on.disabled = at >= view.steps;
       said.textContent = view.said;
-      steps.style.visibility = view.steps ? "visible" : "hidden";
+      steps.style.display = view.steps ? "" : "none";
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
       line.textContent = "point at a level, or Tab to it, for file and commit";
       sql.replaceChildren();

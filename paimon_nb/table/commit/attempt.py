@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.base.errors import Cancelled, CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.base.stop import publishing
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry, read_index_manifest
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -56,7 +57,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     Metadata files of an attempt that surely lost are deleted; when in doubt (an error while publishing) they stay,
     and the error goes up: a snapshot may have become visible that needs them.
 
-    Raises: CommitConflict.
+    Raises: CommitConflict. Cancelled: a stop was asked for before.
     """
     manifest_format(store)
     check_conflicts(store, latest, change)
@@ -66,7 +67,12 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     except Exception:
         writer.discard()  # nothing was published yet: no doubt possible
         raise
-    published = _publish(store, snapshot, list(_named(store, change, writer)))
+    try:
+        with publishing():
+            published = _publish(store, snapshot, list(_named(store, change, writer)))
+    except Cancelled:  # before it was published: these files belong to nobody
+        writer.discard()
+        raise
     if published is Published.LOST:
         writer.discard()
     else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitError, CommitGaveUp, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import Cancelled, CommitError, CommitGaveUp, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -89,7 +89,7 @@ class TableCommit:
         Raises:
             CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
             CommitGaveUp: others won every retry. CommitOverwritten, TableReplaced: see there.
-            CommitError: the rows do not add up. UnsupportedOperation: this process committed or discarded them before.
+            Cancelled: the work was told to stop before. CommitError: the rows do not add up. UnsupportedOperation: this process committed or discarded them before.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
         self._check_first_time(messages)
@@ -108,7 +108,7 @@ class TableCommit:
             second = compact_change(messages)
             if not second.is_empty:
                 made += self._publish(lambda latest: second, terms)
-        except CommitError:
+        except (CommitError, Cancelled):
             # Refused before or instead of publishing: these files belong to nobody. After the first snapshot was
             # published only the compaction's files do.
             abort_messages(self.store, messages, compaction_only=bool(made))

