@@ -2,19 +2,19 @@
 """`wb.spark`: a real SparkSession that knows Paimon names. What a name means is asked from a resolver; no rule lives here.
 
 The session is a subclass made over an existing one, so every DataFrame that comes from it carries it. `DataFrame.write`
-is a property of Spark's class that no session can choose (`writeStream` and `writeTo` likewise); `_hook_writers` makes it
+is a property of Spark's class that no session can choose (`writeStream`, `writeTo` and `mergeInto` likewise); `_hook_writers` makes it
 ask the session, once, and leaves the DataFrames of other sessions as they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
-from paimon_nb.base.errors import TableNotFound
+from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.frames import without_empty_batches
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
@@ -22,7 +22,9 @@ from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import Column
     from pyspark.sql.catalog import Catalog
+    from pyspark.sql.merge import MergeIntoWriter
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from paimon_nb.engine.stream_session import PaimonStreamReader
@@ -51,7 +53,7 @@ class Resolver(Protocol):
         create: bool = True,
         by_name: bool = False,
     ) -> None:
-        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, error, ignore."""
+        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore."""
 
     def names(self, session: PaimonSession) -> Catalog:
         """What `spark.catalog` is."""
@@ -269,16 +271,25 @@ class PaimonWriterV2(Given, DataFrameWriterV2):
         return super().create() if self._is_foreign else self._store("error")
 
     def replace(self) -> None:
-        return super().replace() if self._is_foreign else self._store("overwrite")
+        return super().replace() if self._is_foreign else self._store("replace", create=False)
 
     def createOrReplace(self) -> None:
-        return super().createOrReplace() if self._is_foreign else self._store("overwrite")
+        return super().createOrReplace() if self._is_foreign else self._store("replace")
 
     def append(self) -> None:
         return super().append() if self._is_foreign else self._store("append", create=False)
 
+    def overwrite(self, condition: Any) -> None:
+        """Raises UnsupportedOperation for a Paimon table."""
+        if self._is_foreign:
+            return super().overwrite(condition)
+        raise UnsupportedOperation(
+            "rows are not overwritten by a condition",
+            hint="overwritePartitions(), or DELETE FROM t WHERE ... and then append()",
+        )
+
     def overwritePartitions(self) -> None:
-        return super().overwritePartitions() if self._is_foreign else self._store("overwrite", create=False)
+        return super().overwritePartitions() if self._is_foreign else self._store("partitions", create=False)
 
     def _store(self, mode: str, *, create: bool = True) -> None:
         self._paimon._resolver.write(
@@ -313,6 +324,16 @@ def _hook_writers() -> None:
 
         return PaimonStreamWriter(self, session)
 
+    plain_merge = ClassicFrame.mergeInto
+
+    def merge_into(self: DataFrame, table: str, condition: Column) -> MergeIntoWriter:
+        session = self.sparkSession
+        if not isinstance(session, PaimonSession) or session._resolver.table(split_name(table), {}) is None:
+            return plain_merge(self, table, condition)
+        from paimon_nb.engine.merge_writer import PaimonMerge
+
+        return cast("MergeIntoWriter", PaimonMerge(self, table, condition, session))
+
     write.__doc__, write_to.__doc__, write_stream.__doc__ = (
         plain_write.__doc__,
         plain_write_to.__doc__,
@@ -320,4 +341,5 @@ def _hook_writers() -> None:
     )
     ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
     ClassicFrame.writeStream = property(write_stream)
+    ClassicFrame.mergeInto = merge_into
     ClassicFrame._paimon_hook = True

@@ -11,13 +11,14 @@ from paimon_nb.plan.statement import Parts, Span, Statement
 
 @dataclass(frozen=True, slots=True)
 class Call(Statement):
-    """CALL [catalog.][sys.]procedure(...). Values: str, int, float, bool, None, dict for map(...)."""
+    """CALL [catalog.][sys.]procedure(...). Values: str, int, float, bool, None, list, dict for map(...), `Constant` for `:name`."""
 
     procedure: str = ""
     catalog: str | None = None
     positional: tuple[object, ...] = ()
     named: Mapping[str, object] = field(default_factory=dict)
     argument_spans: tuple[Span, ...] = ()
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

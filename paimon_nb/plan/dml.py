@@ -11,7 +11,7 @@ from paimon_nb.plan.statement import Span, Statement
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal as written. `kind`: 'null', 'boolean', 'number', 'text', 'date', 'timestamp', or 'parameter' (its name)."""
+    """A literal as written. `kind`: 'null', 'boolean', 'number', 'text', 'date', 'timestamp', 'default', or 'parameter' (its name)."""
 
     kind: str
     text: str = ""

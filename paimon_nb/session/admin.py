@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
-from paimon_nb.plan import Analyze, Call, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
+from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
 from paimon_nb.session.query import replaced_names
 from paimon_nb.session.result import Result, of_frame, rows, summary
 
@@ -42,8 +44,23 @@ def call(job: Job, statement: Call) -> Result:
     from paimon_nb.session.context import ProcedureContext
 
     context = ProcedureContext(job.session, statement.catalog)
-    arrow = call_procedure(context, statement)
+    positional = tuple(_bound(job, v) for v in statement.positional)
+    named = {k: _bound(job, v) for k, v in statement.named.items()}
+    arrow = call_procedure(context, replace(statement, positional=positional, named=named))
     return Result("rows", arrow=arrow, notes=context.notes, snapshots=context.snapshots, job=context.job)
+
+
+def _bound(job: Job, value: object) -> object:
+    """A procedure's argument with the values of its `:name` markers; a moment as the text that procedures read."""
+    match value:
+        case Constant(kind="parameter", text=name):
+            given = job.params[name]
+            return str(given) if isinstance(given, dt.date) else given
+        case list():
+            return [_bound(job, v) for v in value]
+        case dict():
+            return {k: _bound(job, v) for k, v in value.items()}
+    return value
 
 
 def explain(job: Job, statement: Explain) -> Result:

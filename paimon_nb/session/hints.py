@@ -60,6 +60,18 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
     return [values for names, values in present if any(w.items() <= names.items() for w in wanted)]
 
 
+def greatest_partition(table: Table) -> str:
+    """The greatest value of the first partition column that has rows, as text. Source: Spark's `sys.max_pt`.
+
+    Raises: BadOptionValue: no partition column, or no partition with rows.
+    """
+    first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt", "")
+    values = [v[first] for _, v in _present(table) if v[first] is not None]
+    if not values:
+        raise BadOptionValue(f"{table.name} has no partition with rows", hint="INSERT INTO it first")
+    return str(max(values))
+
+
 def _pair(text: str, whole: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:

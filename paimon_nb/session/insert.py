@@ -50,7 +50,7 @@ def insert(job: Job, statement: Insert) -> Result:
         return insert_into_table(job, statement, table)
     rows = _constants(job, statement, table)
     if rows is not None:
-        return _store_constants(table, rows, overwrite=statement.overwrite)
+        return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, job.text, job.params)
     if statement.by_name and (how := merging(session, target.options)) is not None:
         from paimon_nb.engine.types import fields_of_spark
@@ -78,9 +78,10 @@ def _constants(job: Job, statement: Insert, table: Table) -> pa.Table | None:
     return arrow_rows(table.schema, wanted, statement.rows, job.params)
 
 
-def _store_constants(table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
+def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
     if overwrite:
-        return _told(table, rows.num_rows, table.overwrite(rows, dynamic=_dynamic(table)), overwrite=True)
+        done = table.overwrite(rows, dynamic=_dynamic(session, table))
+        return _told(table, rows.num_rows, done, overwrite=True, notes=_kept(session, table))
     return _told(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
@@ -102,21 +103,45 @@ def store_rows(
     overwrite: bool = False,
     partition: Mapping[str, str | None] | None = None,
     notes: list[str] | None = None,
+    dynamic: bool | None = None,
 ) -> Result:
-    """Write rows that already have the table's columns, and say how many."""
+    """Write rows that already have the table's columns, and say how many.
+
+    dynamic: whether an overwrite replaces only the partitions that get rows; None: as table and session say.
+    """
     from paimon_nb.engine.write import write
 
     static = _static_values(session, table, partition or {})
     mode = None
     if overwrite:
-        mode = "dynamic" if _dynamic(table) and len(static) < len(table.partition_keys) else "static"
+        told = _dynamic(session, table) if dynamic is None else dynamic
+        mode = "dynamic" if told and len(static) < len(table.partition_keys) else "static"
+        notes = [*(notes or ()), *(_kept(session, table) if dynamic is None and not partition else ())]
     done = write(frame, table, overwrite=mode, static_partition=static)
     return _told(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
 
 
-def _dynamic(table: Table) -> bool:
-    """Flink's default and Spark's dynamic mode replace only the partitions that get rows."""
-    return bool(table.partition_keys) and table.options.raw.get("dynamic-partition-overwrite", "true") != "false"
+def overwrite_mode(session: Session, table: Table) -> str | None:
+    """'dynamic' or 'static', as the table's option or Spark's setting says; None when neither was told."""
+    option = table.options.raw.get("dynamic-partition-overwrite")
+    if option is not None:
+        return "static" if option == "false" else "dynamic"
+    setting = session.spark_setting("spark.sql.sources.partitionOverwriteMode")
+    return setting.lower() if setting else None
+
+
+def _dynamic(session: Session, table: Table) -> bool:
+    """Whether only the partitions that get rows are replaced. Flink's default is yes, Spark's no: untold, nothing more is lost."""
+    return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
+
+
+def _kept(session: Session, table: Table) -> list[str]:
+    """What is to be said where the dialects mean otherwise and nobody told which."""
+    if not table.partition_keys or session.speaks_flink or overwrite_mode(session, table) is not None:
+        return []
+    return [
+        "partitions without new rows stay; SET spark.sql.sources.partitionOverwriteMode = static replaces them, too"
+    ]
 
 
 def _told(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:

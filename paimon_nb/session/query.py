@@ -17,7 +17,7 @@ from paimon_nb.base.errors import (
     PaimonError,
     TableNotFound,
 )
-from paimon_nb.base.name import Name, quote
+from paimon_nb.base.name import Name, quote, split_name
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.computed import computed_columns, with_computed
 from paimon_nb.session.division import divided_as_flink
@@ -55,14 +55,19 @@ def run_query(
     """
     from paimon_nb.engine.errors import spark_errors
     from paimon_nb.session.carry import carrying
+    from paimon_nb.session.hints import greatest_partition
     from paimon_nb.session.stream_windows import grouped_by_window
     from paimon_nb.sql import render
+    from paimon_nb.sql.current import current_names, greatest_partitions_asked
 
     with replaced_names(session, query.tables, text, instead, hidden) as names, spark_errors(text, query.span):
         wanted = {k: params[k] for k in query.parameters}
+        current = current_names(text, query.span, session.current_catalog, session.current_database)
+        for place, name in greatest_partitions_asked(text, query.span):
+            current[place] = _text(greatest_partition(session.table(split_name(name))))
 
         def ask(query: Query) -> tuple[str, DataFrame]:
-            said = render(query, text, names, flink=session.speaks_flink)
+            said = render(query, text, {**names, **current}, flink=session.speaks_flink)
             said = carrying(said, hidden) if hidden else said
             said = grouped_by_window(said) if windows else said
             return said, session.spark.sql(said, args=wanted or None)
@@ -97,6 +102,11 @@ def replaced_names(
             session.spark.catalog.dropTempView(view)
 
 
+def _text(value: str) -> str:
+    """A text as Spark writes it."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 @contextmanager
 def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[list[str]]:
     """A quoted view name for each DataFrame, valid inside the block."""
@@ -110,6 +120,10 @@ def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[li
             session.spark.catalog.dropTempView(view)
 
 
+_GLOBAL = "global_temp"
+"""Where Spark keeps the views of CREATE GLOBAL TEMPORARY VIEW."""
+
+
 def resolve(
     session: Session, ref: TableRef, text: str, instead: Instead | None = None, hidden: Sequence[str] = ()
 ) -> DataFrame | None:
@@ -118,6 +132,10 @@ def resolve(
 
     if instead and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in instead:
         return with_computed(instead[ref.parts], _options(session, ref))
+    if len(ref.parts) == 2 and ref.parts[0].lower() == _GLOBAL:
+        if ref.parts[1] not in session.views:
+            return None
+        ref = replace(ref, parts=ref.parts[1:])  # a view of this session, as all views made here are
     try:
         if ref.function is not None:
             return table_function(session, ref)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Reader options that users know from elsewhere (design 6)."""
-_NOT_THE_TABLES = ("path", "catalog", "database", "table")
+_NOT_THE_TABLES = ("path", "catalog", "database", "table", "partitionOverwriteMode")
 """Writer options that say where the table is."""
 
 
@@ -96,13 +96,21 @@ class Resolver:
         """`df.write.format("paimon")`: a table name, or a path as text.
 
         Args:
-            mode: 'append', 'overwrite', 'error' or 'ignore'. create: make the table when it is absent.
+            mode: 'append', 'error', 'ignore'; 'overwrite' replaces all rows unless Spark's setting or the option
+                `partitionOverwriteMode` is 'dynamic', 'partitions' those partitions that get rows, 'replace' the table.
+            create: make the table when it is absent.
         """
         from paimon_nb.engine.types import fields_of_spark
         from paimon_nb.session.evolve import evolved, merging
-        from paimon_nb.session.insert import align, store_rows
+        from paimon_nb.session.insert import align, overwrite_mode, store_rows
 
         table = self._open(target)
+        if table is not None and mode == "replace":
+            assert isinstance(target, tuple)
+            frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
+            found = self.session.find(target)
+            found.catalog.drop_table(found.name)
+            table = None
         if table is None:
             if not create:
                 raise TableNotFound(f"no table {target}", hint="saveAsTable makes it")
@@ -117,7 +125,9 @@ class Resolver:
         if how is not None:
             table = evolved(self.session, target, table, fields_of_spark(frame.schema), how)
         aligned = align(frame, table, None, {}, by_name=by_name or how is not None)
-        store_rows(self.session, aligned, table, overwrite=mode == "overwrite")
+        said = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
+        dynamic = mode == "partitions" or (said or overwrite_mode(self.session, table)) == "dynamic"
+        store_rows(self.session, aligned, table, overwrite=mode in ("overwrite", "partitions"), dynamic=dynamic)
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         """The stream of a named table or of the table at a path; None if the name is Spark's own."""

@@ -14,7 +14,7 @@ from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session import watermark
 from paimon_nb.session.computed import computed_columns, is_of_computed
 from paimon_nb.session.partition import constants
-from paimon_nb.session.result import Result, of_frame, rows
+from paimon_nb.session.result import Result, rows
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -128,10 +128,13 @@ def _properties(job: Job, statement: Show) -> Result:
 
 
 def _functions(job: Job, statement: Show) -> Result:
+    """Spark's functions; its own LIKE knows no %, and takes a name in place of a pattern."""
     from paimon_nb.engine.errors import spark_errors
 
+    scope = statement.text.split()[1].upper()
     with spark_errors(job.text, statement.span):
-        return of_frame(job.session.spark.sql(statement.text))
+        listed = job.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
+    return rows({"function": _like([r[0] for r in listed], statement)})
 
 
 def _table_extended(job: Job, statement: Show) -> Result:

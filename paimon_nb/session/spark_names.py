@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Table
 
 from paimon_nb.base.errors import CatalogNotFound, DatabaseNotFound, NameError_
-from paimon_nb.base.name import split_name
+from paimon_nb.base.name import quote, split_name
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+    from pyspark.storagelevel import StorageLevel
+
     from paimon_nb.catalog.api import Catalog as OurCatalog
     from paimon_nb.engine.paimon_session import PaimonSession
     from paimon_nb.session.state import Session
@@ -23,7 +27,7 @@ class SparkNames(Catalog):
 
     def __init__(self, spark: PaimonSession, session: Session) -> None:
         super().__init__(spark._plain)
-        self._ours = session
+        self._ours, self._paimon = session, spark
         self._sparks = Catalog(spark._plain)  # Spark's methods call each other: those of `self` would be ours
 
     # -- catalogs
@@ -122,6 +126,35 @@ class SparkNames(Catalog):
         """Each query reads the latest snapshot by itself."""
         if not self._is_ours(split_name(tableName)):
             self._sparks.refreshTable(tableName)
+
+    def isCached(self, tableName: str) -> bool:
+        return not self._is_ours(split_name(tableName)) and self._sparks.isCached(tableName)
+
+    def cacheTable(self, tableName: str, storageLevel: StorageLevel | None = None) -> None:
+        """Files that were read are remembered by themselves."""
+        if not self._is_ours(split_name(tableName)):
+            self._sparks.cacheTable(tableName, storageLevel)
+
+    def uncacheTable(self, tableName: str) -> None:
+        """See `cacheTable`."""
+        if not self._is_ours(split_name(tableName)):
+            self._sparks.uncacheTable(tableName)
+
+    def createTable(
+        self, tableName: str, path: str | None = None, source: str | None = None, schema: StructType | None = None,
+        description: str | None = None, **options: str,
+    ) -> DataFrame:  # fmt: skip
+        """A Paimon table unless `source` is another one or a path is told."""
+        if path is not None or (source or "paimon").lower() != "paimon" or schema is None:
+            return self._sparks.createTable(tableName, path, source, schema, description, **options)
+        writer = self._paimon.createDataFrame([], schema).writeTo(tableName)
+        for key, value in options.items():
+            writer = writer.tableProperty(key, value)
+        writer.create()
+        if description:
+            said = description.replace("'", "''")
+            self._paimon.sql(f"COMMENT ON TABLE {'.'.join(map(quote, split_name(tableName)))} IS '{said}'")
+        return self._paimon.table(tableName)
 
     def recoverPartitions(self, tableName: str) -> None:
         """Partitions are known from the snapshot."""

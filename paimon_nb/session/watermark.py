@@ -10,6 +10,7 @@ from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxEr
 from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
+from paimon_nb.session.computed import computed_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,8 +24,8 @@ _DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amou
 
 
 def watermark_in(options: Mapping[str, str]) -> Watermark | None:
-    """The watermark that a table's options tell of."""
-    if COLUMN not in options:
+    """The watermark that a table's options tell of; none when its column is computed: a table's stream reads what is stored."""
+    if COLUMN not in options or any(c.name == options[COLUMN] for c in computed_columns(options)):
         return None
     return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN]))
 

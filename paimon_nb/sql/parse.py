@@ -70,6 +70,25 @@ _OF_CLIENTS = {
     "QUIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
     "EXIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
 }
+_OF_OTHERS = {
+    "OPTIMIZE": "CALL sys.compact('t'), with order_strategy and order_by to sort",
+    "VACUUM": "CALL sys.expire_snapshots('t', 10), CALL sys.remove_orphan_files('t')",
+    "RESTORE": "CALL sys.rollback_to('t', 1), with a snapshot's id or a tag",
+    "UPSERT": "INSERT INTO t: in a table with a primary key, a row takes the place of the one with its key",
+    "GRANT": "who may read a warehouse is said where its files are",
+    "REVOKE": "who may read a warehouse is said where its files are",
+    "COMMIT": "each statement is one commit; a tag and CALL sys.rollback_to go back",
+    "ROLLBACK": "each statement is one commit; CALL sys.rollback_to('t', 1) goes back",
+    "START": "each statement is one commit; a tag and CALL sys.rollback_to go back",
+    "LOCK": "nothing is to be locked: each statement reads one snapshot and commits one",
+    "FLUSH": "nothing is to be flushed: each statement commits",
+}
+"""First words of statements that other systems have, and what to write here."""
+_OF_OTHERS_TOO = {
+    ("REPLACE", "INTO"): _OF_OTHERS["UPSERT"],
+    ("INSERT", "IGNORE"): "INSERT INTO a table with 'merge-engine' = 'first-row', or MERGE INTO ... WHEN NOT MATCHED",
+    ("EXECUTE", "IMMEDIATE"): "run the text itself; values go in as :name, wb.sql('... WHERE id = :i', i=1)",
+}
 
 
 def parse(text: str) -> list[Statement]:
@@ -101,6 +120,8 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
         cursor.refuse(
             "modules and jars are Flink's", "leave the line out: every function is there, and nothing is to be loaded"
         )
+    if words[:2] in _OF_OTHERS_TOO:
+        cursor.refuse(f"{' '.join(words[:2])} is no statement here", _OF_OTHERS_TOO[words[0], words[1]])
     grammar = STATEMENTS.get(first)
     if grammar is not None:
         parsed = grammar(cursor, span)
@@ -113,6 +134,10 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
             f"{first} is a command of Flink's client, not a statement", hint=_OF_CLIENTS[first],
             sql=text, start=part[0].start, stop=part[0].stop,
         )  # fmt: skip
+    if first in _OF_OTHERS:
+        raise SqlSyntaxError(
+            f"{first} is no statement here", hint=_OF_OTHERS[first], sql=text, start=part[0].start, stop=part[0].stop
+        )
     near = nearest(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
     raise SqlSyntaxError(
         f"{part[0].text!r} begins no statement",

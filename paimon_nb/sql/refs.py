@@ -163,13 +163,15 @@ class _Walk:
         if depth > MAX_DEPTH:
             self.c.fail("the query is nested too deeply", hint="split it into views")
         if self.c.take("WITH"):
-            self.c.take("RECURSIVE")
+            recursive = self.c.take("RECURSIVE")
             while self.c.peek().is_name:
                 name = self.c.name("name of the common table expression")
                 if self.c.sees("("):
                     self.c.names()
+                if self.c.take("MAX", "RECURSION", "LEVEL"):
+                    self.c.integer()
                 self.c.need("AS", "(")
-                self.query(ctes, depth + 1)
+                self.query(ctes | {name.lower()} if recursive else ctes, depth + 1)
                 self.c.need(")")
                 ctes = ctes | {name.lower()}
                 if not self.c.take(","):

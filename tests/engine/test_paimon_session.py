@@ -128,8 +128,8 @@ def test_every_way_to_write(wb_spark, shelf):
         (("db", "t"), "append", {}, (), False, False),
         (("db", "t"), "overwrite", {}, (), False, False),
         (("db", "t"), "append", {}, (), False, True),
-        (("db", "t"), "overwrite", {}, (), False, True),
-        (("db", "n"), "overwrite", {"bucket": "1"}, ("id",), True, True),
+        (("db", "t"), "partitions", {}, (), False, True),
+        (("db", "n"), "replace", {"bucket": "1"}, ("id",), True, True),
     ]
 
 

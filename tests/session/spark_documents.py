@@ -24,7 +24,13 @@ from document_walk import Step, Walk, left_here, rows_here
 from paimon_nb.plan import CreateCatalog, CreateTable
 
 ANSWERS = Path(__file__).with_name("spark_documents.json")
-OTHERWISE: dict[str, str] = {}
+OTHERWISE = {
+    "000_415_0": "real Paimon leaves the document's option 'snapshot-id' unread; here it is 'scan.snapshot-id', as it is meant",
+    "000_761_0": "one of the five rows came from Kafka, which Spark was not asked to read",
+    "000_782_0": "as 000_415_0",
+    "000_1194_0": "the document speaks Flink before: / of whole numbers is whole, as real Flink answers it",
+    "003_127_0": "as 000_1194_0",
+}
 """Statements that both take and that mean something else there, and why ours is as it is."""
 
 

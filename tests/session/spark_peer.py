@@ -1,6 +1,7 @@
 """Says steps to a real Spark with Java Paimon, and writes down what it answers. Runs by itself, in a Python that has PySpark 4.0.
 
-`python tests/session/spark_peer.py JARS WAREHOUSES STEPS.json ANSWERS.json`; JARS: paimon-spark-4.0 1.3.1 and what it needs, with commas.
+`python tests/session/spark_peer.py JARS WAREHOUSES STEPS.json ANSWERS.json`; JARS, with commas: paimon-spark-4.0 1.3.1,
+or what its sources of that release compile to beside paimon-bundle 1.3.1.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return sorted([plain(k), plain(v)] for k, v in value.items())
     return value
+
+
+def reason(error: Exception) -> str:
+    """The first line that says something."""
+    lines = [line.strip(": ") for line in str(error).strip().split("\n")]
+    return next((line for line in lines if not line.startswith("An error occurred while calling")), "")[:160]
 
 
 class Peer:
@@ -59,13 +66,13 @@ class Peer:
         try:
             return {"took": True, "rows": self.rows(step)}
         except Exception as error:
-            answer = {"took": False, "error": str(error).strip().split("\n")[0][:160]}
+            answer = {"took": False, "error": reason(error)}
         if step.get("instead"):
             try:
                 self.spark.sql(step["instead"]).collect()
                 answer["instead"] = True
             except Exception as error:
-                answer["instead"] = str(error).strip().split("\n")[0][:160]
+                answer["instead"] = reason(error)
         return answer
 
     def rows(self, step: dict[str, Any]) -> list[Any]:
@@ -75,7 +82,14 @@ class Peer:
 
         scope: dict[str, Any] = {"spark": self.spark, "SparkSession": SparkSession}
         exec(step["python"], scope)
-        return [[k, v.count()] for k, v in scope.items() if isinstance(v, DataFrame)]
+        made = {k: v for k, v in scope.items() if isinstance(v, DataFrame)}
+        if step.get("whole"):
+            return [
+                [k, sorted((plain(tuple(r)) for r in v.collect()), key=repr)]
+                for k, v in made.items()
+                if k in ("out", "then")
+            ]
+        return [[k, v.count()] for k, v in made.items()]
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pytest
 from document_blocks import BEFORE, DATABASE, IN_BATCH, LEFT, OUTCOMES, TOPICS
 from document_stage import Stage, blocks
 from flink_documents import compare
+from spark_documents import compare as compare_with_spark
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +56,10 @@ def test_all_that_flink_takes_is_equal(documents):
     told = compare(documents)
     assert [key for key, same in told.items() if not same] == []
     assert len(told) > 75
+
+
+def test_all_that_spark_takes_is_equal():
+    """`spark_documents.py compare` counts the same."""
+    told = compare_with_spark()
+    assert [key for key, same in told.items() if not same] == []
+    assert len(told) > 30

@@ -128,7 +128,6 @@ def test_changes_of_a_table_in_other_words():
     [
         ("SELECT /*+ OPTIONS('scan.snapshot-id' = '1') */ * FROM t", "/*+ OPTIONS('scan.snapshot-id' = '1') */", "FROM t /*+"),
         ("WITH s AS (SELECT 1) MERGE INTO t USING s ON 1 = 1 WHEN MATCHED THEN DELETE", "MERGE", "subquery"),
-        ("FROM s INSERT INTO a SELECT 1 INSERT INTO b SELECT 2", "INSERT", "STATEMENT SET"),
         ("INSERT INTO t REPLACE WHERE a = 1 SELECT 2", "REPLACE", "INSERT OVERWRITE"),
         ("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED", "PRIMARY", "another one"),
         ("ALTER TABLE t DROP CONSTRAINT k", "CONSTRAINT", "another one"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from paimon_nb.plan import (
     AlterColumn,
     AlterTable,
+    CreateView,
     NothingToDo,
     SetComment,
     Span,
@@ -12,6 +13,7 @@ from paimon_nb.plan import (
     Statement,
 )
 from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.grammar.query import query_of
 
 _WHY = {
     "REFRESH": "each query reads the latest snapshot by itself",
@@ -22,7 +24,10 @@ _WHY = {
 
 
 def about_table(cursor: Cursor, span: Span) -> Statement:
-    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; anything else by these words is Spark's."""
+    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; anything else by these words is Spark's.
+
+    CACHE TABLE v AS SELECT ... makes a view, which is asked anew each time: tables here change below it.
+    """
     text, word = cursor.text_of(span), cursor.next().upper
     cursor.take_one("LAZY", "REPAIR")
     named = cursor.take("TABLE") or (word == "REFRESH" and cursor.peek().is_name and cursor.peek().upper != "FUNCTION")
@@ -31,6 +36,12 @@ def about_table(cursor: Cursor, span: Span) -> Statement:
         return SparkCommand(text, span)
     if_exists = cursor.take("IF", "EXISTS")
     name = cursor.parts("table")
+    if word == "CACHE":
+        if cursor.take("OPTIONS"):
+            cursor.options()
+        if cursor.take("AS") or cursor.peek().upper in ("SELECT", "WITH", "VALUES", "FROM", "TABLE"):
+            query = query_of(cursor, Span(cursor.start, span.stop))
+            return CreateView(text, span, name, query, temporary=True)
     cursor.at = len(cursor.tokens)
     return NothingToDo(text, span, name, _WHY[word], if_exists)
 

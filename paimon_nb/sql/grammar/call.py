@@ -1,10 +1,10 @@
-"""CALL [catalog.][sys.]procedure(...): positional, named, map(...) and typed literals."""
+"""CALL [catalog.][sys.]procedure(...): positional, named, map(...), typed literals and `:name` values."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from paimon_nb.plan import Call, Span
+from paimon_nb.plan import Call, Constant, Span
 from paimon_nb.sql.cursor import Cursor
 
 
@@ -29,12 +29,15 @@ def call(cursor: Cursor, span: Span) -> Call:
         spans.append(Span(start, cursor.stop))
 
     cursor.listed(argument, allow_trailing=True)
-    return Call(cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans))
+    bound = tuple(dict.fromkeys(t.text[1:] for t in cursor.tokens if t.kind == "param"))
+    return Call(cursor.text_of(span), span, parts[-1], catalog, tuple(positional), named, tuple(spans), bound)
 
 
 def literal(cursor: Cursor) -> object:
-    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text)."""
+    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
     token = cursor.next()
+    if token.kind == "param":
+        return Constant("parameter", token.text[1:])
     if token.kind == "string":
         return token.value
     if token.upper in ("-", "+") or token.kind == "number":
@@ -55,7 +58,7 @@ def literal(cursor: Cursor) -> object:
             return cursor.string()
         case "MAP":
             items = _items(cursor)
-            return {str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
+            return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
         case "ARRAY":
             return _items(cursor)
         case "CAST":

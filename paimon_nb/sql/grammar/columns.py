@@ -61,6 +61,10 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
             out.metadata = cursor.string("metadata key") if cursor.take("FROM") else name[-1]
         elif cursor.take("VIRTUAL"):
             out.virtual = True
+        elif cursor.sees("GENERATED"):
+            cursor.refuse(
+                f"column {name[-1]!r} is generated", f"{name[-1]} AS expression: computed when the table is read"
+            )
         elif cursor.take("FIRST"):
             out.first = True
         elif cursor.take("AFTER"):

@@ -59,6 +59,8 @@ def _constant(tokens: Sequence[Token], at: int) -> tuple[Constant, int] | None:
             (i for i in range(at + 4, len(tokens)) if tokens[i].text == ")" and not _open(tokens[at + 2 : i])), None
         )
         return None if end is None else (Constant("null"), end + 1)
+    if words[0] == "DEFAULT":
+        return Constant("default"), at + 1
     if words[0] == "NULL":
         return Constant("null"), at + 1
     if words[0] in ("TRUE", "FALSE"):

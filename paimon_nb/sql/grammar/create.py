@@ -148,6 +148,10 @@ def _element(cursor: Cursor, table: _Table) -> None:
     if cursor.sees("CONSTRAINT"):
         cursor.at += 1
         cursor.name("constraint")
+    if cursor.peek().upper in ("CHECK", "UNIQUE", "FOREIGN") and cursor.peek(1).upper in ("(", "KEY"):
+        cursor.refuse(
+            f"a table keeps no {cursor.peek().upper} rule", "leave it out, and say it in the query that writes"
+        )
     if cursor.sees("PRIMARY", "KEY"):
         cursor.at += 2
         table.primary = cursor.names()
@@ -183,7 +187,7 @@ def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
     elif cursor.take("DISTRIBUTED"):
         _distribution(cursor, table)
     elif cursor.take("CLUSTERED", "BY"):
-        cursor.names()
+        table.options.setdefault("bucket-key", ",".join(cursor.names()))
         cursor.need("INTO")
         table.options.setdefault("bucket", str(cursor.integer()))
         cursor.need("BUCKETS")
@@ -193,11 +197,24 @@ def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
             table.excluding_options = _like_options(cursor)
     elif cursor.take("AS") or cursor.peek().upper in ("SELECT",):
         table.query = query_of(cursor, Span(cursor.start, span.stop))
+    elif cursor.peek().upper in _OF_OTHER_TABLES:
+        cursor.refuse(
+            f"{cursor.peek().upper} is nothing that a Paimon table has", _OF_OTHER_TABLES[cursor.peek().upper]
+        )
     else:
         cursor.fail(
             f"{cursor.peek().text!r} is not understood in CREATE TABLE",
             expected=["COMMENT", "PARTITIONED", "WITH", "TBLPROPERTIES", "USING", "LOCATION", "LIKE", "AS"],
         )
+
+
+_OF_OTHER_TABLES = {
+    "CLUSTER": "CALL sys.compact('t', order_strategy => 'zorder', order_by => 'a,b') sorts; so does 'clustering.columns'",
+    "STORED": "WITH ('file.format' = 'parquet'), 'orc' or 'avro'",
+    "ROW": "WITH ('file.format' = 'parquet'), 'orc' or 'avro'",
+    "SORTED": "rows of a key table are sorted by their key; CALL sys.compact sorts others",
+}
+"""Clauses of Hive and Delta Lake, and what to write here."""
 
 
 def _partition_key(cursor: Cursor, table: _Table) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
@@ -11,6 +13,7 @@ from paimon_nb.sql.grammar.constants import constant_rows
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
 from paimon_nb.sql.refs import find_source, find_tables_in, hint_options
+from paimon_nb.sql.tokens import Token
 
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})
@@ -24,7 +27,7 @@ def target(cursor: Cursor) -> TableRef:
     return TableRef(parts, Span(start, cursor.stop), options)
 
 
-def query_or_insert(cursor: Cursor, span: Span) -> Query | Insert:
+def query_or_insert(cursor: Cursor, span: Span) -> Query | Insert | StatementSet:
     """A query that begins with WITH or FROM; Spark lets an INSERT follow there: `WITH x AS (...) INSERT INTO t SELECT ...`."""
     first, depth = cursor.at, 0
     for place, token in enumerate(cursor.tokens):
@@ -39,21 +42,46 @@ def query_or_insert(cursor: Cursor, span: Span) -> Query | Insert:
     return query(cursor, span)
 
 
-def _insert_behind(cursor: Cursor, span: Span, first: int) -> Insert:
-    """The query is what stands before INSERT and what stands behind its target, without what is between."""
-    place = cursor.at
-    inserted = insert(Cursor(cursor.text, cursor.tokens[place:]), Span(cursor.start, span.stop))
+def _insert_behind(cursor: Cursor, span: Span, first: int) -> Insert | StatementSet:
+    """The query is what stands before INSERT and what stands behind its target, without what is between.
+
+    Hive and Spark let more INSERTs follow, each with a SELECT of its own: one is carried out after the other.
+    """
+    place, read = cursor.at, cursor.tokens
+    starts = [i for i in range(place, len(read)) if _begins_insert(read, i) and _outside(read, place, i)]
+    head, place_of = read[first:place], read[place].start
+    inserts = [
+        _one_insert(cursor, head, read[start:stop], Span(span.start, read[stop - 1].stop), place_of)
+        for start, stop in pairwise([*starts, len(read)])
+    ]
+    cursor.at = len(read)
+    if len(inserts) == 1:
+        return inserts[0]
+    sources = {t.parts for i in inserts if i.query is not None for t in i.query.tables}
+    for start, one in zip(starts, inserts, strict=True):
+        if one.target is not None and one.target.parts in sources:
+            cursor.at = start
+            cursor.refuse("the table that is read is written, too", "write one INSERT after the other")
+    return StatementSet(cursor.text_of(span), span, tuple(inserts))
+
+
+def _one_insert(cursor: Cursor, head: Sequence[Token], part: Sequence[Token], span: Span, place: int) -> Insert:
+    """One INSERT of those behind `head`. span: the whole text up to its end; place: where the first INSERT begins."""
+    inserted = insert(Cursor(cursor.text, part), Span(part[0].start, span.stop))
     assert inserted.query is not None
-    behind = [t for t in cursor.tokens[place:] if t.start >= inserted.query.span.start]
-    again = next((t for t in behind if t.upper == "INSERT"), None)
-    if again is not None:
-        cursor.at = cursor.tokens.index(again)
-        cursor.refuse("one INSERT at a time", "write one statement for each, or EXECUTE STATEMENT SET BEGIN ... END")
-    source = query_of(Cursor(cursor.text, [*cursor.tokens[first:place], *behind]), span)
-    left_out = (Span(cursor.start, inserted.query.span.start), "")
-    cursor.at = len(cursor.tokens)
-    source = replace(source, edits=(*source.edits, left_out))
+    select = inserted.query.span.start
+    source = query_of(Cursor(cursor.text, [*head, *(t for t in part if t.start >= select)]), span)
+    source = replace(source, edits=(*source.edits, (Span(place, select), "")))
     return replace(inserted, text=cursor.text_of(span), span=span, query=source, rows=None)
+
+
+def _begins_insert(tokens: Sequence[Token], at: int) -> bool:
+    return tokens[at].upper == "INSERT" and at + 1 < len(tokens) and tokens[at + 1].upper in ("INTO", "OVERWRITE")
+
+
+def _outside(tokens: Sequence[Token], start: int, stop: int) -> bool:
+    """Whether no bracket that opens behind `start` is open at `stop`."""
+    return sum((t.text == "(") - (t.text == ")") for t in tokens[start:stop]) == 0
 
 
 def insert(cursor: Cursor, span: Span) -> Insert:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from paimon_nb.base.name import quote
@@ -9,6 +10,7 @@ from paimon_nb.plan import Query, Span
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.filters import with_needs
 from paimon_nb.sql.refs import find_tables
+from paimon_nb.sql.tokens import Token
 
 PLACE_PREFIX = "__paimon_"
 """Begins the names of the columns that say where a row lies."""
@@ -19,6 +21,24 @@ TRACKING = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
 def _wants_quotes(name: str) -> bool:
     """Flink takes letters of any script as they are, and a table `t$files` is known here without; Spark knows neither."""
     return not name.isascii() or "$" in name
+
+
+def _without(tokens: Sequence[Token], table: Span, places: Sequence[str]) -> list[tuple[Span, str]]:
+    """Edits that keep the named columns out of the `*` of the SELECT that reads the table: only who names them wants them."""
+    brackets, stack, stars, level = 0, [0], [], None
+    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+        if token.text == "(":
+            brackets += 1
+            stack.append(brackets)
+        elif token.text == ")" and len(stack) > 1:
+            stack.pop()
+        if token.start == table.start:
+            level = stack[-1]
+        is_item = before is not None and before.upper in ("SELECT", "DISTINCT", "ALL", ",", ".")
+        if token.text == "*" and is_item and (after is None or after.upper in ("FROM", ",")):
+            stars.append((stack[-1], token.stop))
+    said = f" EXCEPT ({', '.join(map(quote, places))})"
+    return [(Span(stop, stop), said) for at, stop in stars if at == level]
 
 
 def query(cursor: Cursor, span: Span) -> Query:
@@ -43,6 +63,8 @@ def query_of(cursor: Cursor, span: Span) -> Query:
         "\\" in by for _, by in [*found.flink_edits, *found.edits]
     ):  # a text with a backslash means another one in Flink
         tables = tuple(replace(t, filter=None) for t in tables)
+    if places and len(tables) == 1:
+        found.edits += _without(rest, tables[0].span, places)
     if places:
         tables = tuple(replace(t, places=places) for t in tables)
     parameters = tuple(dict.fromkeys(found.parameters))

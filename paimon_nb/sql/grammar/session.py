@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, Statement, StopJob, Use
+from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, SparkCommand, Statement, StopJob, Use
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
@@ -18,10 +18,13 @@ def use(cursor: Cursor, span: Span) -> Use:
     return Use(cursor.text_of(span), span, cursor.parts("database"), kind)
 
 
-def set_option(cursor: Cursor, span: Span) -> SetOption:
-    """SET | SET k | SET 'k' = 'v' | SET k = anything | SET TIME ZONE x | SET CATALOG c."""
+def set_option(cursor: Cursor, span: Span) -> SetOption | SparkCommand:
+    """SET | SET k | SET 'k' = 'v' | SET k = anything | SET TIME ZONE x | SET CATALOG c; SET VAR x = ... is Spark's."""
     text = cursor.text_of(span)
     cursor.need("SET")
+    if cursor.sees("VAR") or cursor.sees("VARIABLE"):
+        cursor.at = len(cursor.tokens)
+        return SparkCommand(text, span)
     if cursor.done:
         return SetOption(text, span)
     if cursor.take("TIME", "ZONE"):

@@ -7,6 +7,10 @@ from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM")
+_OF_DELTA = {
+    "DETAIL": "DESCRIBE EXTENDED {0}, or SELECT * FROM `{0}$options`",
+    "HISTORY": "SELECT * FROM `{0}$snapshots`",
+}
 _LISTS = (
     "CATALOGS", "DATABASES", "SCHEMAS", "NAMESPACES", "TABLES", "VIEWS", "COLUMNS", "PARTITIONS", "TAGS", "BRANCHES",
     "PROCEDURES", "FUNCTIONS", "JOBS", "TBLPROPERTIES", "MODULES",
@@ -67,6 +71,9 @@ def describe(cursor: Cursor, span: Span) -> Statement:
     if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
+    if cursor.peek(1).is_name and cursor.peek().upper in _OF_DELTA:
+        what = cursor.next().upper
+        cursor.refuse(f"DESCRIBE {what} is Delta Lake's", _OF_DELTA[what].format(".".join(cursor.parts())))
     what = "table"
     # `DESCRIBE table` may also name a table called so: a further name decides.
     if cursor.peek(1).is_name and (word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE")):

@@ -1,0 +1,167 @@
+"""What people paste that neither dialect's books put first: forms of Spark, Hive, Delta Lake and other databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_nb.base.errors import SqlSyntaxError, UnsupportedOperation
+
+ELSEWHERE = {
+    # statement -> a word of the next step
+    "OPTIMIZE t": "sys.compact",
+    "VACUUM t": "expire_snapshots",
+    "RESTORE TABLE t TO VERSION AS OF 1": "rollback_to",
+    "UPSERT INTO t VALUES (1)": "primary key",
+    "REPLACE INTO t VALUES (1)": "primary key",
+    "INSERT IGNORE INTO t VALUES (1)": "first-row",
+    "EXECUTE IMMEDIATE 'SELECT 1'": ":name",
+    "START TRANSACTION": "one commit",
+    "COMMIT": "one commit",
+    "GRANT SELECT ON t TO me": "where its files are",
+    "DESCRIBE DETAIL t": "DESCRIBE EXTENDED t",
+    "DESCRIBE HISTORY d.t": "`d.t$snapshots`",
+    "CREATE TABLE g (id INT, d INT GENERATED ALWAYS AS (id + 1))": "d AS expression",
+    "CREATE TABLE g (id INT, CONSTRAINT c CHECK (id > 0))": "leave it out",
+    "CREATE TABLE g (id INT) CLUSTER BY (id)": "zorder",
+    "CREATE TABLE g (id INT) STORED AS PARQUET": "file.format",
+    "FROM t INSERT INTO t SELECT id INSERT INTO u SELECT id": "one INSERT after the other",
+}
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_statements_of_others_are_told_what_to_write_here(wb, text):
+    wb.run("CREATE TABLE t (id INT); CREATE TABLE u (id INT)")
+    with pytest.raises(SqlSyntaxError) as caught:
+        wb.run(text)
+    assert ELSEWHERE[text] in str(caught.value.hint)
+
+
+def test_a_procedure_takes_values_by_name(wb):
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1)")
+    wb.run("CALL sys.create_tag(table => :t, tag => :tag, snapshot => :s)", t="t", tag="x'; DROP TABLE t; --", s=1)
+    assert wb.table("t").store.tags.names() == ["x'; DROP TABLE t; --"]
+    wb.run("CALL sys.delete_tag(:t, :tag)", t="t", tag="x'; DROP TABLE t; --")
+    assert wb.table("t").store.tags.names() == []
+
+
+@pytest.mark.spark
+def test_forms_of_spark(swb):
+    swb.run(
+        "CREATE TABLE t (id INT, v STRING); INSERT INTO t VALUES (1, 'a'), (2, 'b'); CREATE TABLE u (id INT); CREATE TABLE w (n STRING)"
+    )
+
+    def asked(text: str) -> list[tuple]:
+        result = swb.run(text)
+        found = result.frame.collect() if result.frame is not None else [r.values() for r in result.arrow.to_pylist()]
+        return sorted(tuple(r) for r in found)
+
+    swb.run(
+        "FROM t INSERT INTO u SELECT id WHERE id = 1 INSERT INTO w SELECT concat(v, (SELECT max(v) FROM t)) WHERE id = 2"
+    )
+    swb.run(
+        "CREATE GLOBAL TEMPORARY VIEW g AS SELECT id + 10 AS id FROM t; CACHE LAZY TABLE c OPTIONS ('storageLevel' = 'DISK_ONLY') AS SELECT v FROM t WHERE id = 1"
+    )
+    swb.run(
+        "DECLARE VARIABLE wild_one INT DEFAULT 5; SET VAR wild_one = 6; CREATE TABLE b (id INT) CLUSTERED BY (id) INTO 4 BUCKETS"
+    )
+    assert {
+        "u": asked("SELECT * FROM u"), "w": asked("SELECT * FROM w"), "g": asked("SELECT * FROM global_temp.g"),
+        "c": asked("SELECT * FROM c"), "vv": asked("SELECT wild_one"),
+        "r": asked("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r"),
+        "now": asked("SELECT current_catalog(), upper(current_database()), current_schema()"),
+        "abs": asked("SHOW FUNCTIONS LIKE 'ab%'"),
+    } == {
+        "u": [(1,)], "w": [("bb",)], "g": [(11,), (12,)], "c": [("a",)], "vv": [(6,)], "r": [(1,), (2,), (3,)],
+        "now": [("paimon", "DEFAULT", "default")], "abs": [("abs",)],
+    }  # fmt: skip
+    assert swb.sql("SELECT current_catalog(), id FROM t").columns == ["current_catalog()", "id"]
+    assert swb.table("b").schema.options == {"bucket-key": "id", "bucket": "4"}
+
+
+@pytest.mark.spark
+def test_merge_of_pyspark(swb):
+    from pyspark.sql.functions import col, expr, lit
+
+    swb.run(
+        "CREATE TABLE t (id INT, v STRING, n INT, PRIMARY KEY (id) NOT ENFORCED); INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)"
+    )
+    rows = swb.spark.createDataFrame([(1, "x", 10), (3, "it's", 30), (5, "new", 50)], "id int, v string, n int").alias(
+        "s"
+    )
+    merge = rows.mergeInto("t", expr("t.id = s.id"))
+    merge = merge.whenMatched(col("s.n") == lit(30)).update({"v": col("s.v"), "t.n": col("t.n") + col("s.n")})
+    merge = (
+        merge.whenMatched().delete().whenNotMatched(col("s.v") != "o'clock").insert({"id": col("s.id"), "v": lit("q'")})
+    )
+    merge.whenNotMatchedBySource(expr("t.id = 2")).update({"v": lit("alone")}).merge()
+    assert sorted(tuple(r) for r in swb.sql("SELECT * FROM t").collect()) == [
+        (2, "alone", 2),
+        (3, "it's", 33),
+        (5, "q'", None),
+    ]
+    rows.mergeInto("t", expr("t.id = s.id")).whenMatched().updateAll().whenNotMatched().insertAll().merge()
+    assert swb.sql("SELECT sum(n) FROM t").collect()[0][0] == 92
+    with pytest.raises(UnsupportedOperation, match="without a clause"):
+        rows.mergeInto("t", expr("t.id = s.id")).merge()
+
+
+@pytest.mark.spark
+def test_tables_by_pyspark(swb):
+    spark = swb.spark
+    made = spark.catalog.createTable(
+        "t", schema=spark.sql("SELECT 1 AS id, 'a' AS p").schema, source="paimon", description="it's"
+    )
+    assert made.columns == ["id", "p"]
+    assert swb.table("t").schema.comment == "it's"
+    spark.catalog.cacheTable("t")
+    assert not spark.catalog.isCached("t")
+    spark.catalog.uncacheTable("t")
+    with pytest.raises(UnsupportedOperation, match="by a condition"):
+        spark.table("t").writeTo("t").overwrite(spark.table("t").id > 1)
+
+
+@pytest.mark.spark
+def test_what_only_the_session_knows(swb):
+    swb.run(
+        "CREATE TABLE t (id INT, v STRING DEFAULT 'dv', n INT DEFAULT 7, dt STRING) PARTITIONED BY (dt) WITH ('row-tracking.enabled' = 'true')"
+    )
+    swb.run("INSERT INTO t VALUES (1, DEFAULT, DEFAULT, 'a'), (2, 'x', 8, 'b')")
+
+    def asked(text: str) -> list[tuple]:
+        return [tuple(r) for r in swb.sql(text).collect()]
+
+    assert asked("SELECT * FROM t WHERE dt = sys.max_pt('t')") == [(2, "x", 8, "b")]
+    assert asked("SELECT paimon.sys.max_pt('default.t') AS m") == [("b",)]
+    assert asked("SELECT *, _ROW_ID FROM t WHERE id = 1") == [(1, "dv", 7, "a", 0)]
+    assert asked("SELECT t.*, _ROW_ID AS r FROM t WHERE id = 1") == [(1, "dv", 7, "a", 0)]
+    assert asked("SELECT * FROM (SELECT id, _ROW_ID FROM t) ORDER BY id") == [(1, 0), (2, 1)]
+
+
+@pytest.mark.spark
+def test_an_overwrite_replaces_what_each_way_to_say_it_means(swb):
+    rows = swb.spark.createDataFrame([(9, "a")], "id int, p string")
+
+    def left() -> list[tuple]:
+        found = sorted(tuple(r.values()) for r in swb.table("t").to_arrow().to_pylist())
+        swb.run(
+            "CREATE OR REPLACE TABLE t (id INT, p STRING) PARTITIONED BY (p); INSERT INTO t VALUES (1, 'a'), (2, 'b')"
+        )
+        return found
+
+    swb.run("CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    told = swb.run("INSERT OVERWRITE t VALUES (9, 'a')").notes
+    assert (left(), "stay" in told[0]) == ([(2, "b"), (9, "a")], True)
+    rows.write.mode("overwrite").insertInto("t")
+    assert left() == [(9, "a")]
+    rows.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").saveAsTable("t")
+    assert left() == [(2, "b"), (9, "a")]
+    rows.writeTo("t").overwritePartitions()
+    assert left() == [(2, "b"), (9, "a")]
+    rows.selectExpr("id", "id AS n").writeTo("t").using("paimon").createOrReplace()
+    assert swb.table("t").schema.names == ("id", "n")
+    assert left() == [(9, 9)]
+    try:
+        swb.run("SET spark.sql.sources.partitionOverwriteMode = static; INSERT OVERWRITE t VALUES (9, 'a')")
+        assert left() == [(9, "a")]
+    finally:
+        swb.run("RESET spark.sql.sources.partitionOverwriteMode")
