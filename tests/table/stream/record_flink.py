@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -104,10 +105,10 @@ def times_of(warehouse: Path, table: str) -> dict[int, int]:
     return found
 
 
-def asking(warehouse: Path) -> str:
+def asking(warehouse: Path, names: Iterable[str] = TABLES) -> str:
     lines = ["CREATE CATALOG c WITH ('type' = 'paimon', 'warehouse' = '{warehouse}');", "USE CATALOG c;", "USE d;",
              "SET 'execution.runtime-mode' = 'streaming';"]  # fmt: skip
-    for name in TABLES:
+    for name in names:
         parts = []
         for mode, options in modes(name, times_of(warehouse, name)).items():
             given = {"scan.remove-normalize": "true", "continuous.discovery-interval": "200 ms"} | options
