@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check nightly bench brokers system-deps format clean
+.PHONY: help demo lab test check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,13 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
+binder: $(SETUP) ## Check Binder's recipe: the image that repo2docker would build, and a dry run of its installs
+	@$(PYTHON) -m venv .venv-binder && .venv-binder/bin/pip install --quiet --disable-pip-version-check jupyter-repo2docker
+	@.venv-binder/bin/jupyter-repo2docker --no-build --debug . 2>&1 | tee .venv-binder/recipe.txt | grep -E 'openjdk-17|postBuild|requirements.txt|repo2docker-entrypoint'
+	@$(BIN)/python -m pip install --dry-run --quiet --ignore-installed --disable-pip-version-check --report .venv-binder/installs.json -r binder/requirements.txt
+	@$(BIN)/python -c 'import json; print(len(json.load(open(".venv-binder/installs.json"))["install"]), "packages would be installed")'
+	@apt-get install --dry-run $$(cat binder/apt.txt) | tail -1
+
 brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of the tests with Maven (else the first test that needs them does)
 	@$(BIN)/python tests/servers/kafka_server.py
 	@$(BIN)/python tests/servers/hive_server.py
@@ -58,4 +65,4 @@ format: $(SETUP) ## Format the code
 	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks
 
 clean: ## Remove what the commands made (not the tables)
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-binder .pytest_cache .mypy_cache .ruff_cache .hypothesis
