@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from paimon_nb.format.index import INDEX_SUFFIX, FileIndex
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types import DataField
@@ -70,17 +72,21 @@ def _ask(index: FileIndex, node: Predicate, present: dict[str, DataField], store
 
 
 def _ask_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
+    root = field.type.root
     match leaf:
         case Compare(_, op, literal):
-            if field.type.root in ("FLOAT", "DOUBLE") and op != "=":
-                return True  # what an index says of NaN and -0.0 is not what SQL says
-            if field.type.root in ("FLOAT", "DOUBLE") and (literal == 0 or literal != literal):
+            if root in ("FLOAT", "DOUBLE", "CHAR") and op != "=":
+                return True  # what an index says of NaN, of -0.0 and of spaces at the end is not what SQL says
+            if root in ("FLOAT", "DOUBLE") and (literal == 0 or literal != literal):
                 return True
+            if root == "CHAR":
+                return index.may_match(field.name, "in", _char_forms([literal]), field.type)
             return index.may_match(field.name, op, [literal], field.type)
         case In(_, literals):
-            if field.type.root in ("FLOAT", "DOUBLE"):
+            if root in ("FLOAT", "DOUBLE"):
                 return True
-            return index.may_match(field.name, "in", list(literals), field.type)
+            wanted = _char_forms(literals) if root == "CHAR" else list(literals)
+            return index.may_match(field.name, "in", wanted, field.type)
         case IsNull():
             return index.may_match(field.name, "is null", [], field.type)
         case IsNotNull():
@@ -88,3 +94,8 @@ def _ask_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
         case Known(_, value):
             return value
     return True
+
+
+def _char_forms(literals: Iterable[str]) -> list[str]:
+    """Rows that came out of ORC are indexed without the spaces at their end, others with them."""
+    return sorted({form for text in literals for form in (text, text.rstrip(" "))})
