@@ -30,9 +30,10 @@ from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.file_index import place_index
 from paimon_nb.table.write.file_stats import key_stats, value_stats
+from paimon_nb.table.write.postponed import as_postponed
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
 _SLICE_ROWS = 65536
@@ -70,6 +71,10 @@ class _Rolling:
     _path: str = ""
     _told_path: str | None = None
     _index: FileIndexWriter = field(default_factory=lambda: FileIndexWriter(()))
+
+    def __post_init__(self) -> None:
+        if self.place.bucket == POSTPONE_BUCKET and not self.place.changelog:
+            self.store = as_postponed(self.store)
 
     def __enter__(self) -> Self:
         return self

@@ -1,8 +1,12 @@
 """Postponed buckets: rows wait unseen until compaction gives them a bucket."""
 
+import re
+
+import pytest
 from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
 
 from paimon_nb.base import clock
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.maintain import find_orphans
 
 KV = {"k": "INT", "v": "STRING"}
@@ -54,3 +58,17 @@ def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
     expected = [{"k": i, "v": f"{i}"} for i in range(4)] + rows([50, 60], "last")
     assert by_key(rows_of(store), "k") == by_key(expected, "k")
     assert find_orphans(store, clock.now_ms() + 1, any_age=True) == []  # nor the indexes of files that never were seen
+
+
+@pytest.mark.parametrize(("column", "extension"), [("TIMESTAMP(3)", "avro"), ("TIMESTAMP(9)", "orc")])
+def test_waiting_files_are_as_javas_compaction_wants_them(tmp_path, column, extension):
+    """It takes the writer's number out of the name, and refuses a name without."""
+    columns = {"k": "INT", "m": "MAP<INT, STRING>", "at": column}
+    store = make_table(f"{tmp_path}/t", columns, ["k"], bucket="-2", **{"file.format": "orc", "data-file.prefix": "d_"})
+    put(store, [{"k": 1, "m": [(2, "x")], "at": None}])
+    [entry] = live_entries(store, store.latest())
+    assert re.fullmatch(rf"d_-u-[0-9a-f-]{{36}}-s-\d+-w-[0-9a-f-]{{36}}-0\.{extension}", entry.file.file_name)
+    assert bool(entry.file.value_stats.min_values.strip(b"\0")) == (extension == "orc")
+    compact_all(store)
+    assert [f.suffix for f in (tmp_path / "t/bucket-0").iterdir()] == [".orc"]
+    assert rows_of(store) == [{"k": 1, "m": [(2, "x")], "at": None}]
