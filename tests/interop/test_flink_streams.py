@@ -16,8 +16,6 @@ import paimon_nb
 sys.path.insert(0, str(Path(__file__).parents[1] / "table" / "stream"))
 from record_flink import TABLES, asking, modes, times_of
 
-NAMES = [n for n in TABLES if n != "postponed"]
-"""Flink streams nothing of a `bucket = -2` table that we wrote: it wants its writers' names in the files' names."""
 pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.nightly]
 
 
@@ -25,7 +23,7 @@ def write(warehouse: Path, spark: Any) -> None:
     """The tables of `record_flink`, by the same statements, written by us."""
     wb = paimon_nb.connect(str(warehouse), spark=spark)
     wb.run("CREATE DATABASE d; USE d")
-    for name in NAMES:
+    for name in TABLES:
         columns, tail, options, statements = TABLES[name]
         given = ", ".join(f"'{k}' = '{v}'" for k, v in ({"bucket": "1"} | options).items())
         wb.run(f"CREATE TABLE `{name}` ({columns}) {tail} WITH ({given})")
@@ -61,7 +59,7 @@ def differences(oracle: Path, place: Path, names: Iterable[str], seconds: int) -
 def test_flink_streams_from_our_tables_what_we_stream(shared: Path, tmp_path: Path, spark: Any) -> None:
     """What we stream from such tables is what Flink does, by `tests/table/stream`; so Flink finds in ours what it should."""
     write(tmp_path / "w", spark)
-    wrong = differences(shared / "oracle", tmp_path, NAMES, 10)
+    wrong = differences(shared / "oracle", tmp_path, TABLES, 10)
     if wrong:  # a stream has no end: on a busy machine not all has come by then
         wrong = differences(shared / "oracle", tmp_path, wrong, 60)
     assert wrong == {}
