@@ -27,7 +27,7 @@ MAINTAIN = ("table/maintain",)
 MERGE = ("table/merge",)
 
 FAULTS = (
-    Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.put_if_absent(path, snapshot.to_json()):", "if not self.fs.exists(path) and self.fs.overwrite(path, snapshot.to_json()) is None:", ("race/test_commits.py", "crash")),
+    Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.settle_and_put(named, path, snapshot.to_json()):", "if not self.fs.exists(path) and (self.fs.settle(named), self.fs.overwrite(path, snapshot.to_json())):", ("race/test_commits.py", "crash")),
     Fault("every lost race counts as won", "format/snapshot/directory.py", "return Published.OURS if self.same_commit(snapshot) else Published.LOST", "return Published.OURS", ("race/test_commits.py",)),
     Fault("a lost reply counts as a lost race", "format/snapshot/directory.py", "return Published.OURS if self.same_commit(snapshot) else Published.LOST", "return Published.LOST", ("table/commit/test_lost_reply.py",)),
     Fault("no conflict check", "table/commit/attempt.py", "    check_conflicts(store, latest, change)\n    writer", "    writer", COMMIT),
