@@ -368,8 +368,9 @@ class _Walk:
         return ref.alias or (ref.function.name[-1] if ref.function else ref.parts[-1])
 
     def _table(self, ctes: frozenset[str], depth: int) -> bool:
-        """Read a table factor if one begins here."""
+        """Read a table factor if one begins here; else nothing is read."""
         c = self.c
+        first = c.at
         c.take("LATERAL")
         if c.sees("("):
             self._from_bracket(ctes, depth)
@@ -385,9 +386,9 @@ class _Walk:
             # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
             self._unnest(ctes, depth)
             return True
-        if not c.peek().is_name or c.peek().upper == "SELECT":
-            return False
-        if c.peek().kind == "word" and c.peek().upper in _CLAUSES:
+        at = c.peek()
+        if not at.is_name or at.upper == "SELECT" or (at.kind == "word" and at.upper in _CLAUSES):
+            c.at = first
             return False
         start = c.start
         parts = c.parts("table")

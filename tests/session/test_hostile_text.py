@@ -47,6 +47,12 @@ def broken(r: random.Random) -> str:
     return (" " if r.random() < 0.7 else "").join(words)
 
 
+def test_a_lateral_with_nothing_behind_it_is_spark_s_to_refuse():
+    for text in ("SELECT * FROM LATERAL", "(SELECT 1 FROM t, LATERAL)", "SELECT * FROM t JOIN LATERAL WHERE x"):
+        [query] = parse(text)
+        assert [r.parts for r in query.tables] == ([("t",)] if " t" in text else [])
+
+
 @pytest.mark.parametrize("count", [2_000, pytest.param(100_000, marks=pytest.mark.nightly)])
 def test_random_text_is_read_or_refused(count):
     r = random.Random(count)
