@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.literal import text_literal
 from paimon_nb.base.name import quote
 from paimon_nb.table.inspect.words import bytes_text
 
@@ -65,7 +66,7 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     lines = []
     for c in draft.columns:
         not_null = " NOT NULL" if c.key or not c.nullable else ""
-        comment = f" COMMENT {_text(c.comment)}" if c.comment else ""
+        comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
         lines.append(f"  {_name(c.name)} {c.type.strip()}{not_null}{comment}")
     keys = ", ".join(_name(c.name) for c in draft.keys)
     if keys and dialect == "flink":
@@ -76,12 +77,12 @@ def ddl(draft: Draft, dialect: str = "flink") -> str:
     name = ".".join(_name(part) for part in draft.name.split(".")) if draft.name else quote("")
     out = [f"CREATE TABLE {name} (", ",\n".join(lines), ")"]
     if draft.comment:
-        out.append(f"COMMENT {_text(draft.comment)}")
+        out.append(f"COMMENT {text_literal(draft.comment)}")
     if draft.parts:
         out.append(f"PARTITIONED BY ({', '.join(_name(c.name) for c in draft.parts)})")
     if options:
         word = "WITH" if dialect == "flink" else "TBLPROPERTIES"
-        pairs = ",\n".join(f"  {_text(k)} = {_text(v)}" for k, v in options.items())
+        pairs = ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())
         out.append(f"{word} (\n{pairs}\n)")
     return "\n".join(out)
 
@@ -166,10 +167,6 @@ _WORDS = frozenset(
         "YEAR",
     ]
 )
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.literal import spark_literal
 from paimon_nb.base.name import quote
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Delete, Truncate, Update
@@ -93,7 +94,7 @@ def default_or(say, value, target: Target, column: str) -> str:  # type: ignore[
     if text.strip().upper() != "DEFAULT":
         return str(text)
     default = target.table.schema.field(column).default_value
-    return "NULL" if default is None else "'" + default.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "NULL" if default is None else spark_literal(default)
 
 
 def new_values(

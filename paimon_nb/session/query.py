@@ -17,6 +17,7 @@ from paimon_nb.base.errors import (
     PaimonError,
     TableNotFound,
 )
+from paimon_nb.base.literal import spark_literal
 from paimon_nb.base.name import Name, quote, split_name
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.computed import computed_columns, with_computed
@@ -64,7 +65,7 @@ def run_query(
         wanted = {k: params[k] for k in query.parameters}
         current = current_names(text, query.span, session.current_catalog, session.current_database)
         for place, name in greatest_partitions_asked(text, query.span):
-            current[place] = _text(greatest_partition(session.table(split_name(name))))
+            current[place] = spark_literal(greatest_partition(session.table(split_name(name))))
 
         def ask(query: Query) -> tuple[str, DataFrame]:
             said = render(query, text, {**names, **current}, flink=session.speaks_flink)
@@ -100,11 +101,6 @@ def replaced_names(
     finally:
         for view in views:
             session.spark.catalog.dropTempView(view)
-
-
-def _text(value: str) -> str:
-    """A text as Spark writes it."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 @contextmanager

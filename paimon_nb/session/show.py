@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, SqlSyntaxError
+from paimon_nb.base.literal import text_literal
 from paimon_nb.base.name import quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
@@ -297,7 +298,7 @@ def _masked(text: str, options: Mapping[str, str]) -> str:
     """A statement as it was written, without its secrets."""
     for key, value in options.items():
         if value and redact_options({key: value})[key] != value:
-            text = text.replace(_text(value), _text(MASK)).replace(f'"{value}"', _text(MASK))
+            text = text.replace(text_literal(value), text_literal(MASK)).replace(f'"{value}"', text_literal(MASK))
     return redact_text(text)
 
 
@@ -305,11 +306,11 @@ def ddl(schema: TableSchema, name: str) -> str:
     """CREATE TABLE text for a schema."""
     lines = []
     for f in schema.fields:
-        default = f" DEFAULT {_text(f.default_value)}" if f.default_value is not None else ""
-        comment = f" COMMENT {_text(f.description)}" if f.description else ""
+        default = f" DEFAULT {text_literal(f.default_value)}" if f.default_value is not None else ""
+        comment = f" COMMENT {text_literal(f.description)}" if f.description else ""
         lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
     for c in computed_columns(schema.options):
-        comment = f" COMMENT {_text(c.comment)}" if c.comment else ""
+        comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
         lines.insert(c.position, f"  {quote(c.name)} AS {c.expression}{comment}")
     options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_of_computed(k)}
     if watermark.COLUMN in schema.options:
@@ -319,7 +320,7 @@ def ddl(schema: TableSchema, name: str) -> str:
         lines.append(f"  PRIMARY KEY ({', '.join(map(quote, schema.primary_keys))}) NOT ENFORCED")
     out = f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n)"
     if schema.comment:
-        out += f" COMMENT {_text(schema.comment)}"
+        out += f" COMMENT {text_literal(schema.comment)}"
     if schema.partition_keys:
         out += f" PARTITIONED BY ({', '.join(map(quote, schema.partition_keys))})"
     if options:
@@ -328,8 +329,4 @@ def ddl(schema: TableSchema, name: str) -> str:
 
 
 def _with(options: Mapping[str, str]) -> str:
-    return ",\n".join(f"  {_text(k)} = {_text(v)}" for k, v in options.items())
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())

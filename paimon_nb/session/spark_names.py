@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.catalog import Catalog, CatalogMetadata, Column, Database, Table
 
 from paimon_nb.base.errors import CatalogNotFound, DatabaseNotFound, NameError_
+from paimon_nb.base.literal import text_literal
 from paimon_nb.base.name import quote, split_name
 from paimon_nb.base.registry import did_you_mean
 
@@ -152,8 +153,9 @@ class SparkNames(Catalog):
             writer = writer.tableProperty(key, value)
         writer.create()
         if description:
-            said = description.replace("'", "''")
-            self._paimon.sql(f"COMMENT ON TABLE {'.'.join(map(quote, split_name(tableName)))} IS '{said}'")
+            self._paimon.sql(
+                f"COMMENT ON TABLE {'.'.join(map(quote, split_name(tableName)))} IS {text_literal(description)}"
+            )
         return self._paimon.table(tableName)
 
     def recoverPartitions(self, tableName: str) -> None:

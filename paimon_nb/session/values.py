@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.format.types import DataField, DataType
+    from paimon_nb.format.types import DataType
 
 WHOLE = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
 """Type root -> bits of its largest value."""
@@ -48,9 +48,8 @@ def arrow_rows(
     arrays = []
     try:
         for i, name in enumerate(columns):
-            field = schema.field(name)
-            t = field.type
-            values = [_value(_defaulted(_bound(row[i], params), field), t) for row in rows]
+            t = schema.field(name).type
+            values = [_value(_bound(row[i], params), t) for row in rows]
             arrays.append(pa.array(values, arrow_type(t)))
     except (_NotPlain, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
@@ -58,6 +57,8 @@ def arrow_rows(
 
 
 def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
+    if constant.kind == "default":
+        return Constant("null")  # for which each write puts the column's default
     if constant.kind != "parameter":
         return constant
     match params.get(constant.text):
@@ -70,18 +71,6 @@ def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
         case str() as value:
             return Constant("text", value)
     raise _NotPlain
-
-
-def _defaulted(constant: Constant, field: DataField) -> Constant:
-    """What DEFAULT means for a column."""
-    if constant.kind != "default":
-        return constant
-    text, root = field.default_value, field.type.root
-    if text is None:
-        return Constant("null")
-    if root in WHOLE or root in ("FLOAT", "DOUBLE", "DECIMAL"):
-        return Constant("number", text)
-    return Constant("boolean", text.lower()) if root == "BOOLEAN" else Constant("text", text)
 
 
 def _value(constant: Constant, t: DataType) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimon_nb.base.literal import spark_literal
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span
 from paimon_nb.sql.tokens import tokens
@@ -20,7 +21,7 @@ def current_names(text: str, span: Span, catalog: str, database: str) -> dict[Sp
     for n, token in enumerate(read, 1):
         if token.upper not in _ASKED or words[n - 1] == "." or words[n + 1 : n + 3] != ["(", ")"]:
             continue
-        value = "'" + values[_ASKED[token.upper]].replace("\\", "\\\\").replace("'", "\\'") + "'"
+        value = spark_literal(values[_ASKED[token.upper]])
         heads = words[n - 1] in ("SELECT", ",") and words[n + 3] in ("", ",", "FROM")
         place = Span(span.start + token.start, span.start + read[n + 1].stop)
         out[place] = f"{value} AS {quote(token.text.lower() + '()')}" if heads else value

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from paimon_nb.base.literal import spark_literal
 from paimon_nb.sql.casts import spark_type_text
 from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, arguments_of, call_span, rebuilt
 from paimon_nb.sql.tokens import Token
@@ -81,7 +82,7 @@ def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Tok
     mode = re.match(r"(?i)\s*(lax|strict)\s+", path.value)
     plain = path.value[mode.end() :] if mode else path.value
     plain = re.sub(r'\["([^"\]]*)"\]', r"['\1']", plain)
-    quoted = "'" + plain.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    quoted = spark_literal(plain)
     return text[spans[0].start : spans[0].stop], quoted, mode[1].lower() if mode else "strict", inside[1:]
 
 

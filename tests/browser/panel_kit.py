@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab_kit import Lab, Notebook
+from playwright.sync_api import expect
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
@@ -64,3 +65,15 @@ e => [...e.querySelectorAll("*")].filter((n) => {
 def live_nodes_of(notebook: Notebook, cell: int) -> list[str]:
     """Nodes of a cell's output that run or fetch something, whatever made them."""
     return list(notebook.output(cell).evaluate(LIVE))
+
+
+def walk_to_a_file(explorer: Any, snapshot: int) -> None:
+    """By mouse, from wherever the explorer stands: the snapshot's delta, its manifest, its first file."""
+    at = f"snapshot/{snapshot}"
+    for place in ("snapshots", at, f"{at}/delta", f"{at}/delta/manifest"):
+        line = explorer.locator(f'[data-place^="{place}"]').first
+        if line.get_attribute("aria-expanded") == "false":
+            line.click()
+        expect(line).to_have_attribute("aria-expanded", "true")
+    explorer.locator(f'[data-place^="{at}/delta/"]').nth(1).click()
+    explorer.locator(".about").get_by_text("a commit", exact=True).wait_for()

@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 from lab_kit import REPO, Lab, Notebook
 from lab_server import FLAGS, chromium, jupyterlab
-from panel_kit import opened
+from panel_kit import opened, walk_to_a_file
 from playwright.sync_api import Page, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
@@ -129,16 +129,6 @@ class Scene:
     """A cell above it that is not in the picture."""
 
 
-def _file_in_the_explorer(notebook: Notebook, output: Any) -> None:
-    for place in ("snapshots", "snapshot/25", "snapshot/25/delta", "snapshot/25/delta/manifest"):
-        line = output.locator(f'[data-place^="{place}"]').first
-        if line.get_attribute("aria-expanded") == "false":
-            line.click()
-        expect(line).to_have_attribute("aria-expanded", "true")
-    output.locator('[data-place^="snapshot/25/delta/"]').nth(1).click()
-    output.locator(".about").get_by_text("a commit", exact=True).wait_for()
-
-
 def _what_if(notebook: Notebook, output: Any) -> None:
     trigger = output.get_by_label("num-sorted-run.compaction-trigger")
     trigger.fill("3")
@@ -170,7 +160,7 @@ def _changes_come(notebook: Notebook, output: Any) -> None:
 WHY = "flight_date=2013-01-09 carrier=UA flight=750 origin=EWR"
 SCENES = {
     "explore": Scene("%paimon explore flights"),
-    "explore-file": Scene("%paimon explore flights", _file_in_the_explorer),
+    "explore-file": Scene("%paimon explore flights", lambda _, explorer: walk_to_a_file(explorer, 25)),
     "timeline": Scene("%paimon timeline flights 19"),
     "lsm": Scene("%paimon lsm flights --at 19"),
     "compaction": Scene("%paimon compact flights", _what_if),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from lab_kit import Lab, Notebook
-from panel_kit import live_nodes_of, serious_issues, write_notebook
+from panel_kit import live_nodes_of, serious_issues, walk_to_a_file, write_notebook
 from playwright.sync_api import expect
 from table_kit import PAYLOADS
 
@@ -197,17 +197,6 @@ def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> N
     keyboard.press("Home")
 
 
-def walk_to_a_file(explorer: Any) -> None:
-    """By mouse, from wherever the explorer stands: the newest snapshot's delta, its manifest, its file."""
-    for place in ("snapshots", "snapshot/14", "snapshot/14/delta", "snapshot/14/delta/manifest"):
-        line = explorer.locator(f'[data-place^="{place}"]').first
-        if line.get_attribute("aria-expanded") == "false":
-            line.click()
-        expect(line).to_have_attribute("aria-expanded", "true")
-    explorer.locator('[data-place^="snapshot/14/delta/"]').nth(1).click()
-    explorer.locator(".about").get_by_text("a commit", exact=True).wait_for()
-
-
 def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
     """Figures, a strip of commits, bounds of the columns; a look opens in a cell of its own, by keyboard."""
     explorer, cells = shown.output(EXPLORE), shown.page.locator(".jp-CodeCell")
@@ -379,7 +368,7 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     explorer.locator(".tiles").wait_for()
     assert explorer.evaluate(CONTRAST)[0] >= 4.5, explorer.evaluate(CONTRAST)
     assert serious_issues(shown, EXPLORE) == []
-    walk_to_a_file(explorer)
+    walk_to_a_file(explorer, 14)
     shown.output(TIMELINE).locator('circle.dot[data-snapshot="11"]').click()
     shown.output(TIMELINE).get_by_text("VERSION AS OF 11").wait_for()
     for name, cell in (

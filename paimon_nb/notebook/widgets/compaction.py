@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.literal import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import count, lsm_svg
@@ -146,8 +147,8 @@ class Compaction(Picture):
         """SQL that does the same."""
         options = ",".join(f"{k}={v}" for k, v in self._options.items())
         more = f", options => '{options}'" if options else ""
-        name = f"{self._table.name.database}.{self._table.name.table}".replace("'", "''")
-        return f"CALL sys.compact(`table` => '{name}', compact_strategy => '{strategy}'{more})"
+        name = text_literal(f"{self._table.name.database}.{self._table.name.table}")
+        return f"CALL sys.compact(`table` => {name}, compact_strategy => '{strategy}'{more})"
 
     sql = property(lambda self: self.call("minor"), doc="SQL that runs what is due.")
 

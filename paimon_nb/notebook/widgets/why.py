@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.literal import text_literal
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
@@ -98,7 +99,7 @@ class WhyView(Picture):
             if text is None or isinstance(value, bytes):
                 return ""
             plain = isinstance(value, int) and not isinstance(value, bool)
-            literal = text if plain else "'" + text.replace("'", "''") + "'"
+            literal = text if plain else text_literal(text)
             parts.append(f"`{name.replace('`', '``')}` = {literal}")
         return f"SELECT * FROM {self._table.name.quoted()} WHERE {' AND '.join(parts)}"
 

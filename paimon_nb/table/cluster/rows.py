@@ -5,7 +5,7 @@ Source: behaviour reference, section 4.1 (`clustering.columns`, sort compaction)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -92,3 +92,14 @@ class OrderedRows:
         """Remove what was spilled. Safe to call twice."""
         if self._sort is not None:
             self._sort.__exit__()
+
+
+def sorted_rows(store: TableStore, order: Order, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """All rows of `tables` in the order. What was spilled is gone when the last row was given or the iterator is closed."""
+    rows = OrderedRows(store, order)
+    try:
+        for table in tables:
+            rows.add(table)
+        yield from rows.sorted()
+    finally:
+        rows.close()

@@ -13,6 +13,7 @@ import pyarrow as pa
 from paimon_nb.format.data import TRACKING_FIELDS, evolve, iter_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
+from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.imported import in_file, with_partition
@@ -118,11 +119,30 @@ def compact_append_bucket(
     store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None = None
 ) -> CompactResult:
     """Join `files` in their order. Rows that deletion vectors hide are left out, and the vectors go."""
-    place = Place(where.partition, where.bucket, 0, COMPACT_SOURCE)
     start = files[0].min_sequence if files else 0
+    return rewrite_append(store, where, files, vectors, COMPACT_SOURCE, start=start)
+
+
+def rewrite_append(
+    store: TableStore,
+    where: Where,
+    files: Sequence[DataFile],
+    vectors: BucketVectors | None,
+    source: int,
+    *,
+    start: int = 0,
+    order: Order | None = None,
+) -> CompactResult:
+    """The visible rows of `files` in new files, as they come or in `order`. Deletion vectors of `files` go.
+
+    Args:
+        source: what the new files say they came from (`APPEND_SOURCE`, `COMPACT_SOURCE`).
+        start: sequence number of the first row.
+    """
     tracked = tracks_rows(store)
-    with AppendFiles(store, place, start, tracked=tracked) as out:
-        for table in append_rows(store, where, files, vectors, tracked=tracked):
+    rows = append_rows(store, where, files, vectors, tracked=tracked)
+    with AppendFiles(store, Place(where.partition, where.bucket, 0, source), start, tracked=tracked) as out:
+        for table in rows if order is None else sorted_rows(store, order, rows):
             out.write(table)
         after = out.finish()
     result = CompactResult(before=list(files), after=after)

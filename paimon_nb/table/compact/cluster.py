@@ -15,15 +15,14 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.cluster import Order, OrderedRows
-from paimon_nb.table.compact.append import Where, append_rows
+from paimon_nb.table.cluster import Order
+from paimon_nb.table.compact.append import Where, rewrite_append
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.levels import Levels
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_universal
-from paimon_nb.table.scan.tracked import tracks_rows
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import APPEND_SOURCE, AppendFiles, Place
+from paimon_nb.table.write.files import APPEND_SOURCE
 
 
 def clusters(store: TableStore) -> bool:
@@ -64,10 +63,8 @@ def _same_order(store: TableStore, file: DataFile) -> bool:
     return then.names(opt.CLUSTERING_COLUMNS) == store.options.names(opt.CLUSTERING_COLUMNS)
 
 
-def idle_history(
-    store: TableStore, files: Mapping[bytes, Sequence[DataFile]], chosen: Collection[bytes]
-) -> dict[bytes, Unit]:
-    """Partitions besides the chosen ones that got no file for long and are not wholly sorted yet: they are, at last.
+def idle_history(store: TableStore, files: Mapping[bytes, Sequence[DataFile]], chosen: Collection[bytes]) -> set[bytes]:
+    """Partitions besides the chosen ones that got no file for long and are not wholly sorted: it is time that they are.
 
     Args:
         files: all partitions' live files.
@@ -75,38 +72,21 @@ def idle_history(
     o = store.options
     idle = o.get(opt.CLUSTERING_HISTORY_PARTITION_IDLE_TO_FULL_SORT)
     if idle is None or not store.schema.partition_keys:
-        return {}
+        return set()
     top, limit = o.num_levels - 1, clock.local_now_ms() - idle
     waiting = []
     for partition, its in files.items():
         newest = max((f.creation_time_ms or 0 for f in its if f.level < top), default=None)
         if newest is not None and newest < limit and partition not in chosen:
             waiting.append((newest, partition))
-    units = {
-        partition: pick_cluster(store, files[partition], full=True)
-        for _, partition in sorted(waiting)[: o.get(opt.CLUSTERING_HISTORY_PARTITION_LIMIT)]
-    }
-    return {partition: unit for partition, unit in units.items() if unit is not None}
+    return {partition for _, partition in sorted(waiting)[: o.get(opt.CLUSTERING_HISTORY_PARTITION_LIMIT)]}
 
 
 def cluster(store: TableStore, where: Where, unit: Unit, vectors: BucketVectors | None = None) -> CompactResult:
     """Sort the unit's files onto its level. Rows that deletion vectors hide are left out, and the vectors go."""
     order = Order.of_options(store)
     assert order is not None, "pick_cluster asks for columns"
-    tracked = tracks_rows(store)
-    rows = OrderedRows(store, order)
-    try:
-        for table in append_rows(store, where, unit.files, vectors, tracked=tracked):
-            rows.add(table)
-        # Java writes them as any rows and lifts the files then: they count as appended.
-        with AppendFiles(store, Place(where.partition, where.bucket, 0, APPEND_SOURCE), tracked=tracked) as out:
-            for table in rows.sorted():
-                out.write(table)
-            after = [replace(file, level=unit.output_level) for file in out.finish()]
-    finally:
-        rows.close()
-    result = CompactResult(before=list(unit.files), after=after)
-    if vectors is not None:
-        vectors.drop(f.file_name for f in unit.files)
-        result.new_index, result.deleted_index = vectors.finish()
+    # Java writes them as any rows and lifts the files then: they count as appended.
+    result = rewrite_append(store, where, unit.files, vectors, APPEND_SOURCE, order=order)
+    result.after = [replace(file, level=unit.output_level) for file in result.after]
     return result

@@ -6,7 +6,7 @@ The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
@@ -20,6 +20,7 @@ from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.append import compact_append_bucket, pick_append_full, pick_unaware
 from paimon_nb.table.compact.bucket import KeyBucket
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
+from paimon_nb.table.compact.partitions import Partitions, chosen
 from paimon_nb.table.compact.postpone import compact_postponed
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.pick import Unit
@@ -51,9 +52,7 @@ class CompactTask:
         return sum(f.file_size for f in (self.unit.files if self.unit else self.files))
 
 
-def plan_compaction(
-    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None, *, full: bool = True
-) -> list[CompactTask]:
+def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, full: bool = True) -> list[CompactTask]:
     """Tasks for the latest snapshot, biggest first; [] when nothing is to be gained.
 
     Args:
@@ -73,11 +72,11 @@ def plan_compaction(
     buckets = by_bucket(live_entries(store, snapshot))
     # Postponed rows are merged into real buckets that are known only then: no other task may touch those meanwhile.
     waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
-    wanted = _wanted(buckets, partitions)
+    wanted = chosen({partition for partition, _ in buckets}, partitions)
     history = (
         idle_history(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, wanted)
         if partitions is not None and clusters(store)
-        else {}
+        else set()
     )
     for (partition, bucket), entries in buckets.items():
         if partition not in wanted and partition not in history:
@@ -90,18 +89,9 @@ def plan_compaction(
         )  # fmt: skip
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
-        for chosen, unit in _choices(store, partition, bucket, files, mine, full or partition in history):
-            tasks.append(CompactTask(partition, bucket, total, chosen, unit, mine, snapshot.id))
+        for picked, unit in _choices(store, partition, bucket, files, mine, full or partition in history):
+            tasks.append(CompactTask(partition, bucket, total, picked, unit, mine, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
-
-
-def _wanted(
-    buckets: Iterable[tuple[bytes, int]], partitions: Collection[bytes] | Callable[[bytes], bool] | None
-) -> set[bytes]:
-    known = {partition for partition, _ in buckets}
-    if partitions is None:
-        return known
-    return {p for p in known if (partitions(p) if callable(partitions) else p in partitions)}
 
 
 def _choices(
@@ -158,7 +148,7 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
 
 def compact(
     store: TableStore,
-    partitions: Collection[bytes] | Callable[[bytes], bool] | None = None,
+    partitions: Partitions | None = None,
     *,
     full: bool = True,
     buckets: Collection[int] | None = None,

@@ -7,18 +7,19 @@ Source: behaviour reference, section 4.1 (Paimon `SortCompactAction`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
-from paimon_nb.table.cluster import Order, OrderedRows
+from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.append import append_rows, in_order
 from paimon_nb.table.compact.hidden_rows import refuse_hidden
+from paimon_nb.table.compact.partitions import Partitions, chosen
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan import plan_snapshot, visible_levels
@@ -42,9 +43,7 @@ class SortTask:
         return sum(f.file_size for f in self.files)
 
 
-def plan_sort(
-    store: TableStore, partitions: Collection[bytes] | Callable[[bytes], bool] | None = None
-) -> list[SortTask]:
+def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[SortTask]:
     """One task a partition of the latest snapshot, biggest first.
 
     Raises: UnsupportedOperation: the table has keys, or buckets in which rows have an order already.
@@ -63,8 +62,9 @@ def plan_sort(
     for entry in live_entries(store, snapshot):
         files.setdefault(entry.partition, []).append(entry)
     tasks = []
+    wanted = chosen(files, partitions)
     for partition, entries in files.items():
-        if partitions is not None and not (partitions(partition) if callable(partitions) else partition in partitions):
+        if partition not in wanted:
             continue
         refuse_hidden(store, entries)
         mine = tuple(e for e in index if e.partition == partition)
@@ -79,16 +79,10 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
         return _run_keyed(store, task, order)
     place = Place(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
-    rows = OrderedRows(store, order)
-    try:
-        for table in append_rows(store, place, task.files, vectors):
-            rows.add(table)
-        with AppendFiles(store, place) as out:
-            for table in rows.sorted():
-                out.write(table)
-            files = out.finish()
-    finally:
-        rows.close()
+    with AppendFiles(store, place) as out:
+        for table in sorted_rows(store, order, append_rows(store, place, task.files, vectors)):
+            out.write(table)
+        files = out.finish()
     message = CommitMessage(
         task.partition, 0, store.bucket_option, new_files=tuple(files), base_snapshot=task.base_snapshot
     )
@@ -100,17 +94,11 @@ def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMe
     from paimon_nb.table.write import TableWrite  # which knows the vectors of this room
 
     plan = plan_snapshot(store, store.snapshots.get(task.base_snapshot))
-    rows = OrderedRows(store, order)
-    try:
-        for split in plan.splits:
-            if split.partition == task.partition:
-                rows.add(read_split(plan.store, split))
-        with TableWrite(store, overwrite=True, compact=visible_levels(store) is not None) as writing:
-            for table in rows.sorted():
-                writing.write(table)
-            messages = writing.prepare()
-    finally:
-        rows.close()
+    merged = (read_split(plan.store, split) for split in plan.splits if split.partition == task.partition)
+    with TableWrite(store, overwrite=True, compact=visible_levels(store) is not None) as writing:
+        for table in sorted_rows(store, order, merged):
+            writing.write(table)
+        messages = writing.prepare()
     return [replace(m, base_snapshot=task.base_snapshot) for m in messages]
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from paimon_nb.base.literal import text_literal
+
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 """The operator with its sides exchanged."""
@@ -216,7 +218,7 @@ def _sql(value: Any) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case str():
-            return "'" + value.replace("'", "''") + "'"
+            return text_literal(value)
         case bytes():
             return f"X'{value.hex().upper()}'"
     return str(value)

@@ -3,15 +3,14 @@ partitions that there are still."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.table.scan import every_level, parse_travel, plan_scan
 from paimon_nb.table.scan.travel import Latest
 from paimon_nb.table.store import TableStore
@@ -71,10 +70,7 @@ def format_name(file_name: str) -> str:
 
 
 _MADE = fixed(COLUMNS, _rows)
-_REMEMBERED: OrderedDict[tuple[Any, ...], pa.Table] = OrderedDict()
-_ROWS_KEPT = 50_000
-"""Rows of all remembered answers together; about 1 kB each."""
-_LOCK = Lock()
+_MADE_BEFORE = FileCache(64 << 20)
 
 
 def _read(store: TableStore) -> pa.Table:
@@ -82,18 +78,9 @@ def _read(store: TableStore) -> pa.Table:
     snapshot = store.latest()
     if snapshot is None or not isinstance(parse_travel(store.options), Latest):
         return _MADE.read(store)
-    lists = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
-    key = (store.root, store.branch, snapshot.id, *lists, store.schema.fields, frozenset(store.options.raw.items()))
-    with _LOCK:
-        held = _REMEMBERED.get(key)
-    if held is not None:
-        return held
-    made = _MADE.read(store)
-    with _LOCK:
-        _REMEMBERED[key] = made
-        while sum(t.num_rows for t in _REMEMBERED.values()) > _ROWS_KEPT:
-            _REMEMBERED.popitem(last=False)
-    return made
+    part = (snapshot.base_manifest_list, store.schema.fields, frozenset(store.options.raw.items()))
+    delta = store.manifest_path(snapshot.delta_manifest_list)
+    return _MADE_BEFORE.get(store.fs, delta, lambda: _MADE.read(store), lambda table: table.nbytes, part)
 
 
 FILES = SystemTable(_MADE.fields, _read)
