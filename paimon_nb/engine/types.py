@@ -246,7 +246,9 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         case Timestamp() | LocalZonedTimestamp():
             if is_nano(t):
                 return _parse_nanos(array, t, zone, where)
-            return _floor(array.cast(pa.timestamp("us", tz=array.type.tz)), t.precision).cast(target)
+            # The instants as UTC: in the session's zone an hour may be there twice, and arithmetic refuses it.
+            moments = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
+            return _floor(moments, t.precision).cast(target)
         case Time():
             nanos = array.cast(pa.time64("ns")).cast(pa.int64())
             millis = pc.divide(nanos, pa.scalar(1_000_000, pa.int64()))

@@ -48,6 +48,21 @@ def cast_edit(inside: Sequence[Token]) -> Edit | None:
     return None
 
 
+_WALL = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
+
+
+def wall_time(token: Token, following: Token) -> list[Edit]:
+    """TIMESTAMP '2024-03-10 02:30:00' has no zone in Flink; Spark's would be an instant, and this one is in no New York day."""
+    if token.upper != "TIMESTAMP" or following.kind != "string" or not _WALL.fullmatch(following.value):
+        return []
+    return [(Span(token.start, token.stop), "TIMESTAMP_NTZ")]
+
+
+def literal_edits(inside: Sequence[Token]) -> list[Edit]:
+    """Such a literal alone in a CAST to a type of Flink's."""
+    return wall_time(inside[0], inside[1]) if len(inside) > 3 and inside[2].upper == "AS" else []
+
+
 _CUTS = {"VARCHAR": "left", "CHAR": "rpad"}
 
 

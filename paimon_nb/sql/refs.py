@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.casts import cast_edit, cut_text
+from paimon_nb.sql.casts import cast_edit, cut_text, literal_edits, wall_time
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS
 from paimon_nb.sql.operators import operator_edits
@@ -262,9 +262,10 @@ class _Walk:
             c.fail("this bracket is never closed")
         c.need(")")
         if function == "CAST" or function == "TRY_CAST":
-            edit = cast_edit(c.tokens[opening + 1 : c.at - 1])
+            inside = c.tokens[opening + 1 : c.at - 1]
+            edit = cast_edit(inside)
             if edit is not None:
-                self.found.edits.append(edit)
+                self.found.edits += [edit, *literal_edits(inside)]
             elif before is not None:
                 self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
         if before is not None and before.text != ".":
@@ -335,6 +336,7 @@ class _Walk:
         if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
             edits = self.found.edits if token.flink else self.found.flink_edits
             edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
+        self.found.flink_edits += wall_time(token, c.peek(1))
         self.found.edits += operator_edits(c.text, c.tokens, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]

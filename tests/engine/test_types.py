@@ -105,6 +105,13 @@ def test_digits_beyond_the_precision_are_dropped():
     ]
 
 
+def test_an_hour_that_a_zone_has_twice_is_no_riddle():
+    twice = dt.datetime(2024, 11, 3, 5, 30, 0, 123456, dt.UTC)  # half past one in New York, and an hour later again
+    rows = pa.table({"z": pa.array([twice, twice + dt.timedelta(hours=1)], pa.timestamp("us", tz="America/New_York"))})
+    back = from_spark_arrow(rows, (DataField(0, "z", parse_type("TIMESTAMP_LTZ(3)")),), "America/New_York")
+    assert back.column("z").to_pylist() == [twice.replace(microsecond=123000, hour=h) for h in (5, 6)]
+
+
 @pytest.mark.spark
 def test_rows_go_through_spark_and_back(spark):
     frame = from_arrow(spark, rows(), fields())

@@ -35,6 +35,8 @@ def said(text: str, *, flink: bool = False) -> str:
          "SELECT (NOT coalesce(schema_of_variant(try_parse_json(t.a )) LIKE 'ARRAY%', false)), b IS NULL"),
         ("SELECT 1 WHERE a = ANY (SELECT x FROM t) AND b <> ALL (SELECT x FROM t)", "SELECT 1 WHERE a IN (SELECT x FROM <t>) AND b NOT IN (SELECT x FROM <t>)"),
         ("SELECT ts + INTERVAL '1' DAY(3), INTERVAL '1 2' DAY(2) TO SECOND(3)", "SELECT ts + INTERVAL '1' DAY, INTERVAL '1 2' DAY TO SECOND"),
+        ("SELECT CAST(TIMESTAMP '2024-03-10 02:30:00' AS TIMESTAMP(3)), TIMESTAMP '2024-03-10 02:30:00'",
+         "SELECT CAST(TIMESTAMP_NTZ '2024-03-10 02:30:00' AS TIMESTAMP_NTZ), TIMESTAMP '2024-03-10 02:30:00'"),
         ("SELECT * FROM t TABLESAMPLE BERNOULLI(10) WHERE x", "SELECT * FROM <t> TABLESAMPLE (10 PERCENT) AS `t` WHERE x"),
         ("SELECT * FROM t TABLESAMPLE (5 ROWS) REPEATABLE (3) AS v", "SELECT * FROM <t> TABLESAMPLE (5 ROWS) REPEATABLE (3) AS v"),
         ("SELECT x FROM b CROSS JOIN UNNEST(a) WITH ORDINALITY AS t(x, n)",
@@ -77,6 +79,7 @@ def test_words_that_flink_says_otherwise(flink, spark):
         ("SELECT REGEXP_EXTRACT(v, '\\d')", "SELECT IF((v) RLIKE ('\\\\d'), regexp_extract(v, '\\\\d', 0), NULL)"),
         ("SELECT TRUNCATE(a[1])", "SELECT (CASE WHEN (try_element_at(a, 1)) < 0 THEN ceil(try_element_at(a, 1), 0) ELSE floor(try_element_at(a, 1), 0) END)"),
         ("SELECT TIMESTAMPADD(WEEK, n, d)", "SELECT ((d) + CAST(INTERVAL '1' DAY * (7 * (n)) AS INTERVAL DAY))"),
+        ("SELECT TIMESTAMP '2024-03-10 02:30:00.5', TIMESTAMP(a)", "SELECT TIMESTAMP_NTZ '2024-03-10 02:30:00.5', TIMESTAMP(a)"),
         ("SELECT CAST(v AS CHAR(3)), EXTRACT(SECOND FROM t)", "SELECT rpad(CAST(v AS STRING), 3), CAST(second(t) AS BIGINT)"),
     ],
 )  # fmt: skip
