@@ -24,6 +24,12 @@ demo: $(SETUP) ## Run the quickstart on real data; ends with a table and an HTML
 lab: $(SETUP) ## Open JupyterLab on the start page of the notebooks
 	@$(BIN)/paimon-nb lab
 
+# JVMs that live for seconds spend half of them on optimising code; the long runs have them as users do.
+# Containers often forbid it, and then each of hundreds of processes compiles the package anew.
+export PYTHONDONTWRITEBYTECODE :=
+test: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+nightly: export JAVA_TOOL_OPTIONS ?=
+
 test: $(SETUP) ## All that a change must pass (about 12 minutes on 2 cores)
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile -q

@@ -26,6 +26,9 @@ settings.register_profile("same", derandomize=True)
 settings.register_profile("new", print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+# A test's JVM lives for seconds, and spends half of them on optimising code that ends before it is fast. `make nightly` does not set this.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

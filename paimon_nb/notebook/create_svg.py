@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paimon_nb.notebook.create_model import Draft, bucket_bytes
-from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, escape, open_svg
+from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clipped, escape, open_svg
 from paimon_nb.table.inspect.words import bytes_text
 
 _TALL = 178
@@ -67,7 +67,7 @@ def _inside(draft: Draft, x: float) -> list[str]:
             f'<rect x="{x + i * wide / 4:.1f}" y="44" width="{wide / 4 - 6:.1f}" height="20" rx="3" fill="{LEVEL_COLOURS[0]}"/>'
             for i in range(4)
         ]
-    out = [f'<text x="{x}" y="30" class="dim" font-size="11">sorted runs by {escape(clip(", ".join(c.name for c in draft.keys if not c.partition) or "?", 26))}</text>']  # fmt: skip
+    out = [f'<text x="{x}" y="30" class="dim" font-size="11">sorted runs by {clipped(", ".join(c.name for c in draft.keys if not c.partition) or "?", 26)}</text>']  # fmt: skip
     for i, (level, share) in enumerate(((0, 0.3), (0, 0.42), (4, 0.7), (5, 1.0))):
         y = 42 + i * 25
         left = x + 26 + (wide - 26) * (0.1 if i == 1 else 0.0)
@@ -76,16 +76,14 @@ def _inside(draft: Draft, x: float) -> list[str]:
         )
         out.append(f'<rect x="{left:.1f}" y="{y}" width="{(wide - 26) * share * 0.9:.1f}" height="19" rx="3" fill="{LEVEL_COLOURS[level]}"/>')  # fmt: skip
     engine = draft.options.get("merge-engine") or "deduplicate"
-    out.append(
-        f'<text x="{x}" y="160" class="dim" font-size="11">{escape(clip(f"reads merge them: {engine}", 42))}</text>'
-    )
+    out.append(f'<text x="{x}" y="160" class="dim" font-size="11">{clipped(f"reads merge them: {engine}", 42)}</text>')
     return out
 
 
 def _box(x: float, y: float, wide: float, tall: float, text: str, below: str) -> list[str]:
     out = [
         f'<rect class="folder" x="{x}" y="{y:.1f}" width="{wide}" height="{tall}" rx="4"/>',
-        f'<text x="{x + 8}" y="{y + tall / 2 + 4:.1f}" font-weight="600">{escape(clip(text, int(wide / 7.4)))}</text>',
+        f'<text x="{x + 8}" y="{y + tall / 2 + 4:.1f}" font-weight="600">{clipped(text, int(wide / 7.4))}</text>',
     ]
     if below:
         out.append(f'<text x="{x + 8}" y="{y + tall + 12:.1f}" class="dim" font-size="10">{escape(below)}</text>')

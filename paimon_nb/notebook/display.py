@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.session import Result
 
+TIP_FROM = 44
+"""Characters that surely fit into a cell: the widest of them fill its 420 pixels."""
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
 HTML_BYTES, TEXT_BYTES = 750_000, 200_000
 """Both forms of one answer go to the browser and into the notebook: together under 1 MB."""
@@ -178,6 +180,11 @@ def is_number(t: Any) -> bool:
     return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
 
 
+def tip(text: str) -> str:
+    """An attribute with the whole text, where a cell may be too narrow for it."""
+    return f' title="{escape(text, quote=True)}"' if len(text) > TIP_FROM else ""
+
+
 def html_table(shown: Shown) -> str:
     """HTML; every text is escaped, nothing is fetched."""
     notes = "".join(f'<div class="more">{escape(n)}</div>' for n in shown.notes)
@@ -192,7 +199,7 @@ def html_table(shown: Shown) -> str:
     size = len(head.encode("utf-8", "replace"))
     for row in rows:
         line = "".join(
-            f"<td{c}><i class='null'>NULL</i></td>" if v is None else f"<td{c}>{escape(v)}</td>"
+            f"<td{c}><i class='null'>NULL</i></td>" if v is None else f"<td{c}{tip(v)}>{escape(v)}</td>"
             for v, c in zip(row, numeric, strict=True)
         )
         size += len(line.encode("utf-8", "replace"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paimon_nb.notebook.svg import WIDTH, clip, count, escape, open_svg
+from paimon_nb.notebook.svg import WIDTH, clipped, count, escape, open_svg
 from paimon_nb.table.inspect.words import bytes_text
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def funnel_svg(model: FunnelModel) -> str:
         tops.append(y)
         y += max(_TALL, 20 + 15 * len(s.left_out)) + 6
     parts = [open_svg(y + 34, f"what a query on {model.table} reads: {model.left}")]
-    parts.append(f'<text x="0" y="14" font-weight="600">{escape(clip(model.where or "all rows", 90))}</text>')
+    parts.append(f'<text x="0" y="14" font-weight="600">{clipped(model.where or "all rows", 90)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {model.snapshot}</text>')
     share = 1.0
     ends = [*tops[1:], y] if tops else []
@@ -105,11 +105,11 @@ def funnel_svg(model: FunnelModel) -> str:
         facts = [f"{s.kept:,} of {s.total:,} {s.name} go on", *s.left_out]
         tip, said = escape("\n".join(facts)), escape(" · ".join(facts))
         parts.append(f'<path class="stage" d="{shape}" fill="#0072B2" fill-opacity="{0.35 + 0.5 * (1 - share):.2f}" tabindex="0" role="img" aria-label="{said}"><title>{tip}</title></path>')  # fmt: skip
-        parts.append(f'<text x="{_LEFT - 10}" y="{top + 20}" text-anchor="end" font-weight="600">{escape(clip(s.name, 22))}</text>')  # fmt: skip
+        parts.append(f'<text x="{_LEFT - 10}" y="{top + 20}" text-anchor="end" font-weight="600">{clipped(s.name, 22)}</text>')  # fmt: skip
         x = _MIDDLE + _HALF + 18
         weight = ' font-weight="600"' if s.kept < s.total else ' class="dim"'
         parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.kept:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
-            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="11">✗ {escape(clip(reason, 52))}</text>')  # fmt: skip
+            parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="11">✗ {clipped(reason, 52)}</text>')  # fmt: skip
     parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "stored row")}</text>')  # fmt: skip
     return "".join([*parts, "</svg>"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.display import cell, tip
 from paimon_nb.notebook.svg import LEVEL_COLOURS
 from paimon_nb.table.inspect.words import bytes_text
 
@@ -80,7 +80,7 @@ def _version(version: Version, columns: Sequence[str], before: Mapping[str, Any]
     cells.append(
         f"<td>{_level(version.level)}</td><td class='dim' title='{escape(place, quote=True)}'>…{escape(place[-24:])}</td><td>{commit}</td>"
     )
-    cells.append(f"<td class='say dim'>{escape(version.hidden or '')}</td>")
+    cells.append(f"<td class='say dim'{tip(version.hidden or '')}>{escape(version.hidden or '')}</td>")
     return f"<tr{' class=gone' if version.hidden else ''}>{''.join(cells)}</tr>"
 
 
@@ -88,7 +88,7 @@ def _value(value: Any, style: str = "") -> str:
     text = cell(value)
     if text is None:
         return "<td class='null'>NULL</td>"
-    return f"<td class='{style}'>{escape(text)}</td>" if style else f"<td>{escape(text)}</td>"
+    return f"<td class='{style}'{tip(text)}>{escape(text)}</td>" if style else f"<td{tip(text)}>{escape(text)}</td>"
 
 
 def _level(level: int) -> str:

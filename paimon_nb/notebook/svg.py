@@ -89,9 +89,9 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
         axis = bottom + 4
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{axis}" x2="{_LEFT + plot}" y2="{axis}"/>')
         parts.append(
-            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{escape(clip(picture.key_low, 44))}</text>'
+            f'<text x="{_LEFT}" y="{axis + 15}" class="dim" font-size="11">{clipped(picture.key_low, 44)}</text>'
         )
-        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{escape(clip(picture.key_high, 44))}</text>')  # fmt: skip
+        parts.append(f'<text x="{_LEFT + plot}" y="{axis + 15}" text-anchor="end" class="dim" font-size="11">{clipped(picture.key_high, 44)}</text>')  # fmt: skip
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="11">key →</text>'
         )
@@ -227,7 +227,7 @@ def text_svg(text: str, label: str) -> str:
     for i, line in enumerate(lines):
         inner = len(line) - len(line.lstrip())
         weight = ' font-weight="600"' if inner == 0 else ' class="dim"' if inner > 2 else ""
-        parts.append(f'<text x="{inner * 9}" y="{i * 17 + 14}"{weight}>{escape(clip(line.strip(), 120))}</text>')
+        parts.append(f'<text x="{inner * 9}" y="{i * 17 + 14}"{weight}>{clipped(line.strip(), 120)}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
@@ -252,6 +252,11 @@ def open_svg(height: float, label: str) -> str:
 
 def clip(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def clipped(text: str, length: int) -> str:
+    """The inside of a <text> element: what is cut stands whole in its tip."""
+    return escape(text) if len(text) <= length else f"{escape(clip(text, length))}<title>{escape(text[:400])}</title>"
 
 
 def count(n: int, what: str) -> str:

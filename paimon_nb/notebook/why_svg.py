@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from paimon_nb.notebook.display import cell
-from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, escape, open_svg
+from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, open_svg
 from paimon_nb.table.inspect import Version, Why
 
 COLUMNS = 5
@@ -49,7 +49,7 @@ def why_svg(answer: Why, step: int | None = None) -> str:
     height = _TOP + _ROW * (len(versions) + 1) + 12
     key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
     parts = [open_svg(height, f"{answer.table}, {key}: {len(versions)} stored versions; {answer.rule}")]
-    parts.append(f'<text x="0" y="14" font-weight="600">{escape(clip(f"{answer.table} · {key}", 60))}</text>')
+    parts.append(f'<text x="0" y="14" font-weight="600">{clipped(f"{answer.table} · {key}", 60)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {answer.snapshot} · {escape(answer.engine)}</text>')  # fmt: skip
     if not versions:
         return "".join([*parts, f'<text x="0" y="{_TOP}">no file holds this key</text></svg>'])
@@ -93,7 +93,7 @@ def _version(
     gone = ' text-decoration="line-through"' if version.hidden else ""
     out += _values(version.values, columns, _STORED, base, wide, set(), gone)
     if version.hidden:
-        return [*out, f'<text x="{_AFTER - 16}" y="{base}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{base}" class="dim" font-size="11">{escape(clip(version.hidden, 56))}</text>']  # fmt: skip
+        return [*out, f'<text x="{_AFTER - 16}" y="{base}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{base}" class="dim" font-size="11">{clipped(version.hidden, 56)}</text>']  # fmt: skip
     out.append(f'<text x="{_AFTER - 22}" y="{base}" text-anchor="middle" class="dim">→</text>')
     if version.after is None:
         return [*out, f'<text x="{_AFTER}" y="{base}" font-weight="700">no row</text>']

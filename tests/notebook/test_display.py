@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+from html import escape
 
 import pyarrow as pa
 import pytest
@@ -37,6 +38,13 @@ def test_long_values_are_cut() -> None:
     _, html = bundle(pa.table({"v": ["x" * 1_000_000], "w": ["short"]}))
     assert len(html) < 5_000
     assert "…" in html
+
+
+def test_what_may_be_cut_by_a_narrow_cell_stands_whole_in_its_tip() -> None:
+    long = "a 'long' name " * 5
+    _, html = bundle(pa.table({"v": [long, "short"]}))
+    assert html.count("title=") == 1
+    assert f'title="{escape(long)}">{escape(long)}</td>' in html
 
 
 def test_text_is_the_same_for_the_same_rows() -> None:

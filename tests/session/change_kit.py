@@ -61,6 +61,15 @@ SCRIPT = [
     "DELETE FROM t WHERE id < 0",
     "UPDATE t SET n = CASE WHEN n IS NULL THEN 0 ELSE n + 1 END",
 ]
+MERGE = """MERGE INTO t USING (SELECT id, n FROM s UNION ALL SELECT 45, 5) AS y ON t.id = y.id
+    WHEN MATCHED AND y.n > 1000 THEN DELETE WHEN MATCHED THEN UPDATE SET v = 'merged', n = y.n
+    WHEN NOT MATCHED THEN INSERT (id, v, n, p) VALUES (y.id, 'new', y.n, 'a') WHEN NOT MATCHED BY SOURCE AND t.id = 41 THEN DELETE"""
+AS_SQLITE = [
+    "DELETE FROM t WHERE id = 41",
+    "INSERT INTO t SELECT id, 'new', n, 'a' FROM s WHERE id NOT IN (SELECT id FROM t)",
+    "UPDATE t SET v = 'merged', n = 5 WHERE id = 45",
+]
+"""The same as MERGE above, for the rows that SCRIPT leaves: none of them is in s."""
 
 
 class Mirror:

@@ -105,8 +105,10 @@ function drawLsm(host, picture, by, onFile) {
   if (by === "key" && picture.key_low) {
     const axis = bottom + 4;
     el(svg, "line", { class: "axis", x1: LEFT, y1: axis, x2: LEFT + plot, y2: axis });
-    el(svg, "text", { x: LEFT, y: axis + 15, class: "dim", "font-size": 11 }, clip(picture.key_low, 44));
-    el(svg, "text", { x: LEFT + plot, y: axis + 15, "text-anchor": "end", class: "dim", "font-size": 11 }, clip(picture.key_high, 44));
+    for (const [key, at] of [[picture.key_low, { x: LEFT }], [picture.key_high, { x: LEFT + plot, "text-anchor": "end" }]]) {
+      const end = el(svg, "text", { ...at, y: axis + 15, class: "dim", "font-size": 11 }, clip(key, 44));
+      if (key.length > 44) el(end, "title", {}, key);
+    }
     el(svg, "text", { x: LEFT + plot / 2, y: axis + 15, "text-anchor": "middle", class: "dim", "font-size": 11 }, "key →");
   }
   el(svg, "text", { x: W, y: height - 7, "text-anchor": "end", class: "dim", "font-size": 11 },
