@@ -119,8 +119,10 @@ class Shown:
 
 def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
     """Column names and cell texts, cut to what a page can hold."""
+    from paimon_nb.format.data import python_values
+
     names = table.column_names[:MAX_COLUMNS]
-    columns = [[cell(v) for v in table.column(i).to_pylist()] for i in range(len(names))]
+    columns = [[cell(v) for v in python_values(table.column(i))] for i in range(len(names))]
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 

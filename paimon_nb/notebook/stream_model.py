@@ -66,6 +66,8 @@ class LiveRows:
         Args:
             changes: kinds ('+I' ...) in the first column, then the query's columns.
         """
+        from paimon_nb.format.data import python_values
+
         kinds = changes.column(0)
         for kind in kinds.value_counts().to_pylist():
             self.counts[kind["values"]] += kind["counts"]
@@ -73,7 +75,7 @@ class LiveRows:
         names = told.column_names[1 : MAX_COLUMNS + 1]
         self.columns, self.left_out = names, changes.num_columns - 1 - len(names)
         self.numeric = [is_number(told.schema.field(i + 1).type) for i in range(len(names))]
-        columns = [[_short(v) for v in told.column(i + 1).to_pylist()] for i in range(len(names))]
+        columns = [[_short(v) for v in python_values(told.column(i + 1))] for i in range(len(names))]
         values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in range(told.num_rows)]
         self.rows.extend(zip(told.column(0).to_pylist(), values, strict=True))
 

@@ -23,11 +23,12 @@ from paimon_nb.format.data.fields import (
 )
 from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
 from paimon_nb.format.data.row_filter import RowFilter
+from paimon_nb.format.data.time_numbers import numbers_as_times, python_values, times_as_numbers
 from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
 
 __all__ = [
     "FORMATS", "KEY_PREFIX", "KIND_FIELD", "ROW_ID_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER", "TRACKING_FIELDS", "VALUE_KIND", "DataWriter",
     "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text", "conform", "evolve", "file_compression", "file_extension",
-    "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields", "kv_columns", "may_have_rows", "open_data_file",
-    "open_data_writer", "read_data_file",
+    "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields", "kv_columns", "may_have_rows", "numbers_as_times", "open_data_file",
+    "open_data_writer", "python_values", "read_data_file", "times_as_numbers",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.format.data import python_values
 from paimon_nb.notebook.display import cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import compare_report
@@ -206,7 +207,8 @@ def telling_first(diff: pa.Table, keys: Sequence[str]) -> pa.Table:
         diff: `rowkind` first; the -U of a row stands before its +U.
     """
     kind, *names = diff.column_names
-    rows = diff.slice(0, ROWS).to_pylist()
+    columns = [python_values(column) for column in diff.slice(0, ROWS).columns]
+    rows = [dict(zip(diff.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
     pairs = [(a, b) for a, b in pairwise(rows) if (a[kind], b[kind]) == ("-U", "+U")]
     changed = [n for n in names if n not in keys and any(repr(a[n]) != repr(b[n]) for a, b in pairs)]
     first = [*(n for n in names if n in keys), *changed]

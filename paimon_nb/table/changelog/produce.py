@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.data import VALUE_KIND, times_as_numbers
 from paimon_nb.table.lsm.shadow import is_in, key_ids
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate.java_order import identity
@@ -98,7 +98,7 @@ def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
 def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
     """As Paimon's generated equaliser: NULL equals NULL, -0.0 equals 0.0, NaN equals nothing."""
     if pa.types.is_nested(a.type):
-        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
+        pairs = zip(times_as_numbers(a).to_pylist(), times_as_numbers(b).to_pylist(), strict=True)
         return np.array([_equal_field(x, y, a.type) for x, y in pairs], bool)
     both_null = a.is_null().to_numpy() & b.is_null().to_numpy()
     equal: Mask = pc.fill_null(pc.equal(a, b), False).to_numpy() | both_null

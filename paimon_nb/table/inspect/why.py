@@ -20,6 +20,7 @@ from paimon_nb.format.data import (
     SEQUENCE_NUMBER,
     VALUE_KIND,
     evolve,
+    python_values,
     read_data_file,
 )
 from paimon_nb.format.manifest import ADD, DataFile
@@ -148,7 +149,7 @@ def _bucket(
         if reason is None:
             taken.append(index)
             row = _merged(rows, taken, spec)
-        values = rows.slice(index, 1).to_pylist()[0]
+        values = _values(rows.slice(index, 1))
         sequence, kind = values.pop(SEQUENCE_NUMBER), KINDS[values.pop(VALUE_KIND)]
         values.pop(_VERSION)
         split = splits[0]
@@ -215,7 +216,11 @@ def _merged(rows: pa.Table, taken: Sequence[int], spec: MergeSpec) -> dict[str, 
     merged = merge([rows.drop_columns([_VERSION]).take(pa.array(taken))], spec, drop_delete=True)
     if not merged.num_rows:
         return None
-    return dict(merged.select([f.name for f in spec.fields]).to_pylist()[0])
+    return _values(merged.select([f.name for f in spec.fields]))
+
+
+def _values(row: pa.Table) -> dict[str, Any]:
+    return {name: python_values(row.column(name))[0] for name in row.column_names}
 
 
 def _births(store: TableStore, names: set[str]) -> dict[str, int]:

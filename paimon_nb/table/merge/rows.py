@@ -7,32 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, numbers_as_times, times_as_numbers
 
 
 def python_columns(table: pa.Table, names: Sequence[str]) -> list[list[Any]]:
     """Each column as a list; timestamps, dates and times as their counts."""
-    return [_plain(table.column(n)).to_pylist() for n in names]
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    t = column.type
-    if pa.types.is_timestamp(t):
-        return column.cast(pa.int64())
-    if pa.types.is_date32(t) or pa.types.is_time32(t):
-        return column.cast(pa.int32())
-    return column
+    return [times_as_numbers(table.column(n)).to_pylist() for n in names]
 
 
 def column_of(values: list[Any], t: pa.DataType) -> pa.Array:
     """The inverse of `python_columns` for one column."""
-    if pa.types.is_timestamp(t):
-        return pa.array(values, pa.int64()).cast(t)
-    if pa.types.is_date32(t) or pa.types.is_time32(t):
-        return pa.array(values, pa.int32()).cast(t)
-    if pa.types.is_decimal(t):
-        return _decimals(values, t)
-    return pa.array(values, t)
+    return _decimals(values, t) if pa.types.is_decimal(t) else numbers_as_times(values, t)
 
 
 def _decimals(values: list[Any], t: pa.DataType) -> pa.Array:

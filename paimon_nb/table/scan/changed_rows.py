@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import without_retracts
@@ -53,7 +53,8 @@ def _more_and_less(before: pa.Table, after: pa.Table) -> pa.Table:
 
 
 def _values(rows: pa.Table) -> list[str]:
-    return [repr(plain_value(row)) for row in rows.drop_columns([VALUE_KIND]).to_pylist()]
+    columns = [times_as_numbers(rows.column(n)).to_pylist() for n in rows.column_names if n != VALUE_KIND]
+    return [repr([plain_value(v) for v in row]) for row in zip(*columns, strict=True)]
 
 
 def _beyond(rows: list[str], among: Counter[Any]) -> list[bool]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.order import group_ends, group_starts, merge_order
 
@@ -92,9 +92,8 @@ def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
     if pa.types.is_nested(left.type):
-        return np.array(
-            [plain_value(a) == plain_value(b) for a, b in zip(left.to_pylist(), right.to_pylist(), strict=True)], bool
-        )
+        pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
+        return np.array([plain_value(a) == plain_value(b) for a, b in pairs], bool)
     if pa.types.is_floating(left.type):  # by bits, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
         left, right = left.view(bits), right.view(bits)

@@ -5,7 +5,6 @@ Source: `java.util.HashMap`; Paimon `FieldCollectAgg`, `FieldNestedUpdateAgg` (b
 
 from __future__ import annotations
 
-import datetime as dt
 import decimal
 import struct
 from collections.abc import Callable, Sequence
@@ -13,7 +12,8 @@ from typing import Any
 
 from paimon_nb.format.row import Instant, row_bytes
 from paimon_nb.format.row.murmur import hash_bytes
-from paimon_nb.format.types import Array, DataType, Decimal, Map, Row
+from paimon_nb.format.row.values import instant_of
+from paimon_nb.format.types import Array, DataType, Decimal, Map, Row, arrow_type
 
 _SMALLEST_TABLE = 16
 _SEED, _C1, _C2 = 42, 0xCC9E2D51, 0x1B873593
@@ -47,40 +47,28 @@ def identity(value: Any) -> Any:
 
 
 def hash_code(t: DataType) -> Callable[[Any], int] | None:
-    """`Object.hashCode` of this type's values in memory, as Arrow's Python values; None where Java has none of its own."""
+    """`Object.hashCode` of this type's values, times as `times_as_numbers` gives them; None where Java has none of its own."""
     if isinstance(t, Array | Map | Row):
         return None
     if isinstance(t, Decimal):
         return lambda v: _decimal(v, t.scale)
     if t.root.startswith("TIMESTAMP"):
-        return _timestamp
+        return lambda v: _timestamp(_instant(t, v))
     return _HASHES.get(t.root)
 
 
 def row_hash(types: Sequence[DataType]) -> Callable[[Sequence[Any]], int]:
     """`BinaryRow.hashCode` of a row of these types."""
-    return lambda values: hash_bytes(row_bytes(types, [_in_row(v) for v in values]))
+    return lambda values: hash_bytes(row_bytes(types, [_in_row(t, v) for t, v in zip(types, values, strict=True)]))
 
 
-def _in_row(value: Any) -> Any:
-    """A Python value of Arrow in the form that rows take."""
-    if isinstance(value, dt.datetime):
-        return Instant(*_moment(value))
-    return _count(value) if isinstance(value, dt.date | dt.time) else value
+def _in_row(t: DataType, value: Any) -> Any:
+    """A Python value, times as numbers, in the form that rows take."""
+    return value if value is None or not t.root.startswith("TIMESTAMP") else _instant(t, value)
 
 
-def _count(value: dt.date | dt.time) -> int:
-    """Days since 1970, or milliseconds of the day."""
-    if isinstance(value, dt.date):
-        return value.toordinal() - dt.date(1970, 1, 1).toordinal()
-    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
-
-
-def _moment(value: dt.datetime) -> tuple[int, int]:
-    """(milliseconds since 1970, nanoseconds within the millisecond)."""
-    apart = value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)
-    micros = (apart.days * 86_400 + apart.seconds) * 1_000_000 + apart.microseconds
-    return micros // 1000, micros % 1000 * 1000 + int(getattr(value, "nanosecond", 0))
+def _instant(t: DataType, value: int) -> Instant:
+    return instant_of(value, arrow_type(t).unit)
 
 
 def _int(value: int) -> int:
@@ -109,8 +97,8 @@ def _decimal(value: decimal.Decimal, scale: int) -> int:
     return (31 * (-h if unscaled < 0 else h) + scale) & _32
 
 
-def _timestamp(value: dt.datetime) -> int:
-    ms, nanos = _moment(value)
+def _timestamp(value: Instant) -> int:
+    ms, nanos = value
     return (31 * ((ms ^ (ms >> 32)) & _32) + nanos) & _32
 
 
@@ -146,8 +134,8 @@ _HASHES: dict[str, Callable[[Any], int]] = {
     "FLOAT": lambda v: _bits(v, wide=False),
     "DOUBLE": lambda v: _long(_bits(v, wide=True)),
     "BOOLEAN": lambda v: 1231 if v else 1237,
-    "DATE": lambda v: _count(v) & _32,
-    "TIME": lambda v: _count(v) & _32,
+    "DATE": _int,
+    "TIME": _int,
     "CHAR": _text,
     "VARCHAR": _text,
 }

@@ -1,0 +1,48 @@
+"""Times beyond what Python's own can say: it knows no year 0, no year 10000 and no nanoseconds, and files may hold them.
+
+What only passes through Python goes as the numbers it is stored as, and comes back as it was; what is shown to people
+becomes text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+
+def times_as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Timestamps at any depth as counts of their unit since the epoch (int64), dates and times of day as int32."""
+    return column.cast(_with_times(column.type, _number))
+
+
+def numbers_as_times(values: list[Any], t: pa.DataType) -> pa.Array:
+    """An array of type `t` from Python values in which times are numbers."""
+    return pa.array(values, _with_times(t, _number)).cast(t)
+
+
+def python_values(column: pa.ChunkedArray) -> list[Any]:
+    """`to_pylist`; where a time is none of Python's, the column's times are texts."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return column.cast(_with_times(column.type, lambda _: pa.string())).to_pylist()  # type: ignore[no-any-return]
+
+
+def _number(t: pa.DataType) -> pa.DataType:
+    return pa.int64() if pa.types.is_timestamp(t) else pa.int32()
+
+
+def _with_times(t: pa.DataType, other: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The type with another one in place of each time's."""
+    if pa.types.is_timestamp(t) or pa.types.is_date32(t) or pa.types.is_time32(t):
+        return other(t)
+    if pa.types.is_map(t):
+        key, item = _with_times(t.key_type, other), _with_times(t.item_type, other)
+        return pa.map_(t.key_field.with_type(key), t.item_field.with_type(item))
+    if pa.types.is_list(t):
+        return pa.list_(t.value_field.with_type(_with_times(t.value_type, other)))
+    if pa.types.is_struct(t):
+        return pa.struct([field.with_type(_with_times(field.type, other)) for field in t])
+    return t
