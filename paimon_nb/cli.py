@@ -188,11 +188,14 @@ def _action(name: str, arguments: list[str]) -> int:
     for place in ("path", "warehouse", "database", "table"):
         parser.add_argument(f"--{place}")
     parser.add_argument("--partition", action="append", help="a=1,b=2; may be given several times")
-    taken = {"table", "partition"}
+    names = {a.name for a in procedure.arguments}
     for argument in procedure.arguments:
-        if argument.name not in taken and argument.name != "database":
+        if argument.name not in ("warehouse", "database", "table", "partition"):
             several = {"action": "append"} if argument.many else {}
             parser.add_argument(f"--{argument.name}", help=argument.doc, **several)
+    short = "target_catalog_conf" in names and "target_warehouse" not in names  # as Flink's action has it
+    if short:
+        parser.add_argument("--target_warehouse", help="the same as --target_catalog_conf warehouse=...")
     given = vars(parser.parse_args(arguments))
     warehouse, database, table = given.pop("warehouse"), given.pop("database"), given.pop("table")
     path, partition = given.pop("path"), given.pop("partition")
@@ -200,11 +203,12 @@ def _action(name: str, arguments: list[str]) -> int:
         folder = Path(path)
         warehouse, database, table = str(folder.parent.parent), folder.parent.name.removesuffix(".db"), folder.name
     named = {k: _together(k, v) if isinstance(v, list) else v for k, v in given.items() if v is not None}
-    names = {a.name for a in procedure.arguments}
-    if "table" in names and table:
+    if short and (to := named.pop("target_warehouse", None)):
+        named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}
+    if "database" in names:
+        named |= {k: v for k, v in (("database", database), ("table", table)) if v and k in names}
+    elif "table" in names and table:
         named["table"] = f"{database or 'default'}.{table}"
-    if "database" in names and database:
-        named["database"] = database
     if partition:
         named["partitions" if "partitions" in names else "partition"] = ";".join(partition)
     wb = connect(warehouse or "warehouse")

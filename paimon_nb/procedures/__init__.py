@@ -10,8 +10,10 @@ from paimon_nb.plan import Call
 from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, RENAME_BRANCH
 from paimon_nb.procedures.catalogs import MIGRATE_DATABASE, MIGRATE_TABLE, REPAIR
 from paimon_nb.procedures.cdc import KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE
+from paimon_nb.procedures.clone import CLONE
 from paimon_nb.procedures.compact import COMPACT, COMPACT_DATABASE
 from paimon_nb.procedures.consumers import CLEAR_CONSUMERS, RESET_CONSUMER
+from paimon_nb.procedures.copy import COPY, COPY_FILES
 from paimon_nb.procedures.expire import (
     DROP_PARTITION,
     EXPIRE_CHANGELOGS,
@@ -45,6 +47,7 @@ from paimon_nb.procedures.upkeep import (
     MARK_PARTITION_DONE,
     PURGE_FILES,
     REMOVE_UNEXISTING_FILES,
+    REMOVE_UNEXISTING_MANIFESTS,
     REPAIR_EARLIEST_SNAPSHOT,
     RESCALE,
 )
@@ -54,10 +57,10 @@ PROCEDURES: Registry[Procedure] = Registry(
     {
         p.name: p
         for p in (
-            ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, CREATE_BRANCH,
+            ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
             CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
-            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, RENAME_BRANCH,
+            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
             RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
             TRIGGER_TAG_AUTOMATIC_CREATION,
@@ -72,9 +75,8 @@ NOT_HERE = {
          "materialize_deletion_vectors", "data_evolution_merge_into", "compact_chain_table"),
         "it belongs to a newer kind of table",
     ),
-    **dict.fromkeys(("query_service", "clone", "copy", "copy_files"), "it moves data between Flink clusters"),
+    "query_service": "it is a service of a Flink cluster; SELECT ... WHERE and Table.lookup() answer here",
     "merge_branch": "Paimon 1.3 has no such procedure; fast_forward takes a whole branch over",
-    "remove_unexisting_manifests": "a table whose manifests are lost cannot be trusted; roll back to a tag or snapshot",
 }  # fmt: skip
 """Procedures of Paimon that are known by name and refused, with the reason."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
+from paimon_nb.base.name import Name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.options.values import parse_duration_ms
@@ -37,6 +38,9 @@ class Context(Protocol):
         """The running Spark, for big work; None when there is none yet."""
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
+    def place(self, text: str) -> tuple[Catalog, Name]:
+        """Where a table of this name is, or would be."""
+
     def sql(self, text: str) -> Any: ...
     def add_job(self, name: str, running: Any, rows: Callable[[], int]) -> str:
         """Let the session know something that runs on. Returns the job's id."""

@@ -12,6 +12,7 @@ from paimon_nb.procedures.procedure import (
     Procedure,
     chosen_partitions,
     commit_note,
+    one_row,
     parse_options,
     parse_partitions,
     success,
@@ -19,7 +20,13 @@ from paimon_nb.procedures.procedure import (
 )
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.compact.rescale import rescale
-from paimon_nb.table.maintain import compact_manifests, mark_partitions_done, purge, remove_missing_files
+from paimon_nb.table.maintain import (
+    compact_manifests,
+    mark_partitions_done,
+    purge,
+    remove_missing_files,
+    remove_missing_manifests,
+)
 
 
 def _compact_manifest(context: Context, table: str, options: str | None, dry_run: bool | None) -> pa.Table:
@@ -44,6 +51,23 @@ def _remove_unexisting_files(context: Context, table: str, dry_run: bool | None,
     elif gone and newest is not None:
         commit_note(context, target, [newest.id])
     return pa.table({"fileName": pa.array(gone, pa.string())})
+
+
+def _remove_unexisting_manifests(context: Context, table: str) -> pa.Table:
+    target = context.table(table)
+    before = target.latest_snapshot()
+    gone, made = remove_missing_manifests(target.store)
+    if made is None or before is None:
+        context.notes.append(f"{target.name} lacks no manifest")
+    else:
+        commit_note(context, target, [made])
+        after = target.latest_snapshot()
+        rows = [s.total_record_count for s in (before, after) if s is not None]
+        context.notes.append(f"{len(gone)} manifests are gone; rows in files: {' before, '.join(map(str, rows))} now")
+        context.notes.append(
+            "files that only they listed are lost to the table, and stay on disk until remove_orphan_files"
+        )
+    return one_row(result="Success")  # Java's word
 
 
 def _repair_earliest_snapshot(context: Context, table: str, snapshot_id: int) -> pa.Table:
@@ -114,6 +138,12 @@ REMOVE_UNEXISTING_FILES = Procedure(
         Argument("parallelism", "int", doc="accepted, without effect here"),
     ),
     _remove_unexisting_files,
+)
+REMOVE_UNEXISTING_MANIFESTS = Procedure(
+    "remove_unexisting_manifests",
+    "Take manifests that are gone out of the latest state, so that what the others list can be read. Their rows are lost.",
+    (Argument("table", required=True, doc="[database.]table, or table$branch_b", also=("tableId",)),),
+    _remove_unexisting_manifests,
 )
 REPAIR_EARLIEST_SNAPSHOT = Procedure(
     "repair_earliest_snapshot",

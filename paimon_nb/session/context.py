@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.name import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_jobs import Running, StreamJob
@@ -37,11 +38,19 @@ class ProcedureContext:
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table:
         """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""
+        return self.session.table(self._parts(text), options)
+
+    def place(self, text: str) -> tuple[Catalog, Name]:
+        """Where a table of this name is, or would be."""
+        found = self.session.find(self._parts(text))
+        return found.catalog, found.name
+
+    def _parts(self, text: str) -> tuple[str, ...]:
         parts = tuple(p.strip("`") for p in text.strip().split("."))
         if len(parts) < 3:
             prefix = (self.catalog.name, self.current_database) if len(parts) == 1 else (self.catalog.name,)
             parts = (*prefix, *parts)
-        return self.session.table(parts, options)
+        return parts
 
     def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
         """Let SHOW JOBS know something that runs on. Returns the job's id."""

@@ -30,6 +30,8 @@ from paimon_nb.procedures import NOT_HERE, PROCEDURES
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
+ELSEWHERE = {"clone", "copy", "copy_files", "remove_unexisting_manifests"}
+"""`test_clone.py` and `test_copy.py` call them."""
 OF_SERVERS = {
     *("mysql_sync_table", "mysql_sync_database", "kafka_sync_table", "kafka_sync_database"),
     *("repair", "migrate_table", "migrate_database"),
@@ -743,4 +745,4 @@ def test_sorting_as_spark_tasks(scene, spark, strategy):
 def test_every_procedure_was_called():
     """Runs last: a procedure without a test of its outcome fails here."""
     if len(CALLED) > 5:  # the whole file ran, not a single test
-        assert set(PROCEDURES) - CALLED == OF_SERVERS
+        assert set(PROCEDURES) - CALLED <= OF_SERVERS | ELSEWHERE

@@ -21,9 +21,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "procedures.md"
 EXAMPLES: dict[str, str] = {
     "alter_column_default_value": "CALL sys.alter_column_default_value('t', 'v', 'none')",
     "clear_consumers": "CALL sys.clear_consumers('t', 'report.*')",
+    "clone": "CALL sys.clone(database => 'default', `table` => 't', target_database => 'lab', target_table => 't', `where` => 'dt = ''2025-10-19''')",
     "compact": "CALL sys.compact(`table` => 't', partitions => 'dt=2025-10-19', compact_strategy => 'full')",
     "compact_database": "CALL sys.compact_database('default|sales', 'combined', 't.*', 'tmp_.*')",
     "compact_manifest": "CALL sys.compact_manifest('t')",
+    "copy": "CALL sys.copy(source_table => 't', target_table => 'lab.t')",
+    "copy_files": "CALL sys.copy_files(database => 'default', `table` => 't', target_warehouse => '/tmp/lab', target_database => 'lab', target_table => 't')",
     "create_branch": "CALL sys.create_branch('t', 'trial', 'monday')",
     "create_tag": "CALL sys.create_tag('t', 'tuesday', 2, '7 d')",
     "create_tag_from_timestamp": "CALL sys.create_tag_from_timestamp('t', 'early', '2020-01-01 00:00:00')",
@@ -47,6 +50,7 @@ EXAMPLES: dict[str, str] = {
     "purge_files": "CALL sys.purge_files('t')",
     "remove_orphan_files": "CALL sys.remove_orphan_files(`table` => 't', dry_run => true)",
     "remove_unexisting_files": "CALL sys.remove_unexisting_files('t', true)",
+    "remove_unexisting_manifests": "CALL sys.remove_unexisting_manifests('t')",
     "rename_branch": "CALL sys.rename_branch('t', 'dev', 'trial')",
     "rename_tag": "CALL sys.rename_tag('t', 'monday', 'start')",
     "repair": "CALL sys.repair('db.t')",
@@ -64,6 +68,7 @@ EXAMPLES: dict[str, str] = {
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
+    "copy_files": "| result |\n|---|\n| Success |",
     "kafka_sync_database": _JOB.format(""),
     "kafka_sync_table": _JOB.format("ods.orders"),
     "merge_into": "| result |\n|---|\n| true |",
@@ -73,7 +78,7 @@ GIVEN = {
     "mysql_sync_table": _JOB.format("ods.orders"),
     "repair": "| result |\n|---|\n| true |",
 }
-"""Answers of the examples that cannot be had without a JVM or a server; the tests of those procedures show them."""
+"""Answers of the examples that cannot be had without a JVM, a server or another warehouse; the tests of those procedures show them."""
 VOLATILE = re.compile(r"(?<=\| )\d{13}(?= \|)")
 """A moment in milliseconds."""
 

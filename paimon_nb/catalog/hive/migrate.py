@@ -55,10 +55,10 @@ def migrate_table(
         raise UnsupportedOperation(
             f"{source} cannot stay and give its name away", hint="name a target_table, or leave delete_origin out"
         )
-    _check(entry, source, options)
+    check_takeable(entry, source, options)
     made_at = target or Name(source.database, source.table + SUFFIX)
-    schema = _schema(entry, options)
-    pieces = _pieces(catalog, entry)
+    schema = schema_of(entry, options)
+    pieces = pieces_of(catalog, entry)
     existed = catalog.register.has_table(made_at)
     if not existed:
         catalog.create_table(made_at, schema)
@@ -94,7 +94,8 @@ def _put_back(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
     return whole
 
 
-def _check(entry: Any, name: Name, options: Mapping[str, str]) -> None:
+def check_takeable(entry: Any, name: Name, options: Mapping[str, str]) -> None:
+    """Raise UnsupportedOperation or UnsupportedFormat when the files of a Hive table hold no plain rows."""
     if is_paimon(entry):
         raise UnsupportedOperation(f"{name} is a Paimon table already", hint="nothing is to be done")
     if entry.tableType == VIEW:
@@ -115,7 +116,8 @@ def _check(entry: Any, name: Name, options: Mapping[str, str]) -> None:
         )
 
 
-def _schema(entry: Any, options: Mapping[str, str]) -> TableSchema:
+def schema_of(entry: Any, options: Mapping[str, str]) -> TableSchema:
+    """A Hive table's columns and partitions as Paimon's, with these options."""
     columns = [(c.name, from_hive(c.type), c.comment, None) for c in (*entry.sd.cols, *(entry.partitionKeys or []))]
     comment = (entry.parameters or {}).get("comment")
     own = {**options, **({"hive.comment": comment} if comment else {})}
@@ -136,7 +138,7 @@ def _check_target(store: TableStore, wanted: TableSchema) -> None:
         )
 
 
-def _pieces(catalog: HiveCatalog, entry: Any) -> list[Any]:
+def pieces_of(catalog: HiveCatalog, entry: Any) -> list[Any]:
     """The entries of the table's partitions; of the table itself when it has none."""
     if not entry.partitionKeys:
         return [entry]
@@ -148,7 +150,7 @@ def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tu
     kind = file_format(piece.sd)
     if kind not in _FORMATS:
         raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
-    partition = _partition(store, piece) if store.schema.partition_keys else EMPTY_ROW
+    partition = partition_of(store, piece) if store.schema.partition_keys else EMPTY_ROW
     found = [s for s in fs.list(plain(piece.sd.location)) if not s.name.startswith(("_", "."))]
     if piece is entry or store.schema.partition_keys:
         inner = next((s.path for s in found if s.is_dir), None)
@@ -167,11 +169,11 @@ def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tu
         new = posixpath.join(folder, name)
         moved.append((status.path, new))  # noted first: whatever happens next, it is looked for there
         fs.move(status.path, new)
-        files.append(_described(fs, store, partition, new, status))
+        files.append(described(fs, store, partition, new, status))
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))
 
 
-def _described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
+def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
     """The file's entry; every row is read once, so a file that cannot be read is found out before the commit."""
     fields = [f for f in store.schema.fields if f.name not in store.schema.partition_keys]
     collector = value_stats(store, Place(partition, 0))
@@ -192,7 +194,8 @@ def _described(fs: FileIO, store: TableStore, partition: bytes, path: str, statu
     return replace(told, row_count=rows, value_stats=stats, value_stats_cols=columns)
 
 
-def _partition(store: TableStore, piece: Any) -> bytes:
+def partition_of(store: TableStore, piece: Any) -> bytes:
+    """The serialized partition that an entry of Hive stands for."""
     default = store.options.get(opt.PARTITION_DEFAULT_NAME)
     texts = {k: None if v == default else v for k, v in zip(store.schema.partition_keys, piece.values, strict=True)}
     values = in_row_spec(store.schema, texts)

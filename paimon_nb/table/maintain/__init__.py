@@ -4,7 +4,7 @@ from paimon_nb.table.maintain.analyze import analyze
 from paimon_nb.table.maintain.branches import create_branch, delete_branch, fast_forward, rename_branch
 from paimon_nb.table.maintain.consumers import clear_consumers, delete_consumer, reset_consumer
 from paimon_nb.table.maintain.expire import ExpireLimits, expire_changelogs, expire_snapshots
-from paimon_nb.table.maintain.manifests import compact_manifests, remove_missing_files
+from paimon_nb.table.maintain.manifests import compact_manifests, remove_missing_files, remove_missing_manifests
 from paimon_nb.table.maintain.mark_done import mark_partitions_done
 from paimon_nb.table.maintain.orphans import Orphan, find_orphans, remove_orphans
 from paimon_nb.table.maintain.partitions import drop_partitions, expire_partitions, truncate
@@ -18,6 +18,6 @@ __all__ = [
     "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
     "create_tag", "delete_branch", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
-    "purge", "reachable", "remove_missing_files", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "purge", "reachable", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

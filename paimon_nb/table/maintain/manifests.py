@@ -5,13 +5,19 @@ Source: behaviour reference, section 7 (Paimon `CompactManifestProcedure`, `Remo
 
 from __future__ import annotations
 
-from paimon_nb.format.manifest import ManifestEntry
-from paimon_nb.format.snapshot import Snapshot
+import uuid
+from dataclasses import replace
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import ADD, ManifestEntry
+from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.change import Change
 from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.live import live_entries, snapshot_manifests
-from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.live import entries_of, live_entries, merge_entries, snapshot_manifests
+from paimon_nb.table.commit.manifests import ManifestWriter
+from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.store import TableStore
 
 
@@ -48,3 +54,51 @@ def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[st
         ]
         TableCommit(store).commit(messages)
     return [store.data_path(e.partition, e.bucket, e.file) for e in gone]
+
+
+def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
+    """Publish a state without the manifests that are gone, so that what the others list can be read again.
+
+    The files that the lost manifests listed are lost with them, and files that they said were deleted come back.
+    Source: Paimon `RemoveUnexistingManifestsAction`.
+
+    Returns: the paths of the manifests that are gone, and the new snapshot; None when none is gone.
+    Raises: CommitConflict: somebody committed meanwhile.
+    """
+    latest = store.latest()
+    if latest is None:
+        return [], None
+    manifests = snapshot_manifests(store, latest)
+    there = [m for m in manifests if store.fs.exists(store.manifest_path(m.file_name))]
+    gone = [store.manifest_path(m.file_name) for m in manifests if m not in there]
+    if not gone:
+        return [], None
+    rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
+    writer = ManifestWriter(store)
+    base, base_size = writer.manifest_list(there)
+    delta, delta_size = writer.manifest_list([])
+    repaired = replace(
+        latest,
+        id=latest.id + 1,
+        base_manifest_list=base,
+        base_manifest_list_size=base_size,
+        delta_manifest_list=delta,
+        delta_manifest_list_size=delta_size,
+        changelog_manifest_list=None,
+        changelog_manifest_list_size=None,
+        changelog_record_count=None,
+        commit_user=f"Repair-table-{uuid.uuid4()}",
+        commit_identifier=BATCH_IDENTIFIER,
+        commit_kind="OVERWRITE",
+        time_ms=clock.now_ms(),
+        total_record_count=rows,
+        delta_record_count=0,
+    )
+    if store.snapshots.publish(repaired, writer.written) is Published.LOST:
+        writer.discard()
+        raise CommitConflict(
+            f"{store.name}: somebody committed while its manifests were looked for", hint="run it again",
+            snapshot=repaired.id, path=store.root,
+        )  # fmt: skip
+    store.snapshots.write_latest_hint(repaired.id)
+    return gone, repaired.id
