@@ -27,8 +27,14 @@ class Before(Protocol):
     def files(self, key: tuple[bytes, int]) -> list[DataFile]: ...
 
 
-def compact_after_write(store: TableStore, messages: Sequence[CommitMessage], before: Before) -> list[CommitMessage]:
-    """Messages with their compact increments. `before` holds the live files the write began with."""
+def compact_after_write(
+    store: TableStore, messages: Sequence[CommitMessage], before: Before, *, may_log: bool = True
+) -> list[CommitMessage]:
+    """Messages with their compact increments. `before` holds the live files the write began with.
+
+    Args:
+        may_log: False in an overwrite, which has no changelog whatever the producer.
+    """
     store = store.at_newest_schema()
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
     index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
@@ -46,7 +52,7 @@ def compact_after_write(store: TableStore, messages: Sequence[CommitMessage], be
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
         unit = bucket.choose(full=needs_full_each_time(store))
-        out.append(bucket.compact(unit).on(message) if unit else message)
+        out.append(bucket.compact(unit, may_log=may_log).on(message) if unit else message)
     return out
 
 

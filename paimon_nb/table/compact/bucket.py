@@ -39,11 +39,11 @@ class KeyBucket:
             return pick_full(levels, self._must_rewrite)
         return pick(levels, pick_limits(self.store))
 
-    def compact(self, unit: Unit) -> CompactResult:
-        """Do it; writes files, publishes nothing."""
+    def compact(self, unit: Unit, *, may_log: bool = True) -> CompactResult:
+        """Do it; writes files, publishes nothing. `may_log`: False in an overwrite, which has no changelog."""
         vectors = self.vectors()
         work = BucketCompaction(
-            self.store, self.partition, self.bucket, self.levels(), unit, vectors, force_rewrite=self._force
+            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._force, may_log
         )
         return work.run()
 

@@ -46,6 +46,8 @@ class BucketCompaction:
     vectors: BucketVectors | None
     """Given for tables with deletion vectors."""
     force_rewrite: bool = False
+    may_log: bool = True
+    """False in an overwrite, whose commit has no changelog whatever the producer."""
 
     def run(self) -> CompactResult:
         """Do it. Files are written, nothing is published."""
@@ -145,7 +147,7 @@ class BucketCompaction:
                 )
                 if out is not None and rows.num_rows:
                     out.write(rows)
-                if changes is not None and changes.num_rows:
+                if self.may_log and changes is not None and changes.num_rows:
                     log.write(changes)
             self.result.changelog += log.finish()
 

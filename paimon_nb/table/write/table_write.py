@@ -153,7 +153,7 @@ class TableWrite:
             if self.overwrite and wants_upgrade(self.store):
                 messages = [upgraded(self.store, m) for m in messages]
             if self._compact:
-                messages = compact_after_write(self.store, messages, self._restored)
+                messages = compact_after_write(self.store, messages, self._restored, may_log=not self.overwrite)
         except BaseException:
             self.abort()
             raise

@@ -11,6 +11,7 @@ from paimon_nb.base import clock
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.runs import file_rows
 from paimon_nb.table.maintain.reachable import changelog_entries
 
@@ -129,6 +130,17 @@ class TestChangelogs:
         put(store, rows((3, "late"), (2, "late")))
         assert changes(store) == [("+I", 1, "a"), ("+I", 2, "b"), ("+I", 3, "c")]
         assert by_key(rows_of(store), "k") == by_key(rows((1, "a"), (2, "b"), (3, "c")), "k")
+
+    @pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
+    def test_an_overwrite_has_none_though_it_compacts(self, tmp_path, producer):
+        options = {"overwrite_upgrade": "false", "num_sorted_run_compaction_trigger": "1"}
+        store = table(tmp_path, changelog_producer=producer, **options)
+        put(store, rows((1, "a"), (2, "b")))
+        put(store, rows((1, "new"), (3, "c")), overwrite=Overwrite())
+        assert history(store)[-2:] == ["OVERWRITE", "COMPACT"]
+        assert changes(store) == [("+I", 1, "a"), ("+I", 2, "b")]
+        put(store, rows((3, "cc")))
+        assert changes(store, store.latest().id - 2) == [("-U", 3, "c"), ("+U", 3, "cc")]
 
     def test_sums_are_not_counted_twice(self, tmp_path):
         store = make_table(
