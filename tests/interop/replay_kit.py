@@ -16,6 +16,8 @@ LOOKS = {
         "SELECT snapshot_id, schema_id, commit_kind, total_record_count, delta_record_count, changelog_record_count FROM `{n}$snapshots`"
     ),
     "audit_log": "SELECT * FROM `{n}$audit_log`",
+    "ro": "SELECT * FROM `{n}$ro`",
+    "manifests": "SELECT num_added_files, num_deleted_files, schema_id FROM `{n}$manifests`",
     "tags": "SELECT tag_name, snapshot_id, schema_id, record_count FROM `{n}$tags`",
     "branches": "SELECT branch_name FROM `{n}$branches`",
     "partitions": "SELECT `partition`, record_count, file_count FROM `{n}$partitions`",
@@ -78,6 +80,10 @@ class History:
                 options["changelog-producer"] = producer
             if self.engine == "deduplicate" and producer in ("none", "lookup") and r.random() < 0.3:
                 options["deletion-vectors.enabled"] = "true"
+            if producer in ("lookup", "full-compaction") and self.engine != "first-row" and r.random() < 0.4:
+                options["changelog-producer.row-deduplicate"] = "true"
+            if self.engine in ("deduplicate", "partial-update") and r.random() < 0.2:
+                options["ignore-delete"] = "true"
             if self.engine == "aggregation":
                 options["fields.a.aggregate-function"] = r.choice(["sum", "max", "last_non_null_value"])
                 options["fields.b.aggregate-function"] = r.choice(["listagg", "last_value", "first_non_null_value"])
@@ -94,14 +100,18 @@ class History:
 
     def _steps(self) -> list:
         """What may come next; what is more common stands there more often."""
-        steps = [self._insert] * 7 + [self._compact, self._tag, self._expire, self._alter, self._overwrite]
+        steps = [self._insert] * 7 + [self._compact, self._tag, self._expire, self._alter, self._alter, self._overwrite]
         if self.tags:
-            steps += [self._rollback, self._branch]
+            steps += [self._rollback, self._branch, self._drop_tag]
         if self.engine == "deduplicate":
-            steps += [self._delete, self._update]
-        return steps
+            steps += [self._delete] * 2
+        if self.engine in ("deduplicate", "partial-update"):
+            steps.append(self._update)
+        if self.parted:
+            steps.append(self._drop_partition)
+        return [*steps, self._truncate] if self.random.random() < 0.1 else steps
 
-    def _value(self, column: str) -> str:
+    def _value(self, column: str, may_be_null: bool) -> str:
         r = self.random
         name, kind = column.split()[:2]
         if name == "k":
@@ -110,15 +120,17 @@ class History:
             return f"'{r.choice('xy')}'"
         if name == "s":
             return str(r.randrange(20))
-        if r.random() < 0.2:
+        if may_be_null and r.random() < 0.4:
             return f"CAST(NULL AS {kind})"
         return f"'{r.choice('abcdef')}{r.randrange(10)}'" if kind == "STRING" else str(r.randrange(100))
 
     def _values(self) -> str:
+        """One row a key, and several only of plain constants: else their order is Flink's secret."""
         rows = {}
-        for _ in range(self.random.randint(1, 5)):
-            row = [self._value(c) for c in self.columns]
-            rows[row[0], row[4] if self.parted else ""] = row  # one row a key: which of two came last is Flink's secret
+        count = self.random.choice([1, 1, 3, 5])
+        for _ in range(count):
+            row = [self._value(c, may_be_null=count == 1) for c in self.columns]
+            rows[row[0], row[4] if self.parted else ""] = row
         return ", ".join(f"({', '.join(row)})" for row in rows.values())
 
     def _insert(self) -> None:
@@ -153,6 +165,15 @@ class History:
             f"CALL sys.rollback_to(`table` => 'd.{self.table}', tag => 't{self.random.randint(1, self.tags)}')"
         )
 
+    def _drop_tag(self) -> None:
+        self.statements.append(f"CALL sys.delete_tag('d.{self.table}', 't{self.random.randint(1, self.tags)}')")
+
+    def _drop_partition(self) -> None:
+        self.statements.append(f"ALTER TABLE {self.table} DROP PARTITION (p = '{self.random.choice('xy')}')")
+
+    def _truncate(self) -> None:
+        self.statements.append(f"TRUNCATE TABLE {self.table}")
+
     def _branch(self) -> None:
         if not self.branch:
             self.branch = True
@@ -170,9 +191,20 @@ class History:
         )
 
     def _alter(self) -> None:
+        r = self.random
+        if r.random() < 0.3:
+            self.statements.append(f"ALTER TABLE {self.table} SET ('write-only' = '{r.choice(['true', 'false'])}')")
+            return
         if self.branch or self.tags:  # after which nobody knows the columns
             return
         self.added += 1
-        column = f"n{self.added} {self.random.choice(['INT', 'STRING'])}"
-        self.columns.append(column)
-        self.statements.append(f"ALTER TABLE {self.table} ADD ({column})")
+        if self.added == 2 and "sequence-group" not in str(self.options):
+            self.columns[1] = "a BIGINT"
+            self.statements.append(f"ALTER TABLE {self.table} MODIFY (a BIGINT)")
+        elif self.added == 3 and self.engine not in ("aggregation", "partial-update"):
+            self.columns[2] = "c STRING"
+            self.statements.append(f"ALTER TABLE {self.table} RENAME b TO c")
+        else:
+            column = f"n{self.added} {r.choice(['INT', 'STRING'])}"
+            self.columns.append(column)
+            self.statements.append(f"ALTER TABLE {self.table} ADD ({column})")

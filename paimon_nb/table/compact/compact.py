@@ -17,7 +17,7 @@ from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import by_bucket, live_entries
 from paimon_nb.table.commit.message import CommitMessage
-from paimon_nb.table.compact.append import compact_append_bucket, pick_append_full, pick_unaware
+from paimon_nb.table.compact.append import compact_append_bucket, pick_append_auto, pick_append_full, pick_unaware
 from paimon_nb.table.compact.bucket import KeyBucket
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.compact.partitions import Partitions, chosen
@@ -113,7 +113,7 @@ def _choices(
         return [(unit.files, unit)] if unit else []
     vectors = BucketVectors(store, partition, bucket, index) if index else None
     if store.bucket_option > 0:
-        picked = pick_append_full(store, files, vectors)
+        picked = pick_append_full(store, files, vectors) if full else pick_append_auto(store, files)
         return [(tuple(picked), None)] if picked else []
     groups = pick_unaware(store, files, full=full, vectors=vectors)
     if index and len(groups) > 1:
