@@ -9,6 +9,11 @@ from paimon_nb.engine.session import spark_session, stop
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
-    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.session.timeZone": "America/New_York"})
+    conf = {
+        "spark.master": "local[2]",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "America/New_York",
+    }
+    session = spark_session(conf=conf)
     yield session
     stop(session)

@@ -18,7 +18,7 @@ from jupyter_client.manager import KernelManager
 import paimon_nb
 
 ROWS = 1000
-PATIENT_S = 300
+PATIENT_S = 600
 """A JVM that starts on a busy machine takes minutes; a kernel that hangs answers never."""
 SETUP = """
 %load_ext paimon_nb
@@ -85,6 +85,11 @@ class Kernel:
     def end(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=False)
+
+
+@pytest.fixture(autouse=True)
+def _one_jvm() -> None:
+    """The kernel starts one; this process needs none."""
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.procedures import NOT_HERE, PROCEDURES
 
+pytestmark = pytest.mark.spark  # few need it, but the last test asks which procedures all of them called
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""

@@ -17,12 +17,13 @@ from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.store import TableStore
 
-PROCESSES, COMMITS = 8, 25
+PROCESSES = 8
+SHORT_AND_LONG = [10, pytest.param(50, marks=pytest.mark.nightly)]
 
 
-def append(root: str, who: int) -> None:
+def append(root: str, commits: int, who: int) -> None:
     store = TableStore.open(LocalFileIO(), root, dynamic={"commit.max-retries": "1000"})
-    for i in range(COMMITS):
+    for i in range(commits):
         TableCommit(store).commit([added(data_file(f"w{who}-{i}"), base=None)])
 
 
@@ -36,21 +37,22 @@ def run_all(target, *args) -> None:
     assert [w.exitcode for w in workers] == [0] * PROCESSES
 
 
-def test_eight_processes_append(tmp_path):
+@pytest.mark.parametrize("commits", SHORT_AND_LONG)
+def test_eight_processes_append(tmp_path, commits):
     store = make_table(LocalFileIO(), str(tmp_path / "t"))
-    run_all(append, store.root)
+    run_all(append, store.root, commits)
     names = [e.file.file_name for e in live_entries(store, store.latest())]
-    assert Counter(names) == Counter(f"w{w}-{i}" for w in range(PROCESSES) for i in range(COMMITS))
-    assert store.snapshots.ids() == list(range(1, PROCESSES * COMMITS + 1))
-    assert store.latest().total_record_count == 10 * PROCESSES * COMMITS
+    assert Counter(names) == Counter(f"w{w}-{i}" for w in range(PROCESSES) for i in range(commits))
+    assert store.snapshots.ids() == list(range(1, PROCESSES * commits + 1))
+    assert store.latest().total_record_count == 10 * PROCESSES * commits
     assert leftovers(store) == set()
 
 
-def append_and_compact(root: str, who: int) -> None:
+def append_and_compact(root: str, commits: int, who: int) -> None:
     """Appends, and compacts whatever is on level 0: compactions collide on purpose."""
     store = TableStore.open(LocalFileIO(), root, dynamic={"commit.max-retries": "1000"})
     dice = random.Random(who)
-    for i in range(COMMITS // 2):
+    for i in range(commits):
         TableCommit(store).commit([added(data_file(f"w{who}-{i}", rows=1))])
         if dice.random() < 0.5:
             snapshot = store.latest()
@@ -63,11 +65,12 @@ def append_and_compact(root: str, who: int) -> None:
                 continue  # somebody compacted the same files first
 
 
-def test_appends_and_compactions_keep_every_row(tmp_path):
+@pytest.mark.parametrize("commits", SHORT_AND_LONG)
+def test_appends_and_compactions_keep_every_row(tmp_path, commits):
     store = make_table(LocalFileIO(), str(tmp_path / "t"))
-    run_all(append_and_compact, store.root)
+    run_all(append_and_compact, store.root, commits)
     entries = live_entries(store, store.latest())
-    assert sum(e.file.row_count for e in entries) == PROCESSES * (COMMITS // 2)
+    assert sum(e.file.row_count for e in entries) == PROCESSES * commits
     assert store.snapshots.ids() == list(range(1, store.latest().id + 1))
     assert leftovers(store) == set()
     assert live(store)
@@ -78,7 +81,7 @@ def test_killed_writers_leave_a_sound_table(tmp_path):
     store = make_table(LocalFileIO(), str(tmp_path / "t"))
     code = (
         "import sys; sys.path[:0] = [{!r}, {!r}]\n"
-        "import test_commits; print('go', flush=True); test_commits.append(sys.argv[1], int(sys.argv[2]))"
+        "import test_commits; print('go', flush=True); test_commits.append(sys.argv[1], 25, int(sys.argv[2]))"
     ).format(str(Path(__file__).parent), str(Path(__file__).parents[1] / "table" / "commit"))
     dice = random.Random(3)
     for round_ in range(6):
