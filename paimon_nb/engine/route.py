@@ -149,7 +149,7 @@ def not_native(file: DataFile, facts: Facts) -> str | None:
         return "this file system is known to our own reader only"
     if file.file_name.startswith(("_", ".")):
         return "Spark skips files whose names start with '_' or '.'"
-    if facts.partitioned and is_imported(file.file_name):
+    if facts.partitioned and is_imported(file):
         return "the file was migrated and has no partition columns"
     if file.write_cols is not None:
         return "the file holds only some of its schema's columns"

@@ -1,6 +1,7 @@
-"""Data files that another system wrote and a migration took over: their partition columns are told by their directory only.
+"""Data files that another system wrote and a migration or clone took over: their partition columns are told by their
+directory only.
 
-Source: Paimon `PartitionUtils.java`, which fills such columns whatever the file holds.
+Source: Paimon `PartitionUtils.java`, which fills such columns whatever the file holds; `FileMetaUtils.java`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.row import to_scalar
+from paimon_nb.format.row import EMPTY_ROW, to_scalar
 from paimon_nb.format.types import DataField
 from paimon_nb.table.store import TableStore
 
@@ -19,21 +20,25 @@ _OURS = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]*$")
 """How every writer of Paimon ends a file's name: the writer's UUID and a count."""
 
 
-def is_imported(file_name: str) -> bool:
-    """Whether a data file bears no name of Paimon's own."""
-    return _OURS.search(file_name) is None
+def is_imported(file: DataFile) -> bool:
+    """Whether a data file may be none of Paimon's own: it bears another name, or nobody counted its rows.
+
+    Java's clone of a Hive table gives names of Paimon, and the sequence numbers 0 to 0. A file of one row that Paimon
+    wrote has these too; its partition columns are then not read but told, which is the same.
+    """
+    return _OURS.search(file.file_name) is None or (file.max_sequence == 0 and file.min_key == EMPTY_ROW)
 
 
 def in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
     """Those of `fields` that the file holds: an imported one has no partition columns."""
-    if not store.schema.partition_keys or not is_imported(file.file_name):
+    if not store.schema.partition_keys or not is_imported(file):
         return list(fields)
     return [f for f in fields if f.name not in store.schema.partition_keys]
 
 
 def with_partition(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
     """The rows with the partition's own values in its columns, where the file cannot have told them."""
-    if not store.schema.partition_keys or not is_imported(file.file_name):
+    if not store.schema.partition_keys or not is_imported(file):
         return rows
     for field, value in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
         if (at := rows.schema.get_field_index(field.name)) >= 0:
