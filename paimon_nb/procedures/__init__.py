@@ -22,7 +22,7 @@ from paimon_nb.procedures.expire import (
     REMOVE_ORPHAN_FILES,
 )
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
-from paimon_nb.procedures.merge_into import MERGE_INTO
+from paimon_nb.procedures.merge_into import DATA_EVOLUTION_MERGE_INTO, MERGE_INTO
 from paimon_nb.procedures.procedure import Argument, Context, Procedure
 from paimon_nb.procedures.rollback import (
     ROLLBACK,
@@ -58,7 +58,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         p.name: p
         for p in (
             ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
-            CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DELETE_BRANCH, DELETE_TAG,
+            CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
             KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
             RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
@@ -68,15 +68,26 @@ PROCEDURES: Registry[Procedure] = Registry(
     },
 )  # fmt: skip
 
+_REST, _INDEX = (
+    "it needs a REST catalog",
+    "global indexes are newer than Paimon 1.3; rewrite_file_index makes those of files",
+)
+_PRIVILEGES = "who may do what is left to the files' own rights here"
 NOT_HERE = {
-    **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), "it needs a REST catalog"),
+    **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), _REST),
+    **dict.fromkeys(("create_global_index", "drop_global_index", "vector_search", "full_text_search"), _INDEX),
     **dict.fromkeys(
-        ("create_global_index", "drop_global_index", "vector_search", "full_text_search", "reassign_row_id",
-         "materialize_deletion_vectors", "data_evolution_merge_into", "compact_chain_table"),
-        "it belongs to a newer kind of table",
+        ("init_file_based_privilege", "create_privileged_user", "drop_privileged_user", "grant_privilege_to_user",
+         "revoke_privilege_from_user"),
+        _PRIVILEGES,
     ),
+    "compact_chain_table": "chain tables are newer than Paimon 1.3",
+    "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
+    "CALL sys.compact applies the vectors of any other table",
+    "merge_branch": "it asks for 'branch-merge.enabled', which Paimon 1.3 has not; fast_forward takes a whole branch over",
+    "migrate_iceberg_table": "tables of Iceberg are not taken over; INSERT INTO ... SELECT copies what Spark can read",
     "query_service": "it is a service of a Flink cluster; SELECT ... WHERE and Table.lookup() answer here",
-    "merge_branch": "Paimon 1.3 has no such procedure; fast_forward takes a whole branch over",
+    "reassign_row_id": "it mends row ids that overlap, which Paimon 1.3 never gives",
 }  # fmt: skip
 """Procedures of Paimon that are known by name and refused, with the reason."""
 

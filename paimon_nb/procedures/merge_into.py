@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.tokens import tokens
+from paimon_nb.table.scan.evolution import evolves
 
 
 def _merge_into(
@@ -63,6 +64,22 @@ def _merge_into(
     alias = quote(target_alias or table.name.table)
     context.sql(f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}")
     return success()
+
+
+def _data_evolution_merge_into(
+    context: Context, target_table: str, target_alias: str | None, source_sqls: str | None, source_table: str,
+    merge_condition: str, matched_update_set: str, sink_parallelism: int | None,
+) -> pa.Table:  # fmt: skip
+    target = context.table(target_table)
+    if not evolves(target.store):
+        raise UnsupportedOperation(
+            f"{target.name} has no 'data-evolution.enabled'",
+            hint="CALL sys.merge_into, or MERGE INTO, changes any table",
+        )
+    return _merge_into(
+        context, target_table, target_alias, source_sqls, source_table, merge_condition, None, matched_update_set,
+        *[None] * 6,
+    )  # fmt: skip
 
 
 def _clause(on: str, condition: str | None, action: str | None) -> str:
@@ -145,4 +162,19 @@ MERGE_INTO = Procedure(
     ),
     _merge_into,
     _positional,
+)
+
+DATA_EVOLUTION_MERGE_INTO = Procedure(
+    "data_evolution_merge_into",
+    "Give columns of matched rows new values, in files beside theirs. For tables with data evolution.",
+    (
+        Argument("target_table", required=True, doc="[database.]table", also=("table",)),
+        Argument("target_alias", doc="another name for the table in the conditions"),
+        Argument("source_sqls", doc="statements to run first, for example CREATE TEMPORARY VIEW; separated by ';'"),
+        Argument("source_table", required=True, doc="table or view with the new values"),
+        Argument("merge_condition", required=True, doc="when two rows match, such as 't._ROW_ID = s.id'"),
+        Argument("matched_update_set", required=True, doc="'a = x, b = y' or '*'"),
+        Argument("sink_parallelism", "int", doc="accepted, without effect here"),
+    ),
+    _data_evolution_merge_into,
 )

@@ -14,7 +14,8 @@ from paimon_nb.session.change import KIND, default_or
 from paimon_nb.session.evolve import Merging, evolved
 from paimon_nb.session.result import Result, summary
 from paimon_nb.session.target import Say, Target, open_target, placed_value, unnamed
-from paimon_nb.table.row_level import check_merge, check_update
+from paimon_nb.table.row_level import check_merge, check_merge_update
+from paimon_nb.table.scan.evolution import evolves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -61,7 +62,7 @@ def merge(job: Job, statement: Merge) -> Result:
             _refuse_several(target, once, source is not None)
         once = once.where(f"{KIND} IS NOT NULL")
         counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
-        ids = _store(target, once, source)
+        ids = _store(target, once, source, actions)
     told = ", ".join(
         f"{counts.get(_KINDS[what], 0)} {done}"
         for what, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
@@ -175,7 +176,7 @@ def _action(
         raise SchemaMismatch("INSERT takes whole columns", hint="named_struct(...) makes a ROW")
     if clause.action == "update":
         assigned = _without_own_keys(target, statement, say, assigned)
-        check_update(target.table.store, [c for c, _, _ in assigned])
+        check_merge_update(target.table.store, [c for c, _, _ in assigned])
     return _Action(clause, assigned)
 
 
@@ -276,13 +277,18 @@ def _refuse_several(target: Target, changes: DataFrame, has_places: bool) -> Non
         )
 
 
-def _store(target: Target, once: DataFrame, source: Placed | None) -> list[int]:
+def _store(target: Target, once: DataFrame, source: Placed | None, actions: Sequence[_Action]) -> list[int]:
     from paimon_nb.engine.change import FILE, ROW, change_rows
+    from paimon_nb.engine.columns import change_columns
     from paimon_nb.engine.write import write
 
     names = [quote(n) for n in target.table.schema.names]
     if source is None:
         return list(write(once.select(*names, KIND), target.table, kinds=KIND).snapshots)
+    if evolves(target.table.store):
+        assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
+        updated, inserted = (once.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
+        return change_columns(target.table, source, updated, assigned, inserted.select(*names))
     gone = once.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
     added = once.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
     ids, _, _ = change_rows(target.table, source, gone, added)

@@ -15,6 +15,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.scan.entries import index_entries
+from paimon_nb.table.scan.evolution import evolves, same_rows
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.read import load_vector, read_split
 from paimon_nb.table.scan.splits import DvRef, Split
@@ -27,11 +28,15 @@ Marked = tuple[Split, np.ndarray]
 
 
 def single_files(plan: ScanPlan) -> tuple[Split, ...]:
-    """The plan's files, one a split; a file's number in this tuple names it in `__paimon_file` columns."""
+    """The plan's files, one a split; a file's number in this tuple names it in `__paimon_file` columns.
+
+    Files of the same rows, which tables with data evolution have, stay together, the newest first.
+    """
+    beside = evolves(plan.store)
     return tuple(
-        replace(split, files=(file,), deletion_vectors=_of(split, file.file_name))
+        replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, group[0].file_name))
         for split in plan.splits
-        for file in split.files
+        for group in (same_rows(split.files) if beside else [[f] for f in split.files])
     )
 
 
@@ -45,7 +50,7 @@ def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tu
 
     tracked: with their `TRACKING_FIELDS` as last columns.
     """
-    (file,) = split.files
+    file = split.files[0]
     rows = tracked_rows(store, split) if tracked else read_split(store, split)
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is None:

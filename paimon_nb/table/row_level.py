@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
+from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.store import TableStore
 
 _UPDATABLE = ("deduplicate", "partial-update")
@@ -70,8 +71,22 @@ def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
         _check_engine(store, "MERGE INTO")
         if deletes:
             check_delete(store)
-    elif updates or deletes:
-        _check_rewritable(store, "MERGE INTO")
+    elif deletes:
+        _check_rewritable(store, "MERGE INTO with DELETE")
+
+
+def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
+    """Raises UnsupportedOperation when MERGE INTO may not give these columns new values."""
+    if not evolves(store):
+        check_update(store, columns)
+        return
+    fixed = [c for c in columns if c in store.schema.partition_keys]
+    if fixed:
+        raise UnsupportedOperation(
+            f"{store.name}: partition column {fixed[0]!r} cannot be updated: with 'data-evolution.enabled' rows stay in their files",
+            hint="INSERT OVERWRITE moves rows between partitions",
+            columns=fixed,
+        )
 
 
 def _check_engine(store: TableStore, what: str) -> None:
@@ -88,7 +103,7 @@ def _check_rewritable(store: TableStore, what: str) -> None:
     if store.options.get(opt.DATA_EVOLUTION_ENABLED):
         raise UnsupportedOperation(
             f"{store.name}: {what} would have to write parts of rows, which 'data-evolution.enabled' asks for",
-            hint="INSERT OVERWRITE rewrites rows with new ids",
+            hint="MERGE INTO ... WHEN MATCHED THEN UPDATE writes new values of columns; INSERT OVERWRITE rewrites rows with new ids",
         )
 
 

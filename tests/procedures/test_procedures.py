@@ -31,8 +31,8 @@ pytestmark = pytest.mark.spark  # few need it, but the last test asks which proc
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
-ELSEWHERE = {"clone", "copy", "copy_files", "remove_unexisting_manifests"}
-"""`test_clone.py` and `test_copy.py` call them."""
+ELSEWHERE = {"clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into"}
+"""`test_clone.py`, `test_copy.py` and `tests/session/test_data_evolution.py` call them."""
 OF_SERVERS = {
     *("mysql_sync_table", "mysql_sync_database", "kafka_sync_table", "kafka_sync_database"),
     *("repair", "migrate_table", "migrate_database"),

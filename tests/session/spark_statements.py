@@ -24,6 +24,7 @@ from paimon_nb.sql import parse
 
 ANSWERS = Path(__file__).with_name("spark_statements.json")
 OTHERWISE = {
+    "SELECT id, v, n, _ROW_ID FROM de": "the MERGEs before it took their sources, which Java takes from Paimon tables only",
     "SELECT key, value FROM `k$options`": "Spark adds who made the table, 'owner'",
     "SELECT id FROM `k$ro`": "later releases put the files of an overwrite on the top level at once, where `$ro` sees them",
     "162": "Spark loses the second of two INSERTs behind one FROM",

@@ -68,7 +68,7 @@ def test_keys_stay(run, text):
         run(text)
 
 
-@pytest.mark.parametrize("text", [UPDATE, DELETE, UPSERT])
+@pytest.mark.parametrize("text", [UPDATE, DELETE, REMOVE])
 def test_parts_of_rows_are_not_written(run, text):
     run("CREATE TABLE s (id INT)")
     run(

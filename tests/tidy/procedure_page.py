@@ -31,6 +31,7 @@ EXAMPLES: dict[str, str] = {
     "create_tag": "CALL sys.create_tag('t', 'tuesday', 2, '7 d')",
     "create_tag_from_timestamp": "CALL sys.create_tag_from_timestamp('t', 'early', '2020-01-01 00:00:00')",
     "create_tag_from_watermark": "CALL sys.create_tag_from_watermark('t', 'early', 1500)",
+    "data_evolution_merge_into": "CALL sys.data_evolution_merge_into('t', '', '', 's', 't._ROW_ID = s.id', 'v = s.v')",
     "delete_branch": "CALL sys.delete_branch('t', 'dev')",
     "delete_tag": "CALL sys.delete_tag('t', 'monday')",
     "drop_partition": "CALL sys.drop_partition('t', 'dt=2025-10-19')",
@@ -69,6 +70,7 @@ EXAMPLES: dict[str, str] = {
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
     "copy_files": "| result |\n|---|\n| Success |",
+    "data_evolution_merge_into": "| result |\n|---|\n| true |",
     "kafka_sync_database": _JOB.format(""),
     "kafka_sync_table": _JOB.format("ods.orders"),
     "merge_into": "| result |\n|---|\n| true |",

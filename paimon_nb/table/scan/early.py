@@ -15,6 +15,7 @@ from paimon_nb.format.data import RowFilter
 from paimon_nb.format.data.row_filter import Span
 from paimon_nb.format.types import DataField, VarChar
 from paimon_nb.table.scan.evaluate import evaluate
+from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.predicate import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
@@ -24,6 +25,8 @@ _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 
 def early_condition(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
     """The conjuncts that may be applied to each file of the split alone."""
+    if predicate is not None and not split.raw and evolves(store):
+        return None  # a file does not hold all columns of its rows
     if predicate is None or not store.has_keys or (split.raw and not split.diff):
         return predicate
     return only_on(predicate, set(store.schema.trimmed_primary_keys))

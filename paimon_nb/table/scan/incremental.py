@@ -15,6 +15,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import changes
+from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.plan import (
     ScanPlan,
@@ -299,7 +300,15 @@ def _states(
             )  # fmt: skip
         elif files:
             splits.append(
-                Split(end.id, partition, bucket, total, tuple(files), select(vectors, partition, files), True)
+                Split(
+                    end.id,
+                    partition,
+                    bucket,
+                    total,
+                    tuple(files),
+                    select(vectors, partition, files),
+                    not evolves(store),
+                )
             )
     return ScanPlan(store, end, tuple(splits), pruner.funnel(), bound)
 

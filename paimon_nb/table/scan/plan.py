@@ -6,6 +6,7 @@ Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import index_entries, live, refuse_doubles
+from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.predicate import Predicate
@@ -139,7 +141,23 @@ def live_pruned(
         entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
     entries = pruner.buckets(entries)
     entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
-    return pruner.statistics(pruner.created_since(entries, since_ms))
+    entries = pruner.created_since(entries, since_ms)
+    if not evolves(store):
+        return pruner.statistics(entries)
+    # Statistics tell of a file's own columns, which a file beside it may have newer values of.
+    alone, beside = _alone_and_beside(entries)
+    return [*pruner.statistics(alone), *beside]
+
+
+def _alone_and_beside(entries: list[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
+    """Files that hold whole rows, and those that share their rows with others."""
+    count = Counter((e.partition, e.bucket, e.file.first_row_id) for e in entries)
+    alone: list[ManifestEntry] = []
+    beside: list[ManifestEntry] = []
+    for e in entries:
+        single = e.file.first_row_id is None or count[e.partition, e.bucket, e.file.first_row_id] == 1
+        (alone if single else beside).append(e)
+    return alone, beside
 
 
 def above_zero(level: int) -> bool:

@@ -27,6 +27,7 @@ from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states
 from paimon_nb.table.scan.early import early_condition, file_filter
 from paimon_nb.table.scan.evaluate import keep
+from paimon_nb.table.scan.evolution import evolves, holders, same_rows
 from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.plan import ScanPlan
 from paimon_nb.table.scan.predicate import Predicate
@@ -116,7 +117,8 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
     """The split's rows; with a kind column unless there can be nothing but inserts."""
     store = files.store
     if not store.has_keys:
-        rows = files.plain(split.files, fields, split.deletion_vectors)
+        beside = not split.raw and evolves(store)
+        rows = (files.beside if beside else files.plain)(split.files, fields, split.deletion_vectors)
         return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
     if split.raw and not kinds:
         return files.plain(split.files, fields, split.deletion_vectors)
@@ -184,6 +186,19 @@ class _Files:
         """All wanted rows of the files that no vector deletes, as `fields` of the present schema."""
         parts = [arrow_schema(fields, nullable=True).empty_table()]
         parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
+        return pa.concat_tables(parts)
+
+    def beside(
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
+    ) -> pa.Table:
+        """The same where files of the same rows hold some of their columns each."""
+        parts = [arrow_schema(fields, nullable=True).empty_table()]
+        for group in same_rows(files):
+            columns: dict[str, pa.ChunkedArray] = {}
+            for file, part in holders(self.store, group, fields):
+                rows = self._one(file, part, (vectors or {}).get(file.file_name))
+                columns |= dict(zip(rows.column_names, rows.columns, strict=True))
+            parts.append(pa.table({f.name: columns[f.name] for f in fields}, schema=parts[0].schema))
         return pa.concat_tables(parts)
 
     def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:

@@ -13,6 +13,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import sections
+from paimon_nb.table.scan.evolution import evolves, same_rows
 from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
@@ -95,6 +96,9 @@ def pack_bucket(store: TableStore, files: Sequence[DataFile], independent: bool)
     def alone(file: DataFile) -> int:
         return max(file.file_size, cost)
 
+    if evolves(store):
+        bins = pack(same_rows(files), weight, target)
+        return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
         return [(group, True) for group in pack(files, alone, target)]
     levels = {f.level for f in files}

@@ -48,9 +48,12 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
 
 
 def tracked_rows(store: TableStore, split: Split) -> pa.Table:
-    """The rows of a one-file split that are not deleted, in the file's order, with `TRACKING_FIELDS` as last columns."""
-    (file,) = split.files
+    """The rows of a split of one file (or of files of the same rows) that are not deleted, in its order, with
+    `TRACKING_FIELDS` as last columns."""
+    file = split.files[0]
     rows = read_split(store, split)
+    if len(split.files) > 1:
+        return with_tracking(rows, file)
     kept = held(file)
     path = store.data_path(split.partition, split.bucket, file)
     ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})

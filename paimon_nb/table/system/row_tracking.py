@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow import arrow_schema
+from paimon_nb.table.replaced import single_files
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
 from paimon_nb.table.store import TableStore
@@ -27,9 +26,7 @@ def _read(store: TableStore) -> pa.Table:
         )
     plan = plan_scan(store)
     parts = [arrow_schema((*plan.schema.fields, *TRACKING_FIELDS), nullable=True).empty_table()]
-    parts += [
-        tracked_rows(plan.store, replace(split, files=(f,), raw=True)) for split in plan.splits for f in split.files
-    ]
+    parts += [tracked_rows(plan.store, split) for split in single_files(plan)]
     return pa.concat_tables(parts)
 
 

@@ -1,0 +1,163 @@
+"""Tables with data evolution: MERGE INTO writes new values of columns beside the rows, and every way of reading puts them together."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
+from paimon_nb.engine import columns
+from paimon_nb.engine.read import relation
+from paimon_nb.engine.route import Limits
+
+pytestmark = pytest.mark.spark
+MADE = """CREATE TABLE t (id INT, b INT, c INT, p STRING) PARTITIONED BY (p)
+              TBLPROPERTIES ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'file-index.bloom-filter.columns' = 'b');
+          INSERT INTO t VALUES (1, 1, 1, 'x'), (2, 2, 2, 'y'), (4, 4, 4, 'x');
+          INSERT INTO t VALUES (5, 5, 5, 'x');
+          CREATE TABLE s (id INT, b INT); INSERT INTO s VALUES (1, 11), (2, 22), (3, 33)"""
+FIRST = """MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.b = s.b
+           WHEN NOT MATCHED THEN INSERT (id, b, c, p) VALUES (id, b, 0, 'y')"""
+SECOND = (
+    "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id < 3 THEN UPDATE SET n = concat('n', s.id), c = c + 100"
+)
+AFTER_FIRST = [(1, 11, 1, "x"), (2, 22, 2, "y"), (3, 33, 0, "y"), (4, 4, 4, "x"), (5, 5, 5, "x")]
+AFTER_SECOND = [
+    (1, 11, 101, "x", "n1"), (2, 22, 102, "y", "n2"), (3, 33, 0, "y", None), (4, 4, 4, "x", None), (5, 5, 5, "x", None),
+]  # fmt: skip
+"""What real Spark 4.0 with Paimon 1.3.1 answers to the same statements."""
+
+
+def asked(wb, text):
+    return sorted((tuple(r) for r in wb.sql(text).collect()), key=str)
+
+
+def stored(wb):
+    return sorted((tuple(r.values()) for r in wb.table("t").to_arrow().to_pylist()), key=str)
+
+
+def data_files(wb):
+    return {p.name for p in Path(wb.table("t").path).rglob("data-*.parquet")}
+
+
+@pytest.fixture
+def made(swb):
+    swb.run(MADE)
+    return swb
+
+
+def test_new_values_of_columns(made):
+    before = data_files(made)
+    assert made.run(FIRST).snapshots == [("default.t", 3)]
+    assert (asked(made, "SELECT * FROM t"), stored(made)) == (AFTER_FIRST, AFTER_FIRST)
+    new = data_files(made) - before
+    assert (len(new), before <= data_files(made)) == (3, True)  # one column beside two files, and a file of new rows
+    made.run("ALTER TABLE t ADD COLUMN n STRING")
+    assert made.run(SECOND).snapshots == [("default.t", 4)]
+    assert (asked(made, "SELECT * FROM t"), stored(made)) == (AFTER_SECOND, AFTER_SECOND)
+    assert [s.commit_kind for s in made.table("t").store.snapshots.all()] == ["APPEND"] * 4
+    ids = asked(made, "SELECT id, _ROW_ID, _SEQUENCE_NUMBER FROM t")
+    assert ids == [(1, 0, 4), (2, 2, 4), (3, 4, 3), (4, 1, 4), (5, 3, 2)]
+    assert (
+        sorted(
+            (r["id"], r["_ROW_ID"], r["_SEQUENCE_NUMBER"]) for r in made.table("t").system("row_tracking").to_pylist()
+        )
+        == ids
+    )
+    # conditions: old values of a column are in nobody's statistics, indexes or counts
+    for where, found in (
+        ("b = 11", [1]), ("b = 1", []), ("b = 22 AND c = 102", [2]), ("n IS NULL", [3, 4, 5]), ("n = 'n1' OR b = 5", [1, 5]),
+        ("p = 'y' AND b > 30", [3]),
+    ):  # fmt: skip
+        assert [r[0] for r in asked(made, f"SELECT id FROM t WHERE {where}")] == found, where
+        assert sorted(made.table("t").to_arrow(columns=["id"], where=where).column("id").to_pylist()) == found, where
+    assert asked(made, "SELECT count(*) FROM t") == [(5,)]
+    # in Spark's tasks as in this process
+    frame = relation(made.spark, made.table("t"), limits=Limits(inline_bytes=0))
+    assert sorted((tuple(r) for r in frame.collect()), key=str) == AFTER_SECOND
+    # the past, and the difference to it
+    assert asked(made, "SELECT * FROM t VERSION AS OF 3") == AFTER_FIRST
+    assert asked(made, "SELECT id, b FROM t VERSION AS OF 2 WHERE b < 3") == [(1, 1), (2, 2)]
+    # overwriting rewrites the rows
+    made.run("INSERT OVERWRITE t SELECT * FROM t")
+    assert (stored(made), len(made.table("t").system("files"))) == (AFTER_SECOND, 2)
+
+
+def test_as_a_procedure(made):
+    made.run("""CALL sys.data_evolution_merge_into(target_table => 't', target_alias => 'x', source_table => 's',
+                merge_condition => 'x.id = s.id', matched_update_set => 'b = s.b + 1')""")
+    made.run("CREATE TEMPORARY VIEW v AS SELECT * FROM VALUES (1, 40) AS v(row, c)")
+    made.run("CALL sys.data_evolution_merge_into('t', '', '', 'v', 't._ROW_ID = v.row', 'c = v.c', 2)")
+    assert stored(made) == [(1, 12, 1, "x"), (2, 23, 2, "y"), (4, 4, 40, "x"), (5, 5, 5, "x")]
+    with pytest.raises(UnsupportedOperation, match="data-evolution"):
+        made.run("CALL sys.data_evolution_merge_into('s', 'x', '', 'v', 'x.id = v.row', 'b = 1')")
+
+
+def test_what_is_refused(made):
+    made.run("INSERT INTO s VALUES (1, 111)")
+    rows, files = stored(made), data_files(made)
+    on = "MERGE INTO t USING s ON t.id = s.id WHEN "
+    for text, error in (
+        (f"{on}MATCHED THEN DELETE", UnsupportedOperation),
+        (f"{on}MATCHED THEN UPDATE SET p = 'z'", UnsupportedOperation),
+        (f"{on}MATCHED THEN UPDATE SET b = s.b", WriteError),
+        ("UPDATE t SET b = 1", UnsupportedOperation),
+        ("DELETE FROM t WHERE id = 1", UnsupportedOperation),
+    ):
+        with pytest.raises(error) as caught:
+            made.run(text)
+        assert caught.value.hint
+    assert (stored(made), data_files(made)) == (rows, files)
+    made.run("DELETE FROM t WHERE p = 'y'")
+    assert [r[0] for r in stored(made)] == [1, 4, 5]
+
+
+def test_somebody_changes_the_same_rows(made, monkeypatch):
+    """Between the reading of the rows and the commit: refused, and nothing of it is left."""
+    real, files = columns.write_messages, []
+
+    def meanwhile(*args, **kwargs):
+        monkeypatch.setattr(columns, "write_messages", real)
+        made.run("MERGE INTO t USING s ON t.id = s.id AND s.id = 1 WHEN MATCHED THEN UPDATE SET c = 77")
+        files.append(data_files(made))
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(columns, "write_messages", meanwhile)
+    with pytest.raises(CommitConflict):
+        made.run(FIRST)
+    [committed] = files
+    assert stored(made)[0] == (1, 1, 77, "x")
+    assert len(stored(made)) == 4
+    assert data_files(made) <= committed
+    made.run("DELETE FROM t WHERE p = 'x'; INSERT INTO t VALUES (1, 0, 0, 'y')")
+    made.run(FIRST)
+    assert stored(made) == [(1, 11, 0, "y"), (2, 22, 2, "y"), (3, 33, 0, "y")]
+
+
+def test_files_that_do_not_fit_are_no_answer(made):
+    """Two files of the same first row and other lengths."""
+    from dataclasses import replace
+
+    from paimon_nb.table.scan.evolution import same_rows
+
+    (file, *_) = [f for s in made.table("t").scan().plan.splits for f in s.files]
+    with pytest.raises(CorruptFile):
+        same_rows([file, replace(file, file_name="other", row_count=file.row_count + 1)])
+
+
+@pytest.mark.java
+def test_java_reads_new_values_of_columns(made, shared):
+    made.run(FIRST)
+    made.run("ALTER TABLE t ADD COLUMN n STRING")
+    made.run(SECOND)
+    names = ("id", "b", "c", "p", "n")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in AFTER_SECOND]
+    warehouse = Path(made.table("t").path).parents[1]
+    (warehouse / "default.db/t.jsonl").write_text("".join(line + "\n" for line in lines))
+    done = subprocess.run(
+        [sys.executable, str(shared / "oracle/read_check.py"), str(warehouse), "--only", "^t$"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "SUMMARY {'equal': 1}", done.stdout + done.stderr[-2000:]
