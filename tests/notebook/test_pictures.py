@@ -15,7 +15,7 @@ from shell_kit import KEYED, rows
 from paimon_nb.format.row import serialize
 from paimon_nb.notebook import lsm_model
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
-from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, timeline_svg
+from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.commit.live import live_entries
@@ -166,6 +166,13 @@ def test_flags_never_cover_each_other(count: int) -> None:
     for (row, _, end), (other, start, _) in itertools.pairwise(spans):
         assert row != other or start >= end + 8
     assert all(start >= -0.1 and end <= WIDTH + 0.1 for _, start, end in spans)
+
+
+def test_what_a_picture_cuts_stands_whole_in_its_tip() -> None:
+    long = "<" * 130
+    svg = text_svg(f"{long}\nshort", "two lines")
+    assert f">{'&lt;' * 119}…<title>{'&lt;' * 130}</title></text>" in svg
+    assert (svg.count("<title>"), ">short</text>" in svg) == (1, True)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))

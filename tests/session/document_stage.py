@@ -96,7 +96,7 @@ class Stage:
             result.job.stop()
             return []
         if result.live is not None:
-            told = result.live.collect(timeout_s=180, idle_s=1).to_pylist()
+            told = result.live.collect(timeout_s=180, idle_s=0.2).to_pylist()
             listed = [tuple(r.values())[1:] for r in told if r["op"] in ("+I", "+U")]
         elif result.frame is not None:
             listed = [tuple(r) for r in result.frame.collect()]
