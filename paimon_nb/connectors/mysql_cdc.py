@@ -7,6 +7,7 @@ takes it once.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,10 @@ from paimon_nb.engine.types import spark_schema, task_batches
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+AWAY_S = 300.0
+"""How long a task waits for a server that went away."""
 _EACH = 10_000
+_PAUSE_S = 0.5
 _SNAPSHOT = "rows"
 """The offset before the rows."""
 Told = tuple[str, str, str, int, Mapping[str, Any]]
@@ -89,10 +93,12 @@ class MySqlReader(DataSourceStreamReader):
 
 @crossing_tasks
 def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
-    with MySqlClient(conf) as client:
+    with _answering(conf) as client:
         tables = client.tables()
         types = {c.name: c.type for t in tables for c in t.columns}
-        changes = _rows(client, tables) if start == _SNAPSHOT else _changes(client, conf, start, end)
+        changes = (
+            _rows(client, tables) if start == _SNAPSHOT else _changes(conf, start, end, is_mariadb=client.is_mariadb)
+        )
         waiting: list[Told] = []
         number = 0
         for change in changes:
@@ -112,15 +118,35 @@ def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
                 yield INSERT, table.schema, table.name, 0, dict(zip(names, row, strict=True))
 
 
-def _changes(client: MySqlClient, conf: MySqlConf, start: str, end: str) -> Iterator[Told]:
-    if is_behind(start, end):
-        return
-    with Binlog(conf, start, is_mariadb=client.is_mariadb) as binlog:
-        for transaction in filter(None, binlog.transactions()):
-            for c in transaction.changes:
-                yield c.kind, c.schema, c.table, transaction.time_ms, c.values
-            if is_behind(transaction.position, end):
-                return
+def _answering(conf: MySqlConf) -> MySqlClient:
+    """A connection, as soon as the server has one: it may be away for a while."""
+    deadline = time.monotonic() + AWAY_S
+    while True:
+        try:
+            return MySqlClient(conf)
+        except SourceUnavailable:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
+
+
+def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[Told]:
+    """Changes of the transactions behind `start`, up to `end`; a connection that is lost goes on behind the last of them."""
+    at, deadline = start, None
+    while not is_behind(at, end):
+        try:
+            with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
+                for transaction in filter(None, binlog.transactions()):
+                    for c in transaction.changes:
+                        yield c.kind, c.schema, c.table, transaction.time_ms, c.values
+                    at, deadline = transaction.position, None
+                    if is_behind(at, end):
+                        return
+        except SourceUnavailable:
+            deadline = deadline or time.monotonic() + AWAY_S
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def _batches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
@@ -10,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, UnknownOption, UnsupportedOper
 
 
 @pytest.mark.spark
-def test_a_table_of_a_database_streams_into_ours(swb, mariadb):
+def test_a_table_of_a_database_streams_into_ours_and_waits_for_its_server(swb, mariadb):
     shop = f"shop_{uuid.uuid4().hex[:6]}"
     mariadb.run(
         f"CREATE DATABASE {shop}", f"CREATE TABLE {shop}.users (user_id BIGINT PRIMARY KEY, name VARCHAR(9), email TEXT)",
@@ -32,6 +33,12 @@ def test_a_table_of_a_database_streams_into_ours(swb, mariadb):
         f"INSERT INTO {shop}.users VALUES (3, 'c', 'c@x'), (11, 'no', 'no')", f"UPDATE {shop}.users SET name = 'cy' WHERE user_id = 3",
     )  # fmt: skip
     assert job.wait_for(lambda: rows() == [(1, "ANNA", "a@x", "users"), (3, "CY", "c@x", "users")])
+    mariadb.stop()
+    time.sleep(1)
+    assert job.isActive, job.error
+    mariadb.start()
+    mariadb.run(f"INSERT INTO {shop}.users VALUES (4, 'd', NULL)", f"DELETE FROM {shop}.users WHERE user_id = 1")
+    assert job.wait_for(lambda: rows() == [(3, "CY", "c@x", "users"), (4, "D", None, "users")])
     job.stop()
 
 
