@@ -102,6 +102,6 @@ def claim_checkpoint(location: str, table: Table) -> None:
     if owner.get("identity") != mine["identity"]:
         raise BadOptionValue(
             f"the checkpoint at {location} belongs to a stream into {owner.get('table')}",
-            hint="give each stream a checkpointLocation of its own; a table that was made anew needs a new one",
+            hint="give each stream a checkpointLocation (in SQL a 'pipeline.name') of its own; a table that was made anew needs a new one",
             option="checkpointLocation",
         )

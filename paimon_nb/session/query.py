@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,13 @@ def run_query(
     from paimon_nb.sql import render
     from paimon_nb.sql.current import current_names, greatest_partitions_asked
 
-    with replaced_names(session, query.tables, text, instead, hidden) as names, spark_errors(text, query.span):
+    kept = session.lookups
+    now = query.tables if kept is None else tuple(t for t in query.tables if not t.lookup)
+    with ExitStack() as views:
+        names = views.enter_context(replaced_names(session, now, text, instead, hidden))
+        views.enter_context(spark_errors(text, query.span))
+        if kept is not None and len(now) < len(query.tables):
+            names |= views.enter_context(kept.names(session, query, text, names, params))
         wanted = {k: params[k] for k in query.parameters}
         current = current_names(text, query.span, session.current_catalog, session.current_database)
         for place, name in greatest_partitions_asked(text, query.span):
@@ -93,20 +99,30 @@ def replaced_names(
             frame = resolve(session, ref, text, instead, hidden)
             if frame is None:
                 continue
-            view = f"__paimon_{next(_counter)}"
+            view = new_view()
             frame.createOrReplaceTempView(view)
             views.append(view)
-            names[ref.span] = quote(view) if ref.alias else f"{quote(view)} AS {quote(_short(ref))}"
+            names[ref.span] = named(view, ref)
         yield names
     finally:
         for view in views:
             session.spark.catalog.dropTempView(view)
 
 
+def new_view() -> str:
+    """A name for a temporary view that nobody has."""
+    return f"__paimon_{next(_counter)}"
+
+
+def named(view: str, ref: TableRef) -> str:
+    """What stands in a text for a reference whose rows a view has."""
+    return quote(view) if ref.alias else f"{quote(view)} AS {quote(_short(ref))}"
+
+
 @contextmanager
 def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[list[str]]:
     """A quoted view name for each DataFrame, valid inside the block."""
-    views = [f"__paimon_{next(_counter)}" for _ in frames]
+    views = [new_view() for _ in frames]
     try:
         for view, frame in zip(views, frames, strict=True):
             frame.createOrReplaceTempView(view)

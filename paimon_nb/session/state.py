@@ -21,6 +21,8 @@ from paimon_nb.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from paimon_nb.session.stream_lookup import Lookups
+
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")
 """Settings that cannot keep Spark from starting."""
@@ -51,6 +53,8 @@ class Session:
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
         self.jobs = Jobs()
         """Streams that this session started."""
+        self.lookups: Lookups | None = None
+        """What a stream keeps of the tables that its queries look up; only in the session of a stream."""
         self._given_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)
         self._spark_before: dict[str, str | None] = {}

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import EngineError, PaimonError, UnknownName
+from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownName
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -64,19 +64,24 @@ class StreamJob:
         """RUNNING, FINISHED, FAILED or CANCELED, as Flink says it."""
         if self.running.isActive:
             return "RUNNING"
-        if self.running.exception() is not None:
+        if self._failure() is not None:
             return "FAILED"
         return "CANCELED" if self._stopped else "FINISHED"
 
     @property
     def error(self) -> PaimonError | None:
         """Why it failed."""
+        return self._failure()
+
+    def _failure(self) -> PaimonError | None:
         from paimon_nb.engine.errors import translate
 
         found = self.running.exception()
         if found is None:
             return None
-        return translate(found) or EngineError(f"the stream failed: {found}", hint="see the error's cause")
+        error = translate(found) or EngineError(f"the stream failed: {found}", hint="see the error's cause")
+        # It was stopped in the middle of its waiting: it said so, and that is no failure.
+        return None if self._stopped and isinstance(error, Cancelled) else error
 
     def standings(self) -> tuple[Standing, ...]:
         """How far behind each table it reads it is; () where that is not known."""
@@ -93,8 +98,12 @@ class StreamJob:
 
     def stop(self) -> None:
         """End it; what was committed stays."""
+        from paimon_nb.session.stream_lookup import release, stopping
+
         self._stopped = self._stopped or self.running.isActive
+        stopping(self.running)
         self.running.stop()
+        release(self.running)
 
     def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802
         """Wait for its end. Returns whether it ended. Raises its error, if it failed."""

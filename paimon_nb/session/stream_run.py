@@ -15,6 +15,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.engine.errors import packed_errors
+from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.plan import Query
@@ -23,6 +24,7 @@ from paimon_nb.session.query import run_query
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream import KINDS
 from paimon_nb.session.stream_jobs import RefreshLoop, Running
+from paimon_nb.session.stream_lookup import Lookups, belongs
 from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
 from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
 from paimon_nb.session.stream_table import table_loop
@@ -43,15 +45,22 @@ _PATIENCE_S = 120.0
 
 
 def start_stream(
-    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output, name: str
+    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output, folder: str
 ) -> Running:
-    """Begin. Raises UnsupportedOperation: what Spark or the shape cannot do."""
+    """Begin; `folder`: of the checkpoint, under the session's directory for them.
+
+    Raises: UnsupportedOperation: what Spark or the shape cannot do. BadOptionValue: the checkpoint is another table's.
+    """
     if isinstance(output, IntoBuffer) and (loop := table_loop(plan, query, text, output)) is not None:
         return loop
+    lookups = Lookups(query, text) if plan.shape is Shape.ROWS else None
     frozen = fork(session)
+    frozen.lookups = lookups
     if plan.shape is Shape.REFRESH:
         return _refreshing(frozen, plan, query, text, params, output)
-    checkpoint = _checkpoint(session, name)
+    checkpoint = _checkpoint(session, folder)
+    if isinstance(output, IntoTable):
+        claim_checkpoint(checkpoint, output.table)
     frame = (
         _rows(frozen, plan, checkpoint) if plan.shape is Shape.ROWS else whole_frame(frozen, plan, query, text, params)
     )
@@ -65,6 +74,8 @@ def start_stream(
     running = _begun(writer.option("checkpointLocation", checkpoint))
     if late is not None:
         late.follow(running)
+    if lookups is not None:
+        belongs(lookups, running)
     return running
 
 
@@ -171,6 +182,8 @@ def _per_batch(
     def store(batch: DataFrame, number: int) -> None:
         with packed_errors():
             here = fork(session, batch.sparkSession)
+            if here.lookups is not None:
+                here.lookups.begin()
             if only.adds_only:
                 output.accept(run_query(here, query, text, params, {only.ref.parts: batch}), number)
                 return
@@ -269,12 +282,12 @@ def last_offset(checkpoint: str) -> dict[str, Any] | None:
     return found
 
 
-def _checkpoint(session: Session, name: str) -> str:
-    """A folder of the job's own under the session's checkpoint directory, which a job of the same name goes on from; without
-    one a fresh folder, for a job that starts anew each time."""
+def _checkpoint(session: Session, folder: str) -> str:
+    """A folder under the session's checkpoint directory, which a job of the same name and target goes on from; without one a
+    fresh folder, for a job that starts anew each time."""
     for key in _CHECKPOINTS:
         if key in session.settings:
-            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}"
-    folder = tempfile.TemporaryDirectory(prefix="paimon_nb-stream-", ignore_cleanup_errors=True)
-    session.jobs.folders.append(folder)  # it goes with the session, at the latest when Python ends
-    return folder.name
+            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', folder)}"
+    fresh = tempfile.TemporaryDirectory(prefix="paimon_nb-stream-", ignore_cleanup_errors=True)
+    session.jobs.folders.append(fresh)  # it goes with the session, at the latest when Python ends
+    return fresh.name

@@ -154,9 +154,13 @@ def select(job: Job, statement: Query) -> Result:
     return Result("stream", live=LiveResult(job, statement))
 
 
-def insert_stream(job: Job, statement: Insert, output: Output, name: str) -> Result:
-    """A streaming INSERT as a job."""
+def insert_stream(job: Job, statement: Insert, output: Output, target: str) -> Result:
+    """A streaming INSERT as a job; 'pipeline.name' names it, else its target."""
     session, query = job.session, statement.query
+    into = f"insert-into_{target}"
+    name = str(session.settings.get("pipeline.name", into))
+    # The INSERTs of a statement set have one name, and each its own checkpoint.
+    folder = into if name == into else f"{name}-{into}"
     assert query is not None
     plan = plan_stream(session, query, job.text)
     if plan.grouped and isinstance(output, IntoTable) and not output.table.primary_keys and plan.shape is Shape.STATE:
@@ -164,16 +168,11 @@ def insert_stream(job: Job, statement: Insert, output: Output, name: str) -> Res
             f"{output.table.name} has no primary key, so it cannot take results that change",
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
-    running = start_stream(session, plan, query, job.text, job.params, output, name)
+    running = start_stream(session, plan, query, job.text, job.params, output, folder)
     made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: standings(r, plan)))
     result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it"])
     result.job = made
     return result
-
-
-def job_name(job: Job, target: str) -> str:
-    """The name that SET 'pipeline.name' gives, else one that tells the target."""
-    return str(job.session.settings.get("pipeline.name", f"insert-into_{target}"))
 
 
 def show_jobs(job: Job, _statement: object) -> Result:
@@ -213,7 +212,7 @@ def insert_into_table(job: Job, statement: Insert, table: Table) -> Result:
     def aligned(frame: DataFrame, carry: str | None) -> DataFrame:
         return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, carry=carry)
 
-    return insert_stream(job, statement, IntoTable(table, aligned), job_name(job, str(table.name)))
+    return insert_stream(job, statement, IntoTable(table, aligned), str(table.name))
 
 
 def insert_into_connector(job: Job, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
@@ -225,7 +224,7 @@ def insert_into_connector(job: Job, statement: Insert, target: CreateTable, *, s
     name, sink = target.name[-1], sink_of(target)
     if streams:
         output = IntoSink(sink, lambda frame: _lined_up(frame, target))
-        return insert_stream(job, statement, output, job_name(job, name))
+        return insert_stream(job, statement, output, name)
     frame = run_query(job.session, statement.query, job.text, job.params)
     count = sink.store(_lined_up(frame, target))
     return summary(f"{count} row{'s' * (count != 1)} inserted into {name}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import BadOptionValue, SqlSyntaxError, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ReadError, SqlSyntaxError, UnknownName, UnsupportedOperation
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
 
@@ -147,6 +149,35 @@ def test_a_job_of_a_name_goes_on_where_it_stopped(swb, tmp_path):
     swb.run("INSERT INTO t VALUES (2, 'b')")
     swb.run("INSERT INTO t VALUES (3, 'c')")
     run([(1, "a"), (2, "b"), (3, "c")])
+    swb.run("CREATE TABLE other (k INT, v STRING)")
+    job = swb.sql("INSERT INTO other SELECT * FROM t")  # of the same name, into another table: from the beginning
+    assert job.wait_for(lambda: rows(swb, "other") == [(1, "a"), (2, "b"), (3, "c")])
+    job.stop()
+    swb.run("DROP TABLE other; CREATE TABLE other (k INT, v STRING)")
+    with pytest.raises(
+        BadOptionValue, match=r"belongs to a stream into .*other"
+    ):  # it would begin behind the rows so far
+        swb.run("INSERT INTO other SELECT * FROM t")
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_two_jobs_on_one_consumer_are_noticed(swb):
+    """Each would take snapshots from the other: the one that comes second to a move ends with a message."""
+    swb.run("CREATE TABLE t (k INT); CREATE TABLE a (k INT); CREATE TABLE b (k INT)")
+    swb.run(f"INSERT INTO t VALUES (0); {STREAMING}")
+    jobs = [swb.sql(f"INSERT INTO {n} SELECT * FROM t /*+ OPTIONS('consumer-id' = 'me', 'scan.snapshot-id' = '1') */") for n in "ab"]  # fmt: skip
+
+    def noticed() -> bool:
+        swb.table("t").append(pa.table({"k": pa.array([1], pa.int32())}))
+        return any(j.status == "FAILED" for j in jobs)
+
+    deadline = time.monotonic() + 180
+    while not noticed() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    errors = [j.error for j in jobs if j.error is not None]
+    assert [type(e) for e in errors] == [ReadError], errors
+    assert "consumer 'me' was moved to snapshot" in str(errors[0])
 
 
 @pytest.mark.spark

@@ -94,8 +94,12 @@ class Pruner:
         seen = {(e.partition, e.bucket) for e in entries}
         keys = self._bucket_keys()
         if keys is not None:
-            wanted = _WantedBuckets(self.store, keys)
-            entries = self._keep(entries, [wanted(e) for e in entries], "bucket does not match the key")
+            wanted = WantedBuckets(self.store, keys)
+            entries = self._keep(
+                entries,
+                [wanted.hold(e.bucket, e.total_buckets, e.file) for e in entries],
+                "bucket does not match the key",
+            )
         kept = {(e.partition, e.bucket) for e in entries} if keys is not None else seen
         self._stages.append(Stage("buckets", len(seen), len(kept)))
         return entries
@@ -211,24 +215,24 @@ class Pruner:
         return file_schema(self.store, schema_id)
 
 
-class _WantedBuckets:
-    """Whether an entry's bucket can hold one of the wanted bucket keys, whatever its number of buckets."""
+class WantedBuckets:
+    """Whether a file's bucket can hold one of the wanted bucket keys, whatever its number of buckets."""
 
     def __init__(self, store: TableStore, keys: pa.Table) -> None:
+        """`keys`: the columns of the bucket key, in its order."""
         self.store, self.keys = store, keys
         self.types = [store.schema.field(n).type for n in store.schema.bucket_keys]
         self.function = store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
         self._by_total: dict[int, frozenset[int]] = {}
         self._same_types: dict[int, bool] = {}
 
-    def __call__(self, entry: ManifestEntry) -> bool:
-        total = entry.total_buckets
-        if total <= 0 or not self._hashes_alike(entry.file):
+    def hold(self, bucket: int, total: int, file: DataFile) -> bool:
+        if total <= 0 or not self._hashes_alike(file):
             return True
         if total not in self._by_total:
             found = bucket_of(self.types, self.keys.columns, total, self.function)
             self._by_total[total] = frozenset(np.asarray(found).tolist())
-        return entry.bucket in self._by_total[total]
+        return bucket in self._by_total[total]
 
     def _hashes_alike(self, file: DataFile) -> bool:
         """A bucket column that had another type when the file was written hashed otherwise."""

@@ -1,0 +1,148 @@
+"""Lookup joins of streams: what stays in memory, which buckets are read, and rows that are waited for."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, UnknownOption, UnsupportedOperation
+from paimon_nb.session.stream_lookup_text import LookupJoin, find_join
+
+STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
+ORDERS = "(SELECT *, PROCTIME() AS pt FROM orders) AS o"
+RETRY = "'retry-predicate' = 'lookup_miss', 'retry-strategy' = 'fixed_delay', 'fixed-delay' = '100 ms', 'max-attempts' = '{}'"
+
+
+def rows(wb, table: str) -> list[tuple]:
+    return sorted(tuple(r.values()) for r in wb.table(table).to_arrow().to_pylist())
+
+
+def shop(wb, buckets: int) -> None:
+    wb.run(f"CREATE TABLE customers (c INT PRIMARY KEY NOT ENFORCED, name STRING) WITH ('bucket' = '{buckets}', 'write-only' = 'true')")  # fmt: skip
+    wb.run("CREATE TABLE orders (id INT, customer BIGINT)")
+
+
+def looked_up(wb, hint: str = "", on: str = "o.customer = c.c", kind: str = "", hints: str = "") -> str:
+    """A new table's name, into which a job looks up."""
+    name = f"wide_{len(wb.session.jobs.all)}"
+    wb.run(f"CREATE TABLE {name} (id INT, name STRING)")
+    wb.sql(f"INSERT INTO {name} SELECT {hints} o.id, c.name FROM {ORDERS} {kind} JOIN customers{hint} FOR SYSTEM_TIME AS OF o.pt AS c ON {on}")  # fmt: skip
+    return name
+
+
+@pytest.mark.spark
+def test_a_dimension_stays_in_memory_bucket_by_bucket_within_its_bound(swb):
+    """Its files are taken away: what was kept, or is not asked for, is not missed."""
+    shop(swb, 4)
+    swb.run("INSERT INTO customers VALUES " + ", ".join(f"({i}, 'name {i}')" for i in range(40)))
+    swb.run(STREAMING)
+    files = {p: p.stat().st_size for p in Path(swb.table("customers").store.root).glob("bucket-*/*")}
+    bucket = {c: swb.table("customers").scan(f"c = {c}").plan.splits[0].bucket for c in range(40)}
+    elsewhere = next(c for c, b in bucket.items() if b != bucket[1])
+    bound = " /*+ OPTIONS('lookup.cache-max-memory-size' = '{} b') */"
+    whole, some = looked_up(swb), looked_up(swb, bound.format(sum(files.values()) - 1))
+    none, other = looked_up(swb, bound.format(1)), looked_up(swb, bound.format(1), on="CONCAT('name ', o.customer) = c.name")  # fmt: skip
+    jobs = dict(zip((whole, some, none, other), swb.session.jobs.all.values(), strict=True))
+
+    def ordered(number: int, *names: str) -> None:
+        swb.run(f"INSERT INTO orders VALUES ({number}, 1)")
+        for name in names:
+            assert jobs[name].wait_for(lambda: rows(swb, name) == [(i, "name 1") for i in range(1, number + 1)]), name  # noqa: B023
+
+    ordered(1, *jobs)
+    jobs[other].stop()
+    for file in files:
+        if file.parent.name != f"bucket-{bucket[1]}":
+            file.unlink()
+    ordered(2, whole, some, none)
+    for file in files:
+        file.unlink(missing_ok=True)
+    ordered(3, whole, some)
+    with pytest.raises(PaimonError):
+        jobs[none].wait_for(lambda: len(rows(swb, none)) == 3)
+    swb.run(f"INSERT INTO customers VALUES ({elsewhere}, 'new')")  # a snapshot that leaves this bucket as it was
+    ordered(4, some)
+
+
+@pytest.mark.spark
+def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
+    """As often as the hint says; a job that is stopped meanwhile has told nothing and goes on from its checkpoint."""
+    shop(swb, 2)
+    swb.run(
+        "INSERT INTO customers VALUES (1, 'Ann'); INSERT INTO orders VALUES (1, 1), (2, 2), (3, CAST(NULL AS BIGINT))"
+    )
+    swb.run(f"{STREAMING}; SET 'execution.checkpointing.dir' = '{tmp_path}/c'")
+    hint = f"/*+ LOOKUP('table' = 'c', {RETRY}) */"
+    short, long = (
+        looked_up(swb, kind="LEFT", hints=hint.format(3)),
+        looked_up(swb, kind="LEFT", hints=hint.format(100_000)),
+    )
+    few, many = swb.session.jobs.all.values()
+    assert few.wait_for(lambda: rows(swb, short) == [(1, "Ann"), (2, None), (3, None)])
+    began = time.monotonic()
+    many.stop()
+    assert (many.status, many.error, rows(swb, long)) == ("CANCELED", None, [])
+    assert time.monotonic() - began < 60
+    text = f"INSERT INTO {long} SELECT {hint.format(100_000)} o.id, c.name FROM {ORDERS} LEFT JOIN customers FOR SYSTEM_TIME AS OF o.pt AS c ON o.customer = c.c"  # fmt: skip
+    many = swb.sql(text)
+    time.sleep(1)
+    assert rows(swb, long) == []
+    swb.run("INSERT INTO customers VALUES (2, 'Bob')")
+    assert many.wait_for(lambda: rows(swb, long) == [(1, "Ann"), (2, "Bob"), (3, None)])
+
+
+@pytest.mark.parametrize(
+    ("hint", "error", "words"),
+    [
+        ("'table' = 'x', " + RETRY, BadOptionValue, "'x', which the query does not look up"),
+        (RETRY, BadOptionValue, "needs 'table'"),
+        ("'table' = 'c', 'colour' = 'red'", UnknownOption, "colour"),
+        ("'table' = 'c', 'retry-predicate' = 'lookup_miss'", BadOptionValue, "no 'retry-strategy'"),
+        ("'table' = 'c', " + RETRY.replace("lookup_miss", "always"), BadOptionValue, "always"),
+        ("'table' = 'c', " + RETRY.replace("{}", "0"), BadOptionValue, "max-attempts"),
+        ("'table' = 'c', " + RETRY.replace("100 ms", "soon"), BadOptionValue, "soon"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_hint_is_said_before_anything_runs(wb, hint, error, words):
+    shop(wb, 1)
+    wb.run(STREAMING)
+    with pytest.raises(error, match=words):
+        looked_up(wb, hints=f"/*+ LOOKUP({hint.format(3)}) */")
+    assert wb.session.jobs.all == {}
+    assert not wb.session.spark_started
+
+
+def test_keys_that_are_not_clear_cannot_be_waited_for(wb):
+    shop(wb, 1)
+    wb.run(STREAMING)
+    with pytest.raises(UnsupportedOperation, match="keys are not clear"):
+        looked_up(wb, hints=f"/*+ LOOKUP('table' = 'c', {RETRY.format(3)}) */", on="o.customer > c.c")
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (
+            "SELECT * FROM `o` AS o JOIN `d` AS c ON o.x = c.k WHERE o.y > 1",
+            LookupJoin("FROM `o` AS o ", "c", (("k", "`o`.`x`"),), ()),
+        ),
+        (
+            "INSERT INTO t SELECT a FROM (SELECT left(z, 1) AS x, y FROM `o`) AS o LEFT OUTER JOIN `d` c ON (c.k = o.x AND o.y = c.`J j`) AND c.l = 'EU' AND c.m > 1",
+            LookupJoin("FROM (SELECT left(z, 1) AS x, y FROM `o`) AS o ", "c", (("k", "`o`.`x`"), ("J j", "`o`.`y`")), (("l", "'EU'"),)),
+        ),
+        (
+            "SELECT * FROM o JOIN `e` AS e ON o.x = e.k LEFT JOIN `d` AS c ON e.y = c.k LEFT JOIN f ON f.x = c.k",
+            LookupJoin("FROM o JOIN `e` AS e ON o.x = e.k ", "c", (("k", "`e`.`y`"),), ()),
+        ),
+        ("SELECT * FROM o JOIN `d` AS c ON o.x + 1 = c.k OR o.x = c.k", LookupJoin("FROM o ", "c", (), ())),
+        ("SELECT * FROM o, `d` AS c WHERE o.x = c.k", None),
+        ("SELECT * FROM o RIGHT JOIN `d` AS c ON o.x = c.k", None),
+        ("SELECT * FROM o JOIN `d` AS c USING (k)", None),
+        ("WITH o AS (SELECT 1 AS x) SELECT * FROM o JOIN `d` AS c ON o.x = c.k", None),
+        ("SELECT * FROM p, o JOIN `d` AS c ON o.x = c.k", None),
+    ],
+)  # fmt: skip
+def test_a_join_is_found_in_the_text(said, found):
+    assert find_join(said, "d") == found
