@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -230,4 +230,13 @@ def stopping(running: Running) -> None:
 def release(running: Running) -> None:
     """A stream has ended."""
     if (lookups := _OF_STREAM.pop(running, None)) is not None:
-        lookups.close()
+        with suppress(Exception):  # a JVM that is gone has given its memory back
+            lookups.close()
+
+
+def release_ended() -> None:
+    """Streams that came to their end by themselves, by an error mostly."""
+    for running in list(_OF_STREAM):
+        with suppress(Exception):
+            if not running.isActive:
+                release(running)

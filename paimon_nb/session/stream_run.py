@@ -24,7 +24,7 @@ from paimon_nb.session.query import run_query
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream import KINDS
 from paimon_nb.session.stream_jobs import RefreshLoop, Running
-from paimon_nb.session.stream_lookup import Lookups, belongs
+from paimon_nb.session.stream_lookup import Lookups, belongs, release_ended
 from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
 from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
 from paimon_nb.session.stream_table import table_loop
@@ -75,6 +75,7 @@ def start_stream(
     if late is not None:
         late.follow(running)
     if lookups is not None:
+        release_ended()
         belongs(lookups, running)
     return running
 

@@ -33,6 +33,7 @@ def looked_up(wb, hint: str = "", on: str = "o.customer = c.c", kind: str = "", 
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_a_dimension_stays_in_memory_bucket_by_bucket_within_its_bound(swb):
     """Its files are taken away: what was kept, or is not asked for, is not missed."""
     shop(swb, 4)
