@@ -18,22 +18,20 @@ from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.connectors.api import TOLD, Declared
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
-from paimon_nb.connectors.cdc.mysql_types import MySqlType, to_column
+from paimon_nb.connectors.cdc.mysql_types import to_column
+from paimon_nb.connectors.cdc_rows import Told, batches
 from paimon_nb.engine.data_source import stream_from
 from paimon_nb.engine.errors import crossing_tasks, packed_errors
-from paimon_nb.engine.types import spark_schema, task_batches
+from paimon_nb.engine.types import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 AWAY_S = 300.0
 """How long a task waits for a server that went away."""
-_EACH = 10_000
 _PAUSE_S = 0.5
 _SNAPSHOT = "rows"
 """The offset before the rows."""
-Told = tuple[str, str, str, int, Mapping[str, Any]]
-"""Kind, database, table, milliseconds, values."""
 
 
 def mysql_stream(spark: SparkSession, declared: Declared, conf: MySqlConf, begin: Any) -> DataFrame:
@@ -99,14 +97,7 @@ def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator
         changes = (
             _rows(client, tables) if start == _SNAPSHOT else _changes(conf, start, end, is_mariadb=client.is_mariadb)
         )
-        waiting: list[Told] = []
-        number = 0
-        for change in changes:
-            waiting.append(change)
-            if len(waiting) == _EACH:
-                yield from _batches(declared, types, waiting, number)
-                number, waiting = number + _EACH, []
-        yield from _batches(declared, types, waiting, number)
+        yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
 def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
@@ -115,7 +106,11 @@ def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
         names = [c.name for c in table.columns]
         for rows in client.rows(table):
             for row in rows:
-                yield INSERT, table.schema, table.name, 0, dict(zip(names, row, strict=True))
+                yield INSERT, _told(table.schema, table.name), 0, dict(zip(names, row, strict=True))
+
+
+def _told(schema: str, table: str) -> dict[str, str]:
+    return {"database_name": schema, "table_name": table}
 
 
 def _answering(conf: MySqlConf) -> MySqlClient:
@@ -138,7 +133,7 @@ def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iter
             with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
                 for transaction in filter(None, binlog.transactions()):
                     for c in transaction.changes:
-                        yield c.kind, c.schema, c.table, transaction.time_ms, c.values
+                        yield c.kind, _told(c.schema, c.table), transaction.time_ms, c.values
                     at, deadline = transaction.position, None
                     if is_behind(at, end):
                         return
@@ -147,28 +142,3 @@ def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iter
             if time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_S)
-
-
-def _batches(
-    declared: Declared, types: Mapping[str, MySqlType], changes: Sequence[Told], first: int
-) -> Iterator[pa.RecordBatch]:
-    if not changes:
-        return
-    told = {"op_ts": 3, "database_name": 1, "table_name": 2}
-    columns = []
-    for field in declared.fields:
-        key = declared.metadata.get(field.name)
-        if key is None:
-            values = [c[4].get(field.name) for c in changes]
-            columns.append(to_column(values, field.type, types.get(field.name)))
-        elif key == "op_ts":
-            plain = pa.array([c[3] for c in changes], pa.timestamp("ms", tz="UTC"))
-            columns.append(plain.cast(to_column([], field.type, None).type))
-        else:
-            columns.append(pa.array([c[told[key]] for c in changes], pa.string()))
-    columns += [
-        pa.array([c[0] for c in changes], pa.string()),
-        pa.array(range(first, first + len(changes)), pa.int64()),
-    ]
-    fields = (*declared.fields, *TOLD)
-    yield from task_batches(pa.table(columns, names=[f.name for f in fields]), fields)

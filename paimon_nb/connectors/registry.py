@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.api import Declared, Sink, Source
 from paimon_nb.connectors.blackhole import Blackhole
@@ -13,6 +12,7 @@ from paimon_nb.connectors.files import Files, FilesSink
 from paimon_nb.connectors.jdbc import Jdbc
 from paimon_nb.connectors.kafka import Kafka, open_kafka_sink
 from paimon_nb.connectors.mysql_source import MySqlCdc
+from paimon_nb.connectors.postgres_source import PostgresCdc
 from paimon_nb.connectors.print import Print
 
 SOURCES: Registry[Callable[[Declared], Source]] = Registry(
@@ -23,6 +23,7 @@ SOURCES: Registry[Callable[[Declared], Source]] = Registry(
         "kafka": Kafka,
         "upsert-kafka": Kafka,
         "mysql-cdc": MySqlCdc,
+        "postgres-cdc": PostgresCdc,
         "jdbc": Jdbc,
     },
 )
@@ -38,25 +39,11 @@ SINKS: Registry[Callable[[Declared], Sink]] = Registry(
 )
 
 
-NOT_YET = frozenset({"postgres-cdc"})
-"""Connectors of the documents that are not built."""
-
-
 def open_source(declared: Declared) -> Source:
-    """Raises UnknownName: no such source. UnsupportedOperation: not built yet. UnknownOption, BadOptionValue: its options."""
-    _check_built(declared)
+    """Raises UnknownName: no such source. UnknownOption, BadOptionValue: its options."""
     return SOURCES.find(declared.connector)(declared)
 
 
 def open_sink(declared: Declared) -> Sink:
-    """Raises UnknownName: no such sink. UnsupportedOperation: not built yet. UnknownOption, BadOptionValue: its options."""
-    _check_built(declared)
+    """Raises UnknownName: no such sink. UnknownOption, BadOptionValue: its options."""
     return SINKS.find(declared.connector)(declared)
-
-
-def _check_built(declared: Declared) -> None:
-    if declared.connector in NOT_YET:
-        raise UnsupportedOperation(
-            f"table {declared.name!r}: connector {declared.connector!r} is not built yet",
-            hint=f"built are {', '.join(sorted({*SOURCES, *SINKS}))}",
-        )

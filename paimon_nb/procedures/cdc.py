@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paimon_nb.connectors.cdc.job import SyncJob
     from paimon_nb.connectors.cdc.kafka_sync import KafkaSync
     from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
+    from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
 
 Conf = str | Mapping[str, str]
 """'k=v,k2=v2', or from the command line a dict."""
@@ -36,6 +37,22 @@ def _kafka_sync_table(context: Context, table: str, kafka_conf: Conf, **more: An
     return _sync_table(context, "kafka", KafkaSync, _name(context, table), parse_options(kafka_conf), **more)
 
 
+def _postgres_sync_table(context: Context, table: str, postgres_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
+
+    name = _name(context, table)
+    conf = parse_options(postgres_conf)
+    return _sync_table(
+        context, "postgres", PostgresSync, name, {**conf, "table-name": conf.get("table-name") or name.table}, **more
+    )
+
+
+def _postgres_sync_database(context: Context, postgres_conf: Conf, **more: Any) -> pa.Table:
+    from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
+
+    return _sync_database(context, "postgres", PostgresSync, parse_options(postgres_conf), **more)
+
+
 def _mysql_sync_database(context: Context, mysql_conf: Conf, **more: Any) -> pa.Table:
     from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
 
@@ -51,7 +68,7 @@ def _kafka_sync_database(context: Context, kafka_conf: Conf, **more: Any) -> pa.
 def _sync_table(
     context: Context,
     source: str,
-    kind: type[MySqlSync] | type[KafkaSync],
+    kind: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
     name: Name,
     conf: Mapping[str, str],
     *,
@@ -78,7 +95,7 @@ def _sync_table(
 def _sync_database(
     context: Context,
     source: str,
-    kind: type[MySqlSync] | type[KafkaSync],
+    kind: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
     conf: Mapping[str, str],
     *,
     database: str,
@@ -138,6 +155,10 @@ _KAFKA = Argument(
     "kafka_conf", required=True, many=True,
     doc="'properties.bootstrap.servers=..,topic=..,value.format=..': debezium-json, canal-json, maxwell-json or json; also scan.startup.mode ...",
 )  # fmt: skip
+_POSTGRES = Argument(
+    "postgres_conf", required=True, many=True,
+    doc="'hostname=..,port=..,username=..,password=..,database-name=..,schema-name=..,table-name=..,slot.name=..'; schema and table are regular expressions",
+)  # fmt: skip
 _TABLE = Argument("table", required=True, doc="[database.]table; made if it is absent")
 _KEYS = (
     Argument("primary_keys", doc="'a,b'; else the source's", also=("primaryKeys",)),
@@ -183,4 +204,16 @@ KAFKA_SYNC_DATABASE = Procedure(
     "Keep all tables that a change log in Kafka tells of in tables of their names, those without keys left out.",
     (_DATABASE, _KAFKA, *_NAMES, *_KEYS, *_MORE),
     _kafka_sync_database,
+)
+POSTGRES_SYNC_TABLE = Procedure(
+    "postgres_sync_table",
+    "Keep a PostgreSQL table, or several of one shape, in a table: its rows, then every change, new columns included.",
+    (_TABLE, _POSTGRES, *_KEYS, _COMPUTED, *_MORE),
+    _postgres_sync_table,
+)
+POSTGRES_SYNC_DATABASE = Procedure(
+    "postgres_sync_database",
+    "Keep all tables of a PostgreSQL schema that have a primary key in tables of their names.",
+    (_DATABASE, _POSTGRES, *_NAMES, *_KEYS, *_MORE),
+    _postgres_sync_database,
 )

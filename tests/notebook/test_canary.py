@@ -33,6 +33,7 @@ STATEMENTS = (
     f"CREATE CATALOG x WITH ('type' = 'paimon', 'metastore' = 'jdbc', 'uri' = 'jdbc:nothing://u:{CANARY}@h/d', 'jdbc.password' = '{CANARY}', 'warehouse' = 'x')",
     f"CALL sys.nothing(mysql_conf => 'hostname=db,username=u,password={CANARY}')",
     f"CALL sys.mysql_sync_table(`table` => 'default.t', mysql_conf => 'hostname=127.0.0.1,port=1,username=u,password={CANARY},database-name=d,table-name=t')",
+    f"CALL sys.postgres_sync_table(`table` => 'default.t', postgres_conf => 'hostname=127.0.0.1,port=1,username=u,password={CANARY},database-name=d,table-name=t,slot.name=s')",
 )  # fmt: skip
 COMMANDS = (
     "status", "options t", "schemas t", "describe t", "explore t", "explore t options", "explore t schema/0", "lsm t",

@@ -34,10 +34,17 @@ CALLED: set[str] = set()
 ELSEWHERE = {"clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into"}
 """`test_clone.py`, `test_copy.py` and `tests/session/test_data_evolution.py` call them."""
 OF_SERVERS = {
-    *("mysql_sync_table", "mysql_sync_database", "kafka_sync_table", "kafka_sync_database"),
+    *(
+        "mysql_sync_table",
+        "mysql_sync_database",
+        "postgres_sync_table",
+        "postgres_sync_database",
+        "kafka_sync_table",
+        "kafka_sync_database",
+    ),
     *("repair", "migrate_table", "migrate_database"),
 }
-"""They need a server: `tests/connectors/test_mysql_sync.py` and `test_kafka_sync.py`, `tests/catalog/test_hive.py` and
+"""They need a server: `tests/connectors/test_mysql_sync.py`, `test_postgres_sync.py` and `test_kafka_sync.py`, `tests/catalog/test_hive.py` and
 `test_migrate.py` call them."""
 
 

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,6 +92,9 @@ class Restartable:
 
     command: Sequence[str]
     log: Path
+    stop_signal: int = signal.SIGTERM
+    more: Mapping[str, Any] = {}
+    """For the process: under whose name it runs."""
     _run: AbstractContextManager[None] | None = None
 
     def ready(self) -> None:
@@ -99,7 +102,7 @@ class Restartable:
         raise NotImplementedError
 
     def start(self) -> Self:
-        self._run = running(self.command, self.log, self.ready)
+        self._run = running(self.command, self.log, self.ready, self.stop_signal, **self.more)
         self._run.__enter__()
         return self
 
@@ -119,4 +122,4 @@ def started(module: str, make: Callable[[], Restartable]) -> Iterator[Any]:
         pytest.skip(str(why))
     server.start()
     yield server
-    server.stop()
+    getattr(server, "close", server.stop)()

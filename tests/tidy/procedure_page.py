@@ -48,6 +48,8 @@ EXAMPLES: dict[str, str] = {
     "migrate_table": "CALL sys.migrate_table('hive', 'web.logs', options => 'file.format=parquet')",
     "mysql_sync_database": "CALL sys.mysql_sync_database(database => 'ods', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop')",
     "mysql_sync_table": "CALL sys.mysql_sync_table(`table` => 'ods.orders', mysql_conf => 'hostname=db,username=cdc,password=...,database-name=shop_.*,table-name=orders', table_conf => 'bucket=4')",
+    "postgres_sync_database": "CALL sys.postgres_sync_database(database => 'ods', postgres_conf => 'hostname=db,username=cdc,password=...,database-name=shop,slot.name=ods')",
+    "postgres_sync_table": "CALL sys.postgres_sync_table(`table` => 'ods.orders', postgres_conf => 'hostname=db,username=cdc,password=...,database-name=shop,slot.name=orders', table_conf => 'bucket=4')",
     "purge_files": "CALL sys.purge_files('t')",
     "remove_orphan_files": "CALL sys.remove_orphan_files(`table` => 't', dry_run => true)",
     "remove_unexisting_files": "CALL sys.remove_unexisting_files('t', true)",
@@ -78,6 +80,8 @@ GIVEN = {
     "migrate_table": "| result |\n|---|\n| true |",
     "mysql_sync_database": _JOB.format("ods.customers, ods.orders"),
     "mysql_sync_table": _JOB.format("ods.orders"),
+    "postgres_sync_database": _JOB.format("ods.customers, ods.orders"),
+    "postgres_sync_table": _JOB.format("ods.orders"),
     "repair": "| result |\n|---|\n| true |",
 }
 """Answers of the examples that cannot be had without a JVM, a server or another warehouse; the tests of those procedures show them."""

@@ -1,0 +1,124 @@
+"""PostgreSQL's logical decoding as `pgoutput` writes it: bytes of messages to transactions and their row changes. Asks nobody.
+
+Source: PostgreSQL's manual, "Logical Replication Message Formats", protocol version 1. Values are texts, as the server prints them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paimon_nb.base.errors import UnsupportedOperation
+
+INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
+_EPOCH_MS = 946_684_800_000
+"""PostgreSQL counts from the year 2000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table as the log tells it: again whenever it has another shape."""
+
+    schema: str
+    table: str
+    columns: tuple[tuple[str, int, int], ...]
+    """Name, type (oid), type modifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    kind: str
+    relation: Relation
+    values: Mapping[str, Any]
+    """Column -> text or None."""
+
+
+@dataclass(slots=True)
+class Transaction:
+    lsn: int
+    """Of its commit."""
+    xid: int
+    """The lower 32 bits."""
+    time_ms: int
+    changes: list[Change] = field(default_factory=list)
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> Any:
+        (value,) = struct.unpack_from(">" + form, self.data, self.at)
+        self.at += struct.calcsize(">" + form)
+        return value
+
+    def text(self, length: int | None = None) -> str:
+        """Of so many bytes; None: up to a zero byte."""
+        end = self.data.index(0, self.at) if length is None else self.at + length
+        found = self.data[self.at : end].decode()
+        self.at = end + (length is None)
+        return found
+
+
+def transactions(messages: Iterable[bytes]) -> Iterator[Transaction]:
+    """Whole transactions, in the order of their commits. Raises UnsupportedOperation: a value that the log leaves out."""
+    relations: dict[int, Relation] = {}
+    current = Transaction(0, 0, 0)
+    for data in messages:
+        read = _Reader(data)
+        match chr(read.take("B")):
+            case "B":
+                lsn, micros, xid = read.take("Q"), read.take("q"), read.take("I")
+                current = Transaction(lsn, xid, _EPOCH_MS + micros // 1000)
+            case "C":
+                yield current
+            case "R":
+                oid = read.take("I")
+                relations[oid] = _relation(read)
+            case "I":
+                relation = relations[read.take("I")]
+                read.take("B")
+                current.changes.append(Change(INSERT, relation, _row(read, relation)))
+            case "U":
+                relation = relations[read.take("I")]
+                before = None
+                if chr(read.take("B")) in "KO":
+                    before = _row(read, relation)
+                    read.take("B")
+                    current.changes.append(Change(BEFORE, relation, before))
+                current.changes.append(Change(AFTER, relation, _row(read, relation, before)))
+            case "D":
+                relation = relations[read.take("I")]
+                read.take("B")
+                current.changes.append(Change(DELETE, relation, _row(read, relation)))
+
+
+def _relation(read: _Reader) -> Relation:
+    schema, table = read.text() or "pg_catalog", read.text()
+    read.take("B")
+    columns = []
+    for _ in range(read.take("H")):
+        read.take("B")
+        columns.append((read.text(), read.take("I"), read.take("i")))
+    return Relation(schema, table, tuple(columns))
+
+
+def _row(read: _Reader, relation: Relation, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    count = read.take("H")
+    for name, _, _ in relation.columns[:count]:
+        match chr(read.take("B")):
+            case "n":
+                row[name] = None
+            case "t":
+                row[name] = read.text(read.take("i"))
+            case _:  # 'u': a long value that an update left as it was; the old row has it, where the log tells old rows
+                if before is None:
+                    raise UnsupportedOperation(
+                        f"PostgreSQL's log leaves out the unchanged value of {relation.schema}.{relation.table}.{name}",
+                        hint=f"ALTER TABLE {relation.schema}.{relation.table} REPLICA IDENTITY FULL, and sync anew",
+                    )
+                row[name] = before.get(name)
+    return row

@@ -1,0 +1,186 @@
+"""PostgreSQL tables into Paimon tables: rows as of one moment, then what a replication slot holds behind it, until it is stopped.
+
+Each round asks the slot without taking anything from it, commits, and only then lets the slot forget: what was not committed
+comes again. Source of the options: Paimon's postgres_sync_table action.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SourceUnavailable
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
+from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
+from paimon_nb.connectors.cdc.postgres_client import Place, PostgresClient, PostgresConf, SourceTable
+from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
+from paimon_nb.connectors.cdc.target import Target, ToColumn, Wanted, merged
+from paimon_nb.format.types import DataType
+
+_IDLE = 64 << 20
+"""Bytes of the log without a change of ours, behind which the tables note that they are further."""
+_PAUSE_S = 0.5
+
+
+class Source:
+    """A source table, and how its texts become columns."""
+
+    def __init__(self, table: SourceTable, target: Target) -> None:
+        self.target = target
+        self._types: dict[str, PostgresType] = {}
+        self.shapes: set[tuple[tuple[str, int, int], ...]] = set()
+        """Those that the target can hold."""
+        self.reshape(table)
+
+    def reshape(self, table: SourceTable) -> None:
+        """Take the columns that the source has now; those it had stay known, for rows of that time."""
+        self.table = table
+        self.shapes.add(table.shape)
+        types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
+
+        def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
+            return to_column(values, t, types.get(name))
+
+        self.columns: ToColumn = columns
+
+
+class PostgresSync(SyncJob):
+    """A sync of the tables that `conf` means."""
+
+    def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
+        """Nobody is asked yet. Raises BadOptionValue."""
+        self.conf = PostgresConf.of(conf)
+        c = self.conf
+        super().__init__(catalog, options, f"{c.host}:{c.port}/{c.database}/{c.schema}/{c.table}/{c.slot}")
+        self.sources: dict[tuple[str, str], Source] = {}
+        self.place = Place(0)
+        self._places: dict[str, Place] = {}
+        """By target."""
+
+    def prepare(self) -> None:
+        """Raises SourceUnavailable, SourceLost, TableNotFound, UnsupportedOperation, SchemaChangeError."""
+        with PostgresClient(self.conf) as client:
+            client.check()
+            self._adopt(client.tables(), first=True)
+            known = [Place.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
+            if self.conf.start != "snapshot":
+                client.open_slot([s.table for s in self.sources.values()], known=min(known) if known else None)
+
+    def work(self) -> None:
+        heard = time.monotonic()
+        while not self._stop.is_set():
+            try:
+                with PostgresClient(self.conf) as client:
+                    self._snapshot(client)
+                    while not self._stop.is_set() and self.conf.start != "snapshot":
+                        began = heard = time.monotonic()
+                        if not self._round(client):
+                            self._stop.wait(max(0.0, self.options.interval_s - (time.monotonic() - began)))
+                    return
+            except SourceUnavailable:
+                for target in self.targets.values():
+                    target.abort()
+                if time.monotonic() - heard > AWAY_S:
+                    raise
+                self._stop.wait(_PAUSE_S)
+
+    def position_of(self, target: Target) -> str:
+        known = self._places.get(target.name.table)
+        return Place(self.place.lsn, None if known is None else known.moment).to_text()
+
+    # -- rows
+
+    def _snapshot(self, client: PostgresClient) -> None:
+        """The rows of targets that have none of this sync yet."""
+        new = [t for t in self.targets.values() if t.position is None]
+        if new:
+            kept = client.kept_from()  # all before it is in the snapshot
+            moment = client.begin_snapshot()
+            # Once more: what changed its shape since `prepare` did so before this moment.
+            self._adopt(client.tables(), first=True)
+            for target in new:
+                self._places[target.name.table] = place = Place(kept, moment)
+                for source in self.sources.values():
+                    if source.target is target and self.conf.start != "latest-offset":
+                        names = [c.name for c in source.table.columns]
+                        for row in client.rows(source.table):
+                            target.put(INSERT, dict(zip(names, row, strict=True)), source.columns)
+                target.begin(place.to_text())
+            client.ask("COMMIT")
+        self._places = {name: Place.from_text(t.position) for name, t in self.targets.items() if t.position is not None}
+        self.place = Place(min((p.lsn for p in self._places.values()), default=0))
+
+    # -- the log
+
+    def _round(self, client: PostgresClient) -> bool:
+        """Take what the slot holds, commit it, let the slot forget it. Returns whether it held anything."""
+        end = client.position()
+        found = client.peek(self.place.lsn)
+        for transaction in found:
+            self._take(client, transaction)
+        self.commit()
+        if not found and end - self.place.lsn > _IDLE:
+            # What others wrote to the log is of no use here, and would be kept for ever.
+            self.place = Place(end)
+            for target in self.targets.values():
+                target.begin(self.position_of(target))
+        client.forget(self.place.lsn)
+        return bool(found)
+
+    def _take(self, client: PostgresClient, transaction: Transaction) -> None:
+        for change in transaction.changes:
+            source = self.sources.get((change.relation.schema, change.relation.table))
+            if source is None or self._places[source.target.name.table].has(transaction):
+                continue
+            if change.relation.columns not in source.shapes:
+                self._reshape(client, source, change.relation)
+            source.target.put(change.kind, change.values, source.columns)
+        self.place = Place(transaction.lsn)
+
+    def _reshape(self, client: PostgresClient, source: Source, told: Relation) -> None:
+        """The log tells a shape that was not seen yet: let the target hold what the table holds now."""
+        # What came before in this transaction becomes visible with the place before it, and would be taken again after a
+        # crash right now: rows of a key replace each other.
+        self.commit()
+        tables = [t for t in client.tables() if (t.schema, t.name) == (told.schema, told.table)]
+        self._adopt(tables, first=False)
+        source.shapes.add(told.columns)
+
+    # -- shapes
+
+    def _adopt(self, tables: Sequence[SourceTable], *, first: bool) -> None:
+        """Know these source tables, and let their targets hold what they hold."""
+        groups: dict[str, list[SourceTable]] = {}
+        for table in tables:
+            target = self.options.naming.of(table.schema, table.name)
+            if target is not None:
+                groups.setdefault(target, []).append(table)
+        for name, sources in groups.items():
+            try:
+                self._adopt_group(name, sources)
+            except PaimonError as error:
+                self.leave_out(", ".join(f"{t.schema}.{t.name}" for t in sources), error)
+        if first and not self.targets:
+            raise BadOptionValue("no table is left to sync", hint="; ".join(self.notes) or "check including_tables")
+
+    def _adopt_group(self, name: str, sources: Sequence[SourceTable]) -> None:
+        for table in sources:
+            table.check()
+        target = self.open(name, merged([self._wanted(s) for s in sources]))
+        for table in sources:
+            known = self.sources.get((table.schema, table.name))
+            if known is None:
+                self.sources[table.schema, table.name] = Source(table, target)
+            else:
+                known.reshape(table)
+
+    def _wanted(self, table: SourceTable) -> Wanted:
+        columns = {
+            c.name: (paimon_type(c.type, self.options.modes, nullable=c.nullable and c.name not in table.primary_keys), c.comment)
+            for c in table.columns
+        }  # fmt: skip
+        return Wanted(columns, table.primary_keys, table.comment)

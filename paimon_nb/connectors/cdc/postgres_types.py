@@ -1,0 +1,145 @@
+"""PostgreSQL's column types as Paimon's, and its texts as Arrow columns. Pure.
+
+Source: Paimon's PostgresTypeUtils; UUID and JSONB, which it does not take, are STRING as MySQL's are here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal as Number
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.connectors.cdc import mysql_types
+from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
+
+_PLAIN = {
+    "bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE", "bytea": "BYTES",
+    "date": "DATE", "text": "STRING", "varchar": "STRING", "bpchar": "STRING", "name": "STRING", "json": "STRING", "jsonb": "STRING",
+    "uuid": "STRING", "oid": "BIGINT",
+}  # fmt: skip
+_MOMENTS = {"time": "TIME({})", "timestamp": "TIMESTAMP({})", "timestamptz": "TIMESTAMP({}) WITH LOCAL TIME ZONE"}
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresType:
+    """A column type as pg_attribute and pg_type tell it."""
+
+    name: str
+    """`int4`; `_int4` is an array of it; `enum` stands for each."""
+    modifier: int = -1
+
+
+def paimon_type(t: PostgresType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
+    """The Paimon type. Raises UnsupportedOperation: a type that has none."""
+    text = "STRING" if "to-string" in modes else _text_of(t)
+    return parse_type(text).with_nullable(nullable or "to-nullable" in modes)
+
+
+def _text_of(t: PostgresType) -> str:
+    if t.name.startswith("_"):
+        return f"ARRAY<{_text_of(PostgresType(t.name[1:], t.modifier))}>"
+    if t.name in _PLAIN:
+        return _PLAIN[t.name]
+    if t.name in _MOMENTS:
+        return _MOMENTS[t.name].format(6 if t.modifier < 0 else t.modifier)
+    if t.name == "enum":
+        return "STRING"
+    if t.name == "numeric":
+        if t.modifier < 4:
+            return "DECIMAL(38, 18)"
+        precision, scale = (t.modifier - 4) >> 16 & 0xFFFF, (t.modifier - 4) & 0x7FF
+        return f"DECIMAL({precision}, {scale})" if precision <= 38 and scale <= precision else "STRING"
+    if t.name in ("bit", "varbit"):
+        return "BOOLEAN" if t.modifier == 1 else f"BINARY({(t.modifier + 7) // 8})" if t.modifier > 0 else "BYTES"
+    raise UnsupportedOperation(
+        f"PostgreSQL type {t.name} has no Paimon type", hint="leave the table out, change the column, or type_mapping 'to-string'"
+    )  # fmt: skip
+
+
+def to_column(values: Sequence[str | None], t: DataType, source: PostgresType | None) -> pa.Array:
+    """Texts of a PostgreSQL column in the Arrow type of a Paimon column, which may be wider than `source` says."""
+    name = "text" if source is None else source.name
+    if isinstance(t, Array):
+        inner = PostgresType(name.removeprefix("_"))
+        return pa.array(
+            [None if v is None else to_column(elements(v), t.element, inner).to_pylist() for v in values], arrow_type(t)
+        )
+    if t.root in ("STRING", "VARCHAR", "CHAR"):
+        return pa.array(values, arrow_type(t))
+    if t.root == "BOOLEAN":
+        return pa.array([None if v is None else v in ("t", "1") for v in values], pa.bool_())
+    read = _READ.get(name, str)
+    return mysql_types.to_column([None if v is None else read(v) for v in values], t, None)
+
+
+def elements(text: str) -> list[str | None]:
+    """The elements of an array's text, `{1,NULL,"a,b"}`. Raises UnsupportedOperation: it has more than one dimension."""
+    out: list[str | None] = []
+    inside = text[text.index("{") + 1 : -1]
+    at, end = 0, len(inside)
+    while at < end:
+        if inside[at] == "{":
+            raise UnsupportedOperation(f"an array of arrays has no Paimon type: {text[:40]}", hint="type_mapping 'to-string'")  # fmt: skip
+        if inside[at] == '"':
+            word, at = _quoted(inside, at + 1)
+            out.append(word)
+        else:
+            stop = inside.find(",", at)
+            stop = end if stop < 0 else stop
+            word = inside[at:stop]
+            out.append(None if word.upper() == "NULL" else word)
+            at = stop
+        at += 1  # the comma
+    return out
+
+
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    """A quoted element from behind its first quote on, and the place behind its last."""
+    out = []
+    while text[at] != '"':
+        at += text[at] == "\\"
+        out.append(text[at])
+        at += 1
+    return "".join(out), at + 1
+
+
+def _number(text: str) -> Number | None:
+    value = Number(text)
+    return value if value.is_finite() else None
+
+
+def _bits(text: str) -> bytes:
+    return int(text, 2).to_bytes((len(text) + 7) // 8, "big") if text else b""
+
+
+def _moment(text: str) -> dt.datetime | str:
+    """UTC; what Python's calendar does not know ('infinity', years BC) stays a text, and is taken for NULL."""
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return found if found.tzinfo is None else found.astimezone(dt.UTC)
+
+
+def _date(text: str) -> dt.date | str:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+_READ: dict[str, Callable[[str], Any]] = {
+    "bytea": lambda v: bytes.fromhex(v[2:]),
+    "numeric": _number,
+    "bit": _bits,
+    "varbit": _bits,
+    "date": _date,
+    "time": dt.time.fromisoformat,
+    "timestamp": _moment,
+    "timestamptz": _moment,
+}

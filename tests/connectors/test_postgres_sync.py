@@ -1,0 +1,241 @@
+"""A real PostgreSQL kept in tables by its logical log: rows, every change, new and wider columns, restarts, a server that goes away."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import random
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue, SourceLost, SourceUnavailable, TableNotFound, UnsupportedOperation
+from paimon_nb.connectors.cdc.pgoutput import Transaction
+from paimon_nb.connectors.cdc.postgres_client import Moment, Place
+from paimon_nb.connectors.cdc.postgres_types import PostgresType, elements, paimon_type
+
+
+@pytest.fixture
+def wb(tmp_path: Path):
+    workbench = paimon_nb.connect(str(tmp_path / "w"))
+    yield workbench
+    workbench.session.jobs.stop_all()
+
+
+@pytest.fixture
+def name(postgres):
+    """Of a table that is not there yet, and of its slot."""
+    found = f"t_{uuid.uuid4().hex[:6]}"
+    yield found
+    postgres.run(f"DROP TABLE IF EXISTS {found}", f"DROP PUBLICATION IF EXISTS {found}_tables")
+    postgres.run("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
+
+
+def make(postgres, name: str, columns: str, *rows: str) -> None:
+    postgres.run(f"CREATE TABLE {name} ({columns})", f"ALTER TABLE {name} REPLICA IDENTITY FULL")
+    for row in rows:
+        postgres.run(f"INSERT INTO {name} VALUES {row}")
+
+
+def call(postgres, name: str, more: str = "", **conf: str) -> str:
+    given = postgres.conf | {"table-name": name, "slot.name": name} | {k.replace("_", "-"): v for k, v in conf.items()}
+    text = ",".join(f"{k}={v}" for k, v in given.items() if v)
+    return f"CALL sys.postgres_sync_table(`table` => 't', postgres_conf => '{text}', interval => '50 ms'{more})"
+
+
+def start(wb, text: str):
+    (row,) = wb.run(text).arrow.to_pylist()
+    return wb.session.jobs.find(row["job"])
+
+
+def rows(wb, table: str = "t") -> list[tuple]:
+    return sorted(tuple(r.values()) for r in wb.table(table).to_arrow().to_pylist())
+
+
+def until(job, condition: Callable[[], bool]) -> None:
+    assert job.wait_for(condition, 120), (job.status, job.error)
+
+
+def test_rows_then_changes_over_a_stop_and_a_server_that_goes_away(wb, postgres, name):
+    """Each change once: the jobs count them."""
+    make(postgres, name, "id INT PRIMARY KEY, v INT, s TEXT", "(1, 1, 'a')", "(2, 2, NULL)")
+    job = start(wb, call(postgres, name))
+    until(job, lambda: rows(wb) == [(1, 1, "a"), (2, 2, None)])
+    assert job.rows == 2
+    job.stop()
+    job = start(wb, call(postgres, name))
+    postgres.run(f"UPDATE {name} SET v = 10 WHERE id = 1", f"DELETE FROM {name} WHERE id = 2", f"UPDATE {name} SET id = 7 WHERE id = 1")  # fmt: skip
+    until(job, lambda: rows(wb) == [(7, 10, "a")])
+    assert job.rows == 2 + 1 + 2  # the changes alone, not the rows again
+    job.stop()
+    postgres.run(f"INSERT INTO {name} VALUES (3, 3, '{'long ' * 2000}')")
+    job = start(wb, call(postgres, name))
+    until(job, lambda: len(rows(wb)) == 2)
+    postgres.stop()
+    time.sleep(0.5)
+    assert job.isActive, job.error
+    postgres.start()
+    postgres.run(f"UPDATE {name} SET v = 4 WHERE id = 3")  # the long text is told by the old row alone
+    until(job, lambda: rows(wb) == [(3, 4, "long " * 2000), (7, 10, "a")])
+    assert job.rows == 1 + 2
+    job.stop()
+    postgres.run(f"SELECT pg_drop_replication_slot('{name}')", f"INSERT INTO {name} VALUES (9, 9, 'lost')")
+    with pytest.raises(SourceLost, match="keeps nothing behind"):
+        start(wb, call(postgres, name))
+
+
+def test_a_table_that_grows_in_the_middle_of_a_transaction(wb, postgres, name):
+    make(postgres, name, "id INT PRIMARY KEY, v INT, n NUMERIC(6, 2), s VARCHAR(3)", "(1, 1, 1.50, 'a')")
+    job = start(wb, call(postgres, name, ", computed_column => 'u=upper(s)', table_conf => 'bucket=2'"))
+    until(job, lambda: rows(wb) == [(1, 1, Decimal("1.50"), "a", "A")])
+    postgres.run(f"BEGIN; INSERT INTO {name} VALUES (2, 2, 2, 'b'); ALTER TABLE {name} ADD COLUMN w BOOL DEFAULT TRUE, ALTER v TYPE BIGINT, ALTER n TYPE NUMERIC(12, 4); "
+                 f"INSERT INTO {name} VALUES (3, 5000000000, 12345678.1234, 'c', FALSE); COMMIT")  # fmt: skip
+    postgres.run(f"ALTER TABLE {name} DROP COLUMN s", f"UPDATE {name} SET v = 6 WHERE id = 1")
+    until(job, lambda: rows(wb) == [
+        (1, 6, Decimal("1.5000"), None, None, True), (2, 2, Decimal("2.0000"), "b", "B", None), (3, 5000000000, Decimal("12345678.1234"), "c", "C", False),
+    ])  # fmt: skip
+
+
+def test_every_type_arrives_the_same_from_the_rows_and_from_the_log(wb, postgres, name):
+    columns = {
+        "b": ("BOOL", "TRUE", True), "s": ("SMALLINT", "-5", -5), "i": ("INT", "2147483647", 2147483647), "l": ("BIGINT", "-9223372036854775808", -9223372036854775808),
+        "f": ("REAL", "1.5", 1.5), "d": ("DOUBLE PRECISION", "1e300", 1e300), "n": ("NUMERIC(38, 10)", "1234567890.0123456789", Decimal("1234567890.0123456789")),
+        "nn": ("NUMERIC", "1.5", Decimal("1.5").quantize(Decimal("1e-18"))), "dd": ("DATE", "'2026-02-28'", dt.date(2026, 2, 28)), "tm": ("TIME(3)", "'11:12:13.456'", dt.time(11, 12, 13, 456000)),
+        "ts": ("TIMESTAMP", "'2026-01-02 03:04:05.123456'", dt.datetime(2026, 1, 2, 3, 4, 5, 123456)),
+        "tz": ("TIMESTAMPTZ(3)", "'2026-01-02 03:04:05.678+02'", dt.datetime(2026, 1, 2, 1, 4, 5, 678000, tzinfo=dt.UTC)),
+        "c": ("CHAR(4)", "'äb'", "äb  "), "v": ("VARCHAR(20)", "E'ü€😀\\t\\\\'", "ü€😀\t\\"), "x": ("TEXT", "''", ""), "by": ("BYTEA", "'\\x00ff'", b"\0\xff"),
+        "u": ("UUID", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"), "j": ("JSONB", "'{\"k\": [1, null]}'", '{"k": [1, null]}'),
+        "b1": ("BIT(1)", "B'1'", True), "b9": ("BIT(9)", "B'100000001'", b"\1\1"), "a": ("INT[]", "'{1,NULL,3}'", [1, None, 3]), "at": ("TEXT[]", "ARRAY['a,b', NULL, 'q\"']", ["a,b", None, 'q"']),
+    }  # fmt: skip
+    make(
+        postgres, name, f"id INT PRIMARY KEY, {', '.join(f'{n} {t}' for n, (t, _, _) in columns.items())}",
+        f"(1, {', '.join(text for _, text, _ in columns.values())})", f"(2{', NULL' * len(columns)})",
+    )  # fmt: skip
+    job = start(wb, call(postgres, name))
+    until(job, lambda: job.rows == 2)
+    postgres.run(f"INSERT INTO {name} SELECT id + 2, {', '.join(columns)} FROM {name}")
+    until(job, lambda: len(rows(wb)) == 4)
+    full, empty = tuple(value for *_, value in columns.values()), (None,) * len(columns)
+    found = [
+        (r[0], *(v.replace(tzinfo=dt.UTC) if isinstance(v, dt.datetime) and v.tzinfo else v for v in r[1:]))
+        for r in rows(wb)
+    ]
+    assert found == [(1, *full), (2, *empty), (3, *full), (4, *empty)]
+
+
+def equal_at_the_end(wb, postgres, name: str, count: int, seed: int, kills: int) -> None:
+    """The sync runs as the command line's process, killed hard some times while the table changes."""
+    make(postgres, name, "id INT PRIMARY KEY, v BIGINT, s TEXT", "(1, 1, 'a')", "(1000, 5, NULL)")
+    conf = postgres.conf | {"table-name": name, "slot.name": name}
+    command = [sys.executable, "-m", "paimon_nb.cli", "postgres_sync_table", "--warehouse", wb.session.catalog.warehouse, "--table", "t",
+               *[w for k, v in conf.items() for w in ("--postgres_conf", f"{k}={v}")], "--table_conf", "bucket=2", "--interval", "50 ms"]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
+    chance = random.Random(seed)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+    def stored() -> list[tuple]:
+        try:
+            return [r[:3] for r in rows(wb)]
+        except TableNotFound:
+            return []
+
+    try:
+        for part in range(kills + 1):
+            with postgres.connect() as connection:
+                churn(connection, name, count // (kills + 1), chance)
+            if part < kills:
+                time.sleep(chance.random())
+                process.kill()
+                process.wait()
+                process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        wanted = sorted(postgres.run(f"SELECT id, v, s FROM {name}"))
+        deadline = time.monotonic() + 600
+        while stored() != wanted and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.2)
+        assert process.poll() is None
+        assert stored() == wanted
+    finally:
+        process.kill()
+        process.wait()
+
+
+def churn(connection, table: str, count: int, chance: random.Random) -> None:
+    """Random changes in transactions of random sizes, some of them rolled back."""
+    done = 0
+    while done < count:
+        with connection.transaction(force_rollback=chance.random() < 0.1):
+            for _ in range(chance.randint(1, 40)):
+                key, value = chance.randint(1, 500), chance.randint(-(10**6), 10**6)
+                kind = chance.random()
+                if kind < 0.5:
+                    connection.execute(f"INSERT INTO {table} (id, v, s) VALUES (%s, %s, %s) ON CONFLICT (id) DO UPDATE SET v = excluded.v", (key, value, str(value)))  # fmt: skip
+                elif kind < 0.8:
+                    connection.execute(f"UPDATE {table} SET v = v + 1 WHERE id BETWEEN %s AND %s", (key, key + 3))
+                else:
+                    connection.execute(f"DELETE FROM {table} WHERE id = %s", (key,))
+                done += 1
+
+
+def test_a_sync_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, postgres, name):
+    equal_at_the_end(wb, postgres, name, 2_000, 1, kills=1)
+
+
+@pytest.mark.nightly
+def test_after_50_000_changes_and_many_kills_the_table_equals_the_database(wb, postgres, name):
+    equal_at_the_end(wb, postgres, name, 50_000, 7, kills=10)
+
+
+def test_what_is_wrong_is_said_before_anything_runs(wb, postgres, name):
+    make(postgres, name, "id INT PRIMARY KEY, v INT")
+    cases: list[tuple[str, type[Exception], str]] = [
+        (call(postgres, "absent"), TableNotFound, "absent"),
+        (call(postgres, name, password="wrong-secret"), SourceUnavailable, "password authentication failed"),
+        (call(postgres, name, port="1"), SourceUnavailable, "127.0.0.1:1"),
+        (call(postgres, name, colour="red"), BadOptionValue, "colour"),
+        (call(postgres, name, username=""), BadOptionValue, "username"),
+        (call(postgres, name).replace(f"slot.name={name}", "slot.name=A-b"), BadOptionValue, "slot.name"),
+    ]
+    for text, kind, word in cases:
+        with pytest.raises(kind, match=word) as refused:
+            wb.run(text)
+        assert "secret" not in str(refused.value)
+    postgres.run(f"ALTER TABLE {name} REPLICA IDENTITY DEFAULT")
+    with pytest.raises(UnsupportedOperation, match="does not log old rows") as refused:
+        wb.run(call(postgres, name))
+    assert f"ALTER TABLE public.{name} REPLICA IDENTITY FULL" in refused.value.hint
+    assert wb.session.jobs.all == {}
+
+
+def test_types_as_paimon_maps_them():
+    told = {
+        ("int2", -1): "SMALLINT", ("numeric", -1): "DECIMAL(38, 18)", ("numeric", 4 + (10 << 16) + 2): "DECIMAL(10, 2)", ("numeric", 4 + (40 << 16)): "STRING",
+        ("timestamp", -1): "TIMESTAMP(6)", ("timestamptz", 3): "TIMESTAMP(3) WITH LOCAL TIME ZONE", ("time", 0): "TIME(0)", ("varchar", 9): "STRING",
+        ("_int4", -1): "ARRAY<INT>", ("bit", 1): "BOOLEAN", ("bit", 9): "BINARY(2)", ("enum", -1): "STRING",
+    }  # fmt: skip
+    assert {k: str(paimon_type(PostgresType(*k))) for k in told} == told
+    assert str(paimon_type(PostgresType("point"), {"to-string"})) == "STRING"
+    with pytest.raises(UnsupportedOperation, match="point"):
+        paimon_type(PostgresType("point"))
+    assert elements('{a,"b,\\"c\\\\",NULL,"NULL",""}') == ["a", 'b,"c\\', None, "NULL", ""]
+    assert elements("{}") == []
+
+
+def test_what_a_snapshot_has_is_not_taken_again():
+    """Numbers of transactions go round at 2**32."""
+    moment = Moment("4294967290:4294967300:4294967295", until=100)  # 4294967300 is number 4 of the next round
+
+    def has(xid: int, lsn: int = 50) -> bool:
+        return moment.has(Transaction(lsn, xid, 0))
+
+    assert [has(x) for x in (4294967280, 4294967294, 4294967295, 0, 3, 4, 900)] == [True, True, False, True, True, False, False]  # fmt: skip
+    assert not has(4294967280, lsn=100)
+    place = Place(70, moment)
+    assert Place.from_text(place.to_text()) == place
+    assert Place.from_text(Place(100, moment).to_text()) == Place(100)
