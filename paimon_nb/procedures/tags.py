@@ -45,8 +45,12 @@ def _create_from_watermark(
 
 def _delete(context: Context, table: str, tag: str) -> pa.Table:
     store = context.table(table).store
-    for name in tag.split(","):
-        delete_tag(store, name.strip())
+    known = store.tags.names()
+    for name in (n.strip() for n in tag.split(",")):
+        if name in known:
+            delete_tag(store, name)
+        else:  # which is no error in Java
+            context.notes.append(f"{store.name} has no tag {name}")
     return success()
 
 

@@ -339,8 +339,9 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
             case RenameTag(name, new_name):
                 table.rename_tag(name, new_name)
                 done.append(f"tag {name} renamed to {new_name}")
-            case DropPartition(partitions):
-                ids = table.drop_partitions([constants(p, table.partition_keys) for p in partitions])
+            case DropPartition(partitions, if_exists):
+                specs = [constants(p, table.partition_keys) for p in partitions]
+                ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
                 done.append("partitions dropped" if ids else "no such partition, nothing dropped")
             case AddPartition():

@@ -468,11 +468,14 @@ class Table:
 
         rename_tag(self.store, name, new_name)
 
-    def drop_partitions(self, specs: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Remove the partitions that match any spec; values may be texts. Returns the snapshot ids."""
+    def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
+        """Remove the partitions that match any spec; values may be texts. Returns the snapshot ids.
+
+        Raises: UnknownName: with `must_exist`, when a spec matches none; nothing is dropped then.
+        """
         from paimon_nb.table.maintain import drop_partitions
 
-        made = drop_partitions(self.store, [in_row_spec(self.schema, s) for s in specs])
+        made = drop_partitions(self.store, [in_row_spec(self.schema, s) for s in specs], must_exist=must_exist)
         return [] if made is None else [made]
 
     def truncate(self, partition: Mapping[str, Any] | None = None) -> list[int]:

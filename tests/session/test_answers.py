@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import AlreadyExists
+from paimon_nb.base.errors import AlreadyExists, UnknownName
 from paimon_nb.session import Result
 
 DEFINE = """
@@ -167,9 +167,11 @@ def test_rows_by_partition_tags_and_branches(run):
     assert (said([tuple(dropped.arrow.to_pylist()[0].values())]), dropped.snapshots) == (
         "table default.t altered: partitions dropped", [("default.t", 2)],
     )  # fmt: skip
-    assert said(run("ALTER TABLE t DROP PARTITION (dt = 'zz')")) == (
+    assert said(run("ALTER TABLE t DROP IF EXISTS PARTITION (dt = 'zz')")) == (
         "table default.t altered: no such partition, nothing dropped"
     )
+    with pytest.raises(UnknownName, match=r"no partition \(dt = zz\)"):
+        run("ALTER TABLE t DROP PARTITION (dt = 'b'), PARTITION (dt = 'zz')")
     assert run("SHOW PARTITIONS t") == [("dt=b",)]
     assert said(run("TRUNCATE TABLE t PARTITION (dt = 'b')")) == "default.t truncated"
     assert run.wb.table("t").to_arrow().num_rows == 0

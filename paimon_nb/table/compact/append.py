@@ -21,6 +21,9 @@ from paimon_nb.table.scan.tracked import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import COMPACT_SOURCE, AppendFiles, Place
 
+_FULL_FILES = 3
+"""Fewer files of a bucket are not worth a full compaction (Paimon `BucketedAppendCompactManager`)."""
+
 
 class Where(Protocol):
     """A partition and bucket."""
@@ -95,7 +98,7 @@ def pick_append_full(store: TableStore, files: Sequence[DataFile], vectors: Buck
         return rest
     limit = small_below(store)
     small = sum(f.file_size < limit for f in rest)
-    return rest if small > len(rest) - small and len(rest) >= 2 else []
+    return rest if small > len(rest) - small and len(rest) >= _FULL_FILES else []
 
 
 def in_order(files: Sequence[DataFile]) -> list[DataFile]:

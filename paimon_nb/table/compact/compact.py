@@ -18,7 +18,7 @@ from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import by_bucket, live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.append import compact_append_bucket, pick_append_auto, pick_append_full, pick_unaware
-from paimon_nb.table.compact.bucket import KeyBucket
+from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.compact.partitions import Partitions, chosen
 from paimon_nb.table.compact.postpone import compact_postponed
@@ -106,6 +106,8 @@ def _choices(
     if bucket == POSTPONE_BUCKET:
         return [(files, None)]
     if store.has_keys:
+        # Java's dedicated compaction, too: a changelog by full compaction comes of each, also of a minor one.
+        full = full or needs_full_each_time(store)
         unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
         return [(files, unit)] if unit else []
     if clusters(store):

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.change import Change
 from paimon_nb.table.commit.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
-from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change
+from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
 from paimon_nb.table.commit.watch import tell_dropped
 from paimon_nb.table.maintain.partition_time import partition_time
 from paimon_nb.table.store import TableStore
@@ -25,10 +25,11 @@ def truncate(store: TableStore) -> int | None:
     return TableCommit(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
 
 
-def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> int | None:
+def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> int | None:
     """Remove every partition that matches any of `specs` (values in the in-row Python form; columns may be left out).
 
-    Returns the snapshot id; None when no live file matches.
+    Returns: the snapshot id; None when no live file matches.
+    Raises: UnknownName: with `must_exist`, when one of `specs` matches none; nothing is dropped then.
     """
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
@@ -38,6 +39,8 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> in
 
     def plan(latest: Snapshot | None) -> Change:
         nonlocal gone
+        if must_exist:
+            _refuse_missing(store, latest, specs)
         change = drop_partitions_change(store, latest, specs)
         gone = change.drops_index_of or frozenset()
         return change
@@ -45,6 +48,17 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> in
     made = TableCommit(store).publish(plan)
     tell_dropped(store, gone)
     return made
+
+
+def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
+    known = {entry.partition for entry in live_entries(store, latest)}
+    for spec in specs:
+        if not any(map(partition_matcher(store, spec), known)):
+            said = ", ".join(f"{column} = {value}" for column, value in spec.items())
+            raise UnknownName(
+                f"{store.name} has no partition ({said})", hint="SHOW PARTITIONS tells them; DROP IF EXISTS PARTITION",
+                name=said,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

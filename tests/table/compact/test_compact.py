@@ -185,16 +185,19 @@ class TestAppend:
         compact_all(store)
         assert [r["k"] for r in rows_of(store)] == [5, 3, 9, 1, 7, 2]
 
-    def test_in_a_bucket_too_few_are_left_unless_all_is_asked_for(self, tmp_path):
-        options = {"bucket-key": "k", "write-only": "true", "compaction.min.file-num": "3"}
+    def test_in_a_bucket_three_are_joined_when_asked_and_what_is_due_otherwise(self, tmp_path):
+        options = {"bucket-key": "k", "write-only": "true", "compaction.min.file-num": "4"}
         store = make_table(f"{tmp_path}/t", KV, bucket="1", **options)
         for i in (5, 3):
             put(store, rows((i, "x")))
-        assert (compact_all(store, full=False), history(store)) == ([], ["APPEND"] * 2)
-        assert (compact_all(store), history(store)) == ([3], ["APPEND"] * 2 + ["COMPACT"])
-        for i in (9, 1):
+        assert (compact_all(store), history(store)) == ([], ["APPEND"] * 2)
+        put(store, rows((4, "x")))
+        assert (compact_all(store, full=False), history(store)) == ([], ["APPEND"] * 3)
+        assert (compact_all(store), len(levels(store))) == ([4], 1)
+        for i in (9, 1, 8):
             put(store, rows((i, "x")))
-        assert (compact_all(store, full=False), len(levels(store))) == ([6], 1)
+        assert (compact_all(store, full=False), len(levels(store))) == ([8], 1)
+        assert [r["k"] for r in rows_of(store)] == [5, 3, 4, 9, 1, 8]
 
     def test_too_few_to_bother_unless_asked(self, tmp_path):
         from paimon_nb.table.commit import TableCommit
