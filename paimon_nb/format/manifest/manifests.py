@@ -8,16 +8,20 @@ from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.manifest.columns import entries_by_columns
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
+from paimon_nb.format.manifest.entry_list import Entries, Listed
 from paimon_nb.format.manifest.lists import checked_name, stats_node, stats_of
 from paimon_nb.format.manifest.rows import (
     ROOT,
     gc_paused,
     optional,
-    read_rows,
+    promises,
     record,
     required,
+    rows_of,
     stats_record,
+    unpacked,
     write_rows,
 )
 from paimon_nb.fs import FileIO
@@ -77,11 +81,19 @@ Wanted = Callable[[int, bytes, int], bool]
 """(kind, partition, bucket) -> whether the entry is needed."""
 
 
+def read_entries(fs: FileIO, path: str) -> Entries:
+    """The entries of a manifest, in order; of many, objects are made when they are looked at.
+
+    Raises `CorruptFile`, `NewerFormat`, `MissingFile`: at once, whatever is looked at.
+    """
+    return _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
+
+
 def read_manifest(fs: FileIO, path: str, wanted: Wanted | None = None) -> list[ManifestEntry]:
-    """The entries of a manifest, in order; with `wanted`, those it accepts. Raises `CorruptFile`, `NewerFormat`, `MissingFile`."""
-    entries = _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
+    """The entries of a manifest, in order; with `wanted`, those it accepts. Raises as `read_entries`."""
+    entries = read_entries(fs, path).objects()
     if wanted is None:
-        return list(entries)
+        return entries
     return [e for e in entries if wanted(e.kind, e.partition, e.bucket)]
 
 
@@ -89,12 +101,21 @@ def _weight(entries: Collection[ManifestEntry]) -> int:
     return _WEIGHT * (1 + len(entries))
 
 
-def _decode(fs: FileIO, path: str) -> tuple[ManifestEntry, ...]:
-    rows = read_rows(fs, path, _SCHEMA_2_1, _VERSION, "manifest")
+def _decode(fs: FileIO, path: str) -> Entries:
+    data = fs.read(path)
+    container = unpacked(data, path)
+    if container is not None and promises(container.record, _SCHEMA_2_1):
+        columns = entries_by_columns(container, _VERSION)
+        if columns is not None:
+            return columns
+    return _listed(rows_of(data, container, path, _SCHEMA_2_1, _VERSION, "manifest"), path)
+
+
+def _listed(rows: list[dict[str, Any]], path: str) -> Listed:
     partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
     try:
         with gc_paused():
-            return tuple(
+            return Listed(
                 ManifestEntry(
                     _kind(row["_KIND"]),
                     partitions.setdefault(row["_PARTITION"], row["_PARTITION"]),
@@ -148,7 +169,7 @@ def write_manifest(
 
 def keep_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
     """Let this process read what it just wrote from memory."""
-    _CACHE.put(fs, path, tuple(entries), _weight(entries))
+    _CACHE.put(fs, path, Listed(entries), _weight(entries))
 
 
 def _node(entry: ManifestEntry) -> dict[str, Any]:

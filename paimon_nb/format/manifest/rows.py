@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
-from paimon_nb.format.manifest.container import BLOCK_BYTES, MAGIC, pack, unpack
+from paimon_nb.format.manifest.container import BLOCK_BYTES, MAGIC, Container, pack, unpack
 from paimon_nb.format.manifest.orc_rows import orc_bytes
 from paimon_nb.fs import FileIO
 
@@ -33,12 +33,26 @@ def read_rows(fs: FileIO, path: str, schema: dict[str, Any], version: int, what:
         MissingFile. CorruptFile: for every kind of broken byte. NewerFormat, UnsupportedFormat: another `version`.
     """
     data = fs.read(path)
+    return rows_of(data, unpacked(data, path), path, schema, version, what)
+
+
+def unpacked(data: bytes, path: str) -> Container | None:
+    """The container of an Avro file, None for ORC. Raises `CorruptFile`."""
     if data[:4] == MAGIC:
-        rows, sure = _read_avro(data, path, schema)
-    elif data[:3] == b"ORC":
+        return unpack(data, path)
+    if data[:3] == b"ORC":
+        return None
+    raise CorruptFile(path, "it is neither Avro nor ORC")
+
+
+def rows_of(
+    data: bytes, container: Container | None, path: str, schema: dict[str, Any], version: int, what: str
+) -> list[dict[str, Any]]:
+    """As `read_rows`, of bytes and what `unpacked` made of them."""
+    if container is None:
         rows, sure = _read_orc(data, path), False
     else:
-        raise CorruptFile(path, "it is neither Avro nor ORC")
+        rows, sure = _read_avro(container, path), promises(container.record, schema)
     for row in rows:
         if not isinstance(row, dict) or row.get("_VERSION") != version:
             _refuse_version(row, version, path, what)
@@ -85,16 +99,14 @@ def _parsed(schema: dict[str, Any]) -> Any:
     return held[1]
 
 
-def _read_avro(data: bytes, path: str, schema: dict[str, Any]) -> tuple[list[Any], bool]:
+def _read_avro(container: Container, path: str) -> list[Any]:
     import fastavro
 
-    container = unpack(data, path)
     try:
         with gc_paused():
-            rows = list(fastavro.reader(io.BytesIO(container.plain)))
+            return list(fastavro.reader(io.BytesIO(container.plain)))
     except Exception as error:  # the decoder raises whatever broken bytes lead it to
         raise CorruptFile(path, f"not readable as Avro ({type(error).__name__}: {error!s:.80})") from None
-    return rows, _promises(container.record, schema)
 
 
 def _read_orc(data: bytes, path: str) -> list[Any]:
@@ -137,11 +149,11 @@ def _refuse_version(row: Any, known: int, path: str, what: str) -> None:
 # -- shapes: does a file hold what we ask for?
 
 
-def _promises(found: Any, wanted: Any) -> bool:
+def promises(found: Any, wanted: Any) -> bool:
     """Whether the writer's schema guarantees rows of the wanted shape, so that no row has to be looked at."""
     if isinstance(wanted, list):
         inner = [b for b in found if b != "null"] if isinstance(found, list) else [found]
-        return found == "null" or (len(inner) == 1 and _promises(inner[0], wanted[1]))
+        return found == "null" or (len(inner) == 1 and promises(inner[0], wanted[1]))
     if isinstance(wanted, str):
         return bool(found == wanted) or (found, wanted) == ("int", "long")
     if not isinstance(found, dict):
@@ -149,10 +161,10 @@ def _promises(found: Any, wanted: Any) -> bool:
     if found["type"] != wanted["type"]:
         return False
     if wanted["type"] == "array":
-        return _promises(found["items"], wanted["items"])
+        return promises(found["items"], wanted["items"])
     given = {f["name"]: f["type"] for f in found["fields"]}
     return all(
-        _promises(given[f["name"]], f["type"]) if f["name"] in given else "default" in f for f in wanted["fields"]
+        promises(given[f["name"]], f["type"]) if f["name"] in given else "default" in f for f in wanted["fields"]
     )
 
 
@@ -172,7 +184,7 @@ def _fits(wanted: Any, value: Any) -> bool:
         return isinstance(value, dict) and all(
             _fits(f["type"], value[f["name"]]) if f["name"] in value else "default" in f for f in wanted["fields"]
         )
-    return isinstance(value, int | dt.datetime)  # timestamp-millis
+    return type(value) is int or isinstance(value, dt.datetime)  # timestamp-millis
 
 
 # -- how schemas are spelled

@@ -6,20 +6,26 @@ Source: format reference, section 14.1 (Paimon `mergetree/compact/IntervalPartit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.lsm.levels import SortedRun
 
 Section = tuple[SortedRun, ...]
+T = TypeVar("T")
 
 
 def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Section]:
     """Sections in key order. Rows of one key lie in one section; a section of one run needs no merge."""
     bounded = [(key(f.min_key), key(f.max_key), f) for f in files]
+    return [tuple(SortedRun(tuple(run)) for run in section) for section in cut(bounded)]
+
+
+def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
+    """`sections` of anything, as lists of runs. `bounded`: (least key, greatest key, thing), sorted here."""
     bounded.sort(key=lambda b: (b[0], b[1]))
-    out: list[Section] = []
-    current: list[tuple[Any, Any, DataFile]] = []
+    out: list[list[list[T]]] = []
+    current: list[tuple[Any, Any, T]] = []
     bound: Any = None
     for item in bounded:
         if current and item[0] > bound:
@@ -32,12 +38,12 @@ def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Sec
     return out
 
 
-def _runs(section: list[tuple[Any, Any, DataFile]]) -> Section:
+def _runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
     """Greedy: each file goes to the run that ends first, if that run ends before the file begins.
 
     The runs' order means nothing to a merge, but changes are read file after file: it is that of Java's queue.
     """
-    queue: list[tuple[Any, list[DataFile]]] = []  # (max key of the run's last file, run), a heap by the keys
+    queue: list[tuple[Any, list[T]]] = []  # (max key of the run's last file, run), a heap by the keys
     for low, high, file in section:
         if not queue:
             _add(queue, (high, [file]))
@@ -49,10 +55,10 @@ def _runs(section: list[tuple[Any, Any, DataFile]]) -> Section:
         else:
             _add(queue, (high, [file]))
             _add(queue, (end, run))
-    return tuple(SortedRun(tuple(run)) for _, run in queue)
+    return [run for _, run in queue]
 
 
-def _add(heap: list[tuple[Any, list[DataFile]]], item: tuple[Any, list[DataFile]]) -> None:
+def _add(heap: list[tuple[Any, list[T]]], item: tuple[Any, list[T]]) -> None:
     """`java.util.PriorityQueue.add`."""
     at = len(heap)
     heap.append(item)
@@ -62,7 +68,7 @@ def _add(heap: list[tuple[Any, list[DataFile]]], item: tuple[Any, list[DataFile]
     heap[at] = item
 
 
-def _poll(heap: list[tuple[Any, list[DataFile]]]) -> tuple[Any, list[DataFile]]:
+def _poll(heap: list[tuple[Any, list[T]]]) -> tuple[Any, list[T]]:
     """`java.util.PriorityQueue.poll`."""
     first, item = heap[0], heap.pop()
     if not heap:

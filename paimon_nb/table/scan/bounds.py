@@ -15,11 +15,12 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import FormatError
 from paimon_nb.format.data import TRACKING_FIELDS
-from paimon_nb.format.manifest import DataFile, SimpleStats
+from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.build import from_numpy
 
 _WIDTH = {"BOOLEAN": "<i1", "TINYINT": "<i1", "SMALLINT": "<i2", "INT": "<i4", "DATE": "<i4", "TIME": "<i4", "BIGINT": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}  # fmt: skip
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -38,7 +39,7 @@ class Bounds:
 
 
 def column_bounds(
-    files: Sequence[DataFile], field: DataField, schema_of: Callable[[int], TableSchema], *, keys: bool = False
+    files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], *, keys: bool = False
 ) -> Bounds:
     """What the files' statistics say about a column of the present schema.
 
@@ -49,12 +50,11 @@ def column_bounds(
     want = arrow_type(field.type)
     parts: list[tuple[np.ndarray, Bounds]] = []
     for place, members in _groups(files, field, schema_of, keys).items():
-        chosen = [files[i] for i in members]
-        parts.append((np.asarray(members), _decode(chosen, place, want, keys)))
+        parts.append((np.flatnonzero(members), _decode(files.choose(members), place, want, keys)))
     if len(parts) == 1 and len(parts[0][0]) == size:
         return parts[0][1]
     order = (
-        pa.array(np.argsort(np.concatenate([m for m, _ in parts]), kind="stable"))
+        from_numpy(np.argsort(np.concatenate([m for m, _ in parts]), kind="stable"))
         if parts
         else pa.array([], pa.int64())
     )
@@ -73,16 +73,23 @@ class _Place:
 
 
 def _groups(
-    files: Sequence[DataFile], field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
-) -> dict[_Place, list[int]]:
-    forms: dict[tuple[int, tuple[str, ...] | None], list[int]] = {}
-    for i, file in enumerate(files):
-        forms.setdefault((file.schema_id, None if keys else file.stats_cols), []).append(i)
-    out: dict[_Place, list[int]] = {}
-    for (schema_id, listed), members in forms.items():
-        out.setdefault(_place(schema_of(schema_id), listed, field, keys), []).extend(members)
-    # Files of several schemas may share a place; their bounds must come back in the order of the files.
-    return {place: sorted(members) for place, members in out.items()}
+    files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
+) -> dict[_Place, np.ndarray]:
+    """Which files hold the column where: a boolean for each file."""
+    schemas = files.column("schema_id")
+    listed = np.zeros(len(files), np.int64)
+    forms: list[tuple[str, ...] | None] = [None]
+    if not keys:
+        seen: dict[tuple[str, ...] | None, int] = {}
+        listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
+        forms = list(seen)
+    out: dict[_Place, np.ndarray] = {}
+    for schema_id in np.unique(schemas).tolist():
+        for form in np.unique(listed[schemas == schema_id]).tolist():
+            place = _place(schema_of(schema_id), forms[form], field, keys)
+            members = (schemas == schema_id) & (listed == form)
+            out[place] = out[place] | members if place in out else members
+    return out
 
 
 def _place(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField, keys: bool) -> _Place:
@@ -107,85 +114,95 @@ def _same_order(old: DataType, new: DataType) -> bool:
     return old.root == "FLOAT" and new.root == "DOUBLE"
 
 
-def _decode(files: list[DataFile], place: _Place, want: pa.DataType, keys: bool) -> Bounds:
-    rows = pa.array([f.row_count for f in files], pa.int64())
+def _decode(files: Entries, place: _Place, want: pa.DataType, keys: bool) -> Bounds:
+    rows = from_numpy(files.column("row_count"))
     nothing = pa.nulls(len(files), want)
     if place.absent:
         return Bounds(nothing, nothing, rows, rows)
     if not place.usable:
         return Bounds(nothing, nothing, pa.nulls(len(files), pa.int64()), rows)
-    stats = [f.key_stats if keys else f.value_stats for f in files]
-    nulls = pa.array([_null_count(s, place.index) for s in stats], pa.int64())
-    low = stats_column([s.min_values for s in stats], place.types, place.index)
-    high = stats_column([s.max_values for s in stats], place.types, place.index)
-    return Bounds(low.cast(want), high.cast(want), nulls, rows)
+    low, high = (files.column(n) for n in (("key_low", "key_high") if keys else ("value_low", "value_high")))
+    return Bounds(
+        stats_column(low, place.types, place.index).cast(want),
+        stats_column(high, place.types, place.index).cast(want),
+        files.column(null_counts(keys, place.index)),
+        rows,
+    )
 
 
-def _null_count(stats: SimpleStats, index: int) -> int | None:
-    counts = stats.null_counts
-    return counts[index] if counts is not None and index < len(counts) else None
+def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Array:
+    """Column `index` of serialized rows of `types`, as `arrow_type`; null where a row has no such columns.
 
-
-def stats_column(rows: Sequence[bytes], types: Sequence[DataType], index: int) -> pa.Array:
-    """Column `index` of serialized rows of `types`, as `arrow_type`; null where a row has no such columns."""
+    Args:
+        rows: large_binary, none null.
+    """
     t = types[index]
-    arity = struct.pack(">i", len(types))
-    usable = [r[:4] == arity and len(r) >= 12 for r in rows]
-    if not all(usable):
-        found = stats_column([r for r, ok in zip(rows, usable, strict=True) if ok], types, index)
-        places = np.cumsum(usable) - 1
-        return found.take(pa.array(places, mask=~np.asarray(usable, dtype=bool)))
-    if not rows:
+    starts, lengths, data = _parts(rows)
+    usable = lengths >= 12
+    first = np.where(usable, starts, 0)
+    for i, byte in enumerate(struct.pack(">i", len(types))):
+        usable &= (data[first + i] == byte) if len(data) > 3 else False
+    if not usable.all():
+        found = stats_column(rows.filter(from_numpy(usable)), types, index)
+        return found.take(from_numpy(np.cumsum(usable) - 1, ~usable))
+    if not len(rows):
         return pa.array([], arrow_type(t))
-    slots = _slots(rows, len(types), index)
-    if slots is None:
-        raise FormatError("statistics rows are too short", hint="the manifest is broken; read an earlier snapshot")
-    values, null = slots
+    values, null = _slots(starts, lengths, data, len(types), index)
     if t.root in _WIDTH:
         narrow = np.ascontiguousarray(values).view(_WIDTH[t.root])[:: 8 // np.dtype(_WIDTH[t.root]).itemsize]
         plain = narrow.astype(bool) if t.root == "BOOLEAN" else narrow
-        column = pa.array(plain, mask=null)
+        column = from_numpy(plain, null)
         return column.view(arrow_type(t)) if t.root in ("DATE", "TIME") else column
     if isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision <= 3:
-        return pa.array(values, mask=null).view(arrow_type(t))
+        return from_numpy(values, null).view(arrow_type(t))
     if isinstance(t, Decimal) and t.precision <= 18:
         wide = np.stack([values, values >> 63], axis=1)
-        flags = pa.array(~null).buffers()[1]
+        flags = from_numpy(~null).buffers()[1]
         return pa.Decimal128Array.from_buffers(arrow_type(t), len(values), [flags, pa.py_buffer(wide.tobytes())])
     if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
-        return _texts(rows, values, null, t)
-    decoded = [deserialize(types, row)[index] for row in rows]
+        return _texts(starts, lengths, data, values, null, t)
+    decoded = [deserialize(types, row)[index] for row in rows.to_pylist()]
     return pa.array([to_arrow_value(t, v) for v in decoded], arrow_type(t))
 
 
-def _slots(rows: Sequence[bytes], arity: int, index: int) -> tuple[np.ndarray, np.ndarray] | None:
+def _parts(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(start, length of each row, the bytes that they lie in)."""
+    _, offsets, data = rows.buffers()
+    cuts = np.frombuffer(offsets, np.int64)[rows.offset : rows.offset + len(rows) + 1] if len(rows) else np.zeros(1, np.int64)  # fmt: skip
+    return cuts[:-1], np.diff(cuts), np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+
+
+def _slots(
+    starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, arity: int, index: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(8-byte slots as int64, null flags) of one column of all rows."""
     null_bytes = (arity + 63 + 8) // 64 * 8
     at = 4 + null_bytes + 8 * index
-    lengths = np.fromiter((len(r) for r in rows), np.int64, len(rows))
     if lengths.min() < at + 8:
-        return None
-    data = np.frombuffer(b"".join(rows), np.uint8)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    slots = data[starts[:, None] + np.arange(at, at + 8)].copy().view("<i8").reshape(-1)
+        raise FormatError("statistics rows are too short", hint="the manifest is broken; read an earlier snapshot")
+    slots = data[starts[:, None] + np.arange(at, at + 8)].view("<i8").reshape(-1)
     bit = index + 8
     null = (data[starts + 4 + (bit >> 3)] >> (bit & 7)) & 1
     return slots, null.astype(bool)
 
 
-def _texts(rows: Sequence[bytes], slots: np.ndarray, null: np.ndarray, t: DataType) -> pa.Array:
-    out: list[bytes | None] = []
-    for row, slot, missing in zip(rows, slots.tolist(), null.tolist(), strict=True):
-        if missing:
-            out.append(None)
-            continue
-        word = slot & 0xFFFFFFFFFFFFFFFF
-        mark = word >> 56
-        if mark & 0x80:
-            out.append(word.to_bytes(8, "little")[: mark & 0x7F])
-        else:
-            start, size = 4 + (word >> 32), word & 0xFFFFFFFF
-            if start + size > len(row):
-                raise FormatError("a statistics value lies outside its row", hint="read an earlier snapshot")
-            out.append(row[start : start + size])
+def _texts(
+    starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, slots: np.ndarray, null: np.ndarray, t: DataType
+) -> pa.Array:
+    """Up to seven bytes lie in the slot itself, behind them a mark and their number; of more it says where in the row they lie."""
+    words = slots.view("<u8")
+    marks = (words >> np.uint64(56)).astype(np.int64)
+    short = (marks & 0x80) > 0
+    place, size = (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    if (~null & ~short & (4 + place + size > lengths)).any():
+        raise FormatError("a statistics value lies outside its row", hint="read an earlier snapshot")
+    plain, inline = data.tobytes(), slots.tobytes()
+    out: list[bytes | None] = [
+        None if gone else inline[8 * i : 8 * i + min(mark & 0x7F, 8)] if here else plain[start : start + count]
+        for i, (gone, here, mark, start, count) in enumerate(
+            zip(
+                null.tolist(), short.tolist(), marks.tolist(), (starts + 4 + place).tolist(), size.tolist(), strict=True
+            )
+        )
+    ]
     return pa.array(out, pa.binary()).cast(arrow_type(t))

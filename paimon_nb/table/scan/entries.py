@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow.compute as pc
+
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest import (
     ADD,
-    DELETE,
+    Entries,
     IndexEntry,
+    Listed,
     ManifestEntry,
     ManifestFile,
+    as_entries,
+    joined,
+    read_entries,
     read_index_manifest,
-    read_manifest,
     read_manifest_list,
 )
 from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.table.scan.side_by_side import side_by_side
 from paimon_nb.table.store import TableStore
 
@@ -30,7 +37,7 @@ _THREADS = 4
 class Read:
     """Entries read, and what was not read."""
 
-    entries: list[ManifestEntry]
+    entries: Entries
     manifests: int
     manifests_skipped: int
     files_skipped: int
@@ -56,7 +63,7 @@ def live(store: TableStore, snapshot: Snapshot, keep: KeepManifests | None = Non
 
 def changes(store: TableStore, list_name: str | None, keep: KeepManifests | None = None) -> Read:
     """The entries of one delta or changelog manifest list, ADD and DELETE, in order."""
-    return Read([], 0, 0, 0) if list_name is None else _read(store, manifests(store, list_name), keep)
+    return Read(as_entries(()), 0, 0, 0) if list_name is None else _read(store, manifests(store, list_name), keep)
 
 
 def snapshot_manifests(store: TableStore, snapshot: Snapshot) -> list[ManifestFile]:
@@ -79,16 +86,30 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
     return read_index_manifest(store.fs, path)
 
 
-def add_up(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
+def add_up(entries: Iterable[ManifestEntry]) -> Entries:
     """Entries of kind ADD that no DELETE takes back, in order."""
-    entries = list(entries)
-    gone = {e.identity for e in entries if e.kind == DELETE}
-    return [e for e in entries if e.kind == ADD and e.identity not in gone] if gone else entries
+    entries = as_entries(entries)
+    added = entries.column("kind") == ADD
+    if added.all():
+        return entries
+    gone = {e.identity for e in entries.choose(~added)}
+    # Names are hardly ever used twice: an entry is looked at only if its name is among those taken away.
+    near = added.copy()
+    if not isinstance(entries, Listed):
+        taken = entries.choose(~added).column("file_name")
+        near &= to_numpy(pc.is_in(entries.column("file_name"), value_set=taken))
+    for at, entry in zip(np.flatnonzero(near).tolist(), entries.choose(near), strict=True):
+        added[at] = entry.identity not in gone
+    return entries.choose(added)
 
 
-def refuse_doubles(entries: list[ManifestEntry]) -> None:
+def refuse_doubles(entries: Entries) -> None:
     """Raise `CorruptFile` when live entries name a file twice."""
-    if len({e.file.file_name for e in entries}) == len(entries):
+    if isinstance(entries, Listed):
+        names = len({e.file.file_name for e in entries})
+    else:
+        names = pc.count_distinct(entries.column("file_name")).as_py()
+    if names == len(entries):
         return
     seen = set()
     for e in entries:
@@ -98,18 +119,26 @@ def refuse_doubles(entries: list[ManifestEntry]) -> None:
         seen.add(address)
 
 
+def bucket_places(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
+    """(for each entry the place of its bucket, the first entry of each bucket); buckets of all partitions, in order of first sight."""
+    address = (entries.partitions[0].astype(np.int64) << 32) + (entries.column("bucket") & 0xFFFFFFFF)
+    _, firsts, found = np.unique(address, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    return np.argsort(order)[found], firsts[order]
+
+
 def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
     kept = list(files) if keep is None else [m for m, wanted in zip(files, keep(files), strict=True) if wanted]
     size = sum(m.file_size for m in kept)
     parts = side_by_side(store.fs, lambda m: _entries(store, m), kept, size, _THREADS)
     skipped = len(files) - len(kept)
     files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in kept)
-    return Read([e for part in parts for e in part], len(files), skipped, files_skipped)
+    return Read(joined(parts), len(files), skipped, files_skipped)
 
 
-def _entries(store: TableStore, manifest: ManifestFile) -> list[ManifestEntry]:
+def _entries(store: TableStore, manifest: ManifestFile) -> Entries:
     path = store.manifest_path(manifest.file_name)
-    found = read_manifest(store.fs, path)
+    found = read_entries(store.fs, path)
     if len(found) != manifest.num_added + manifest.num_deleted:
         raise CorruptFile(
             path, f"its list promises {manifest.num_added + manifest.num_deleted} entries, it holds {len(found)}"

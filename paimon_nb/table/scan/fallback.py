@@ -29,7 +29,7 @@ def with_fallback(plan: ScanPlan, name: str, travel: Travel, levels: WantedLevel
     other, snapshot = fallback_state(store, name, travel, plan.snapshot)
     if snapshot is None:
         return plan
-    mine = {e.partition for e in live(store, plan.snapshot).entries} if plan.snapshot is not None else set()
+    mine = set(live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
     there = plan_snapshot(other, snapshot, plan.predicate, levels=levels)
     added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in mine)
     found = {s.partition for s in there.splits}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.format.manifest import ManifestEntry
@@ -22,7 +22,7 @@ class LeftOut:
     """Files left out for one reason."""
 
     reason: str
-    entries: tuple[ManifestEntry, ...]
+    entries: Sequence[ManifestEntry]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, TagNotFound, TimeTravelError
-from paimon_nb.format.manifest import ADD, ManifestEntry
+from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
@@ -235,17 +235,18 @@ def plan_changes(
     # A change of a value may be told by a row that matches and one that does not: only keys leave files out.
     by_key = _key_part(store, bound)
     pruner = Pruner(store, by_key, independent=not store.has_keys)
-    entries: list[ManifestEntry] = []
+    found: list[Entries] = []
     for snapshot in snapshots:
         if mode == "delta" and snapshot.commit_kind != "APPEND":
             continue
         if mode == "changelog" and snapshot.commit_kind == "OVERWRITE":
             continue
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
-        entries += [e for e in changes(store, name, pruner.keep_manifests).entries if e.kind == ADD]
-    entries = pruner.buckets(pruner.partitions(entries))
+        told = changes(store, name, pruner.keep_manifests).entries
+        found.append(told.choose(told.column("kind") == ADD))
+    entries = pruner.buckets(pruner.partitions(joined(found)))
     if store.bucket_option == POSTPONE_BUCKET:
-        entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
+        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
     entries = pruner.statistics(pruner.levels(entries, visible_levels(store), "level 0 waits for compaction"))
     last = snapshots[-1] if snapshots else None
     splits = [
@@ -282,8 +283,8 @@ def _states(
     before = live_pruned(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
     common = {e.identity for e in after} & {e.identity for e in before}
     # Files of both states tell no difference (and Java leaves them out of the comparison too).
-    after = [e for e in after if e.identity not in common]
-    before = [e for e in before if e.identity not in common]
+    after = as_entries(e for e in after if e.identity not in common)
+    before = as_entries(e for e in before if e.identity not in common)
     vectors, old_vectors = vectors_of(store, end), vectors_of(store, start)
     news = {(p, b): (t, files) for (p, b, t), files in grouped(after)}
     olds = {(p, b): (t, files) for (p, b, t), files in grouped(before)}

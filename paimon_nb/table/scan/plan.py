@@ -7,15 +7,17 @@ Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from paimon_nb.format.manifest import DataFile, ManifestEntry
+import numpy as np
+
+from paimon_nb.format.manifest import DataFile, Entries, Files, Listed, ManifestEntry, as_entries
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bind import bind
-from paimon_nb.table.scan.entries import index_entries, live, refuse_doubles
+from paimon_nb.table.scan.entries import bucket_places, index_entries, live, refuse_doubles
 from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.funnel import Funnel
@@ -122,7 +124,7 @@ def plan_snapshot(
     entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     splits = [
-        Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw)
+        Split(snapshot.id, partition, bucket, total, kept(files), select(vectors, partition, files), raw)
         for (partition, bucket, total), members in grouped(entries)
         for files, raw in pack_bucket(store, members, independent)
     ]
@@ -131,14 +133,14 @@ def plan_snapshot(
 
 def live_pruned(
     store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: WantedLevel | None, since_ms: int | None = None
-) -> list[ManifestEntry]:
+) -> Entries:
     """The snapshot's files that may hold wanted rows."""
     read = live(store, snapshot, pruner.keep_manifests)
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
     entries = pruner.partitions(read.entries)
     refuse_doubles(entries)
     if store.bucket_option == -2:
-        entries = [e for e in entries if e.bucket >= 0]  # rows that wait for a bucket are not there yet
+        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
     entries = pruner.buckets(entries)
     entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
     entries = pruner.created_since(entries, since_ms)
@@ -146,11 +148,12 @@ def live_pruned(
         return pruner.statistics(entries)
     # Statistics tell of a file's own columns, which a file beside it may have newer values of.
     alone, beside = _alone_and_beside(entries)
-    return [*pruner.statistics(alone), *beside]
+    return as_entries([*pruner.statistics(alone), *beside])
 
 
-def _alone_and_beside(entries: list[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
+def _alone_and_beside(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
     """Files that hold whole rows, and those that share their rows with others."""
+    entries = list(entries)
     count = Counter((e.partition, e.bucket, e.file.first_row_id) for e in entries)
     alone: list[ManifestEntry] = []
     beside: list[ManifestEntry] = []
@@ -180,12 +183,34 @@ def is_independent(store: TableStore) -> bool:
     return not store.has_keys or visible_levels(store) is above_zero
 
 
-def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], list[DataFile]]]:
+def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """((partition, bucket, total buckets), files) in the order of first sight."""
+    entries = as_entries(entries)
+    if not isinstance(entries, Listed):
+        return _grouped_columns(entries)
     groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
     for entry in entries:
         groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
     return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    places, firsts = bucket_places(entries)
+    ordered = entries
+    if (places[1:] < places[:-1]).any():
+        ordered = entries.reorder(np.argsort(places, kind="stable"))
+    partition, partitions = entries.partitions
+    cuts = [0, *np.cumsum(np.bincount(places)).tolist()]
+    shown = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
+    return [
+        ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
+        for i, (at, bucket, total) in enumerate(zip(*shown, strict=True))
+    ]
+
+
+def kept(files: Sequence[DataFile]) -> Sequence[DataFile]:
+    """Files as a split holds them: those that are not made yet may stay so."""
+    return files if isinstance(files, Files) else tuple(files)
 
 
 Vectors = Mapping[tuple[bytes, str], DvRef]

@@ -12,13 +12,15 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.manifest import DataFile, ManifestEntry, ManifestFile
+from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.format.types.build import column, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bounds import Bounds, column_bounds, stats_column
+from paimon_nb.table.scan.entries import bucket_places
 from paimon_nb.table.scan.evaluate import evaluate
 from paimon_nb.table.scan.file_index import has_index, index_may_match
 from paimon_nb.table.scan.funnel import Funnel, LeftOut, Stage
@@ -53,30 +55,29 @@ class Pruner:
             return [True] * len(manifests)
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
-        counts = pa.array([m.num_added + m.num_deleted for m in manifests], pa.int64())
+        counts = column([m.num_added + m.num_deleted for m in manifests], pa.int64())
 
-        def bounds(column: str) -> Bounds:
-            i = [f.name for f in fields].index(column)
+        def bounds(name: str) -> Bounds:
+            i = [f.name for f in fields].index(name)
             stats = [m.partition_stats for m in manifests]
             nulls = [s.null_counts[i] if s.null_counts and i < len(s.null_counts) else None for s in stats]
-            low = stats_column([s.min_values for s in stats], types, i)
-            high = stats_column([s.max_values for s in stats], types, i)
-            return Bounds(low, high, pa.array(nulls, pa.int64()), counts)
+            low = stats_column(column([s.min_values for s in stats], pa.large_binary()), types, i)
+            high = stats_column(column([s.max_values for s in stats], pa.large_binary()), types, i)
+            return Bounds(low, high, column(nulls, pa.int64()), counts)
 
         return list(may_match(self.on_partition, len(manifests), bounds, self._type_of).to_pylist())
 
     # -- entries
 
-    def partitions(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+    def partitions(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries of partitions that the predicate allows."""
-        seen = dict.fromkeys(e.partition for e in entries)
+        entries = as_entries(entries)
+        place, seen = entries.partitions
         if self.on_partition is not None:
             self._judge([p for p in seen if p not in self._verdicts])
-        kept = [p for p in seen if self._verdicts.get(p, True)]
-        self._stages.append(Stage("partitions", len(seen), len(kept)))
-        if len(kept) == len(seen):
-            return entries
-        return self._keep(entries, [self._verdicts[e.partition] for e in entries], "partition does not match")
+        kept = np.array([self._verdicts.get(p, True) for p in seen], dtype=bool)
+        self._stages.append(Stage("partitions", len(seen), int(kept.sum())))
+        return self._keep(entries, kept[place], "partition does not match")
 
     def _judge(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
@@ -84,24 +85,22 @@ class Pruner:
             return
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
-        columns = [stats_column(partitions, types, i) for i in range(len(fields))]
+        rows = column(partitions, pa.large_binary())
+        columns = [stats_column(rows, types, i) for i in range(len(fields))]
         table = pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
         wanted = evaluate(self.on_partition, table, fields).to_pylist()
         self._verdicts.update(zip(partitions, (w is True for w in wanted), strict=True))
 
-    def buckets(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+    def buckets(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries of buckets that the wanted bucket keys fall into."""
-        seen = {(e.partition, e.bucket) for e in entries}
-        keys = self._bucket_keys()
+        entries = as_entries(entries)
+        seen = len(bucket_places(entries)[1])
+        keys, kept = self._bucket_keys(), seen
         if keys is not None:
             wanted = WantedBuckets(self.store, keys)
-            entries = self._keep(
-                entries,
-                [wanted.hold(e.bucket, e.total_buckets, e.file) for e in entries],
-                "bucket does not match the key",
-            )
-        kept = {(e.partition, e.bucket) for e in entries} if keys is not None else seen
-        self._stages.append(Stage("buckets", len(seen), len(kept)))
+            entries = self._keep(entries, wanted.among(entries), "bucket does not match the key")
+            kept = len(bucket_places(entries)[1])
+        self._stages.append(Stage("buckets", seen, kept))
         return entries
 
     def _bucket_keys(self) -> pa.Table | None:
@@ -126,22 +125,25 @@ class Pruner:
         ]
         return pa.table(columns, names=list(names))
 
-    def levels(
-        self, entries: list[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str
-    ) -> list[ManifestEntry]:
+    def levels(self, entries: Sequence[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str) -> Entries:
         """Entries of wanted levels."""
-        return entries if wanted is None else self._keep(entries, [wanted(e.file.level) for e in entries], reason)
+        entries = as_entries(entries)
+        if wanted is None:
+            return entries
+        levels = entries.column("level")
+        seen = [level for level in np.unique(levels).tolist() if wanted(level)]
+        return self._keep(entries, np.isin(levels, seen), reason)
 
-    def created_since(self, entries: list[ManifestEntry], ms: int | None) -> list[ManifestEntry]:
+    def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
         """Entries of files created at or after a time."""
+        entries = as_entries(entries)
         if ms is None:
             return entries
-        keep = [(e.file.creation_time_ms or 0) >= ms for e in entries]
-        return self._keep(entries, keep, "created before the wanted time")
+        return self._keep(entries, entries.column("created") >= ms, "created before the wanted time")
 
-    def statistics(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+    def statistics(self, entries: Sequence[ManifestEntry]) -> Entries:
         """Entries whose key statistics allow a match, then those whose value statistics and file index do."""
-        total = len(entries)
+        entries, total = as_entries(entries), len(entries)
         if self.on_key is not None:
             entries = self._by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
         if self.predicate is not None:
@@ -149,46 +151,40 @@ class Pruner:
         self._stages.append(Stage("files", total, len(entries)))
         return entries
 
-    def _values(self, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+    def _values(self, entries: Entries) -> Entries:
         assert self.predicate is not None
         if self.independent:
             return self._by_bounds(entries, self.predicate, keys=False, reason="values do not match")
         answers = self._verdict(entries, self.predicate, keys=False)
-        buckets: dict[tuple[bytes, int], list[int]] = {}
-        for i, entry in enumerate(entries):
-            buckets.setdefault((entry.partition, entry.bucket), []).append(i)
         engine = self.store.options.merge_engine
         makes_rows = engine in ("partial-update", "aggregation") and not self.store.options.deletion_vectors
-        keep = np.ones(len(entries), dtype=bool)
-        for members in buckets.values():
-            levels = {entries[i].file.level for i in members}
-            if len(members) == 1 or (len(levels) == 1 and 0 not in levels):
-                keep[members] = answers[members]
-            elif not makes_rows:
-                keep[members] = answers[members].any()
-        return self._keep(entries, keep.tolist(), "values do not match")
+        bucket, firsts = bucket_places(entries)
+        count, levels = len(firsts), entries.column("level")
+        low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+        np.minimum.at(low, bucket, levels)
+        np.maximum.at(high, bucket, levels)
+        alone = (np.bincount(bucket, minlength=count) == 1) | ((low == high) & (low > 0))
+        some = np.ones(count, bool) if makes_rows else np.bincount(bucket, answers, count) > 0
+        return self._keep(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
 
-    def _by_bounds(
-        self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool, reason: str
-    ) -> list[ManifestEntry]:
-        return self._keep(entries, self._verdict(entries, predicate, keys=keys).tolist(), reason)
+    def _by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
+        return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
 
-    def _verdict(self, entries: list[ManifestEntry], predicate: Predicate, *, keys: bool) -> np.ndarray:
-        files = [e.file for e in entries]
+    def _verdict(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         cached: dict[str, Bounds] = {}
 
         def bounds(column: str) -> Bounds:
             if column not in cached:
                 field = self.store.schema.field(column)
-                cached[column] = column_bounds(files, field, self._schema_of, keys=keys)
+                cached[column] = column_bounds(entries, field, self._schema_of, keys=keys)
             return cached[column]
 
-        if not files:
+        if not len(entries):
             return np.zeros(0, dtype=bool)
-        answers: np.ndarray = np.asarray(may_match(predicate, len(files), bounds, self._type_of)).astype(bool)
+        answers = to_numpy(may_match(predicate, len(entries), bounds, self._type_of))
         if not keys and self.store.options.get(opt.FILE_INDEX_READ_ENABLED):
-            for i in np.flatnonzero(answers):
-                entry = entries[i]
+            asked = np.flatnonzero(answers & (entries.column("beside") > 0))
+            for i, entry in zip(asked.tolist(), entries.objects(asked), strict=True):
                 if has_index(entry.file):
                     answers[i] = index_may_match(self.store, entry.partition, entry.bucket, entry.file, predicate)
         return answers
@@ -202,11 +198,11 @@ class Pruner:
     def stage(self, name: str, total: int, kept: int) -> None:
         self._stages.append(Stage(name, total, kept))
 
-    def _keep(self, entries: list[ManifestEntry], keep: Sequence[bool], reason: str) -> list[ManifestEntry]:
-        if all(keep):
+    def _keep(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+        if keep.all():
             return entries
-        self._left_out.append(LeftOut(reason, tuple(e for e, k in zip(entries, keep, strict=True) if not k)))
-        return [e for e, k in zip(entries, keep, strict=True) if k]
+        self._left_out.append(LeftOut(reason, entries.choose(~keep)))
+        return entries.choose(keep)
 
     def _type_of(self, column: str) -> DataType:
         return self.store.schema.field(column).type
@@ -227,18 +223,29 @@ class WantedBuckets:
         self._same_types: dict[int, bool] = {}
 
     def hold(self, bucket: int, total: int, file: DataFile) -> bool:
-        if total <= 0 or not self._hashes_alike(file):
-            return True
+        return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets(total)
+
+    def among(self, entries: Entries) -> np.ndarray:
+        """As `hold`, a boolean for each entry."""
+        totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
+        alike = [s for s in np.unique(schemas).tolist() if self._hashes_alike(s)]
+        asked = (totals > 0) & np.isin(schemas, alike)
+        wanted: np.ndarray = ~asked
+        for total in np.unique(totals[asked]).tolist():
+            wanted |= asked & (totals == total) & np.isin(buckets, list(self._buckets(total)))
+        return wanted
+
+    def _buckets(self, total: int) -> frozenset[int]:
         if total not in self._by_total:
             found = bucket_of(self.types, self.keys.columns, total, self.function)
             self._by_total[total] = frozenset(np.asarray(found).tolist())
-        return bucket in self._by_total[total]
+        return self._by_total[total]
 
-    def _hashes_alike(self, file: DataFile) -> bool:
+    def _hashes_alike(self, schema_id: int) -> bool:
         """A bucket column that had another type when the file was written hashed otherwise."""
-        if file.schema_id not in self._same_types:
-            self._same_types[file.schema_id] = types_alike(self.store, file.schema_id, self.store.schema.bucket_keys)
-        return self._same_types[file.schema_id]
+        if schema_id not in self._same_types:
+            self._same_types[schema_id] = types_alike(self.store, schema_id, self.store.schema.bucket_keys)
+        return self._same_types[schema_id]
 
 
 def types_alike(store: TableStore, schema_id: int, columns: Iterable[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
 from paimon_nb.table.scan.bounds import column_bounds
 from paimon_nb.table.scan.early import spans
 from paimon_nb.table.scan.predicate import Predicate, only_on
@@ -26,7 +27,8 @@ def key_share(store: TableStore, split: Split, predicate: Predicate | None) -> f
     low, high = spans(condition, [lead]).get(lead.name, (None, None)) if condition is not None else (None, None)
     if not isinstance(low if low is not None else high, int):
         return 1.0
-    known = column_bounds(split.files, lead, lambda schema_id: file_schema(store, schema_id), keys=True)
+    files = Listed(ManifestEntry(ADD, split.partition, split.bucket, split.total_buckets, f) for f in split.files)
+    known = column_bounds(files, lead, lambda schema_id: file_schema(store, schema_id), keys=True)
     if known.low.null_count or known.high.null_count:
         return 1.0
     # As floats: a range over all of BIGINT is wider than int64, and an estimate needs no last digit.

@@ -5,15 +5,18 @@ Source: format reference, section 14.1 (Paimon `MergeTreeSplitGenerator`, `Appen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import accumulate, repeat
+from typing import Any, TypeVar
 
-from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.manifest import FILE_NUMBERS, DataFile, Files
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import key_decoder
-from paimon_nb.table.lsm.sections import sections
+from paimon_nb.table.lsm.sections import cut
 from paimon_nb.table.scan.evolution import evolves, same_rows
+from paimon_nb.table.scan.key_ranks import key_ranks
 from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
@@ -38,7 +41,8 @@ class Split:
     partition: bytes
     bucket: int
     total_buckets: int
-    files: tuple[DataFile, ...]
+    files: Sequence[DataFile]
+    """A tuple, or what is equal to one."""
     deletion_vectors: Mapping[str, DvRef] | None
     """By data file name; None when no row is deleted."""
     raw: bool
@@ -79,7 +83,9 @@ def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[li
     return bins
 
 
-def pack_bucket(store: TableStore, files: Sequence[DataFile], independent: bool) -> list[tuple[list[DataFile], bool]]:
+def pack_bucket(
+    store: TableStore, files: Sequence[DataFile], independent: bool
+) -> list[tuple[Sequence[DataFile], bool]]:
     """The files of one bucket as (files of a split, raw).
 
     Args:
@@ -90,33 +96,49 @@ def pack_bucket(store: TableStore, files: Sequence[DataFile], independent: bool)
     assert target is not None
     assert cost is not None
 
-    def weight(group: Sequence[DataFile]) -> int:
-        return max(sum(f.file_size for f in group), cost)
-
-    def alone(file: DataFile) -> int:
-        return max(file.file_size, cost)
-
     if evolves(store):
-        bins = pack(same_rows(files), weight, target)
+        bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
     if not store.has_keys:
-        return [(group, True) for group in pack(files, alone, target)]
-    levels = {f.level for f in files}
-    if 0 not in levels and all(map(_all_adds, files)) and (independent or len(levels) == 1):
-        return [(group, all(map(_no_deletes, group))) for group in pack(files, alone, target)]
-    key = key_decoder([f.type for f in store.schema.key_fields])
-    cut = [([f for run in s for f in run.files], len(s) == 1) for s in sections(files, key)]
-    out = []
-    for chosen in pack(cut, lambda s: weight(s[0]), target):
-        group = [f for part, _ in chosen for f in part]
-        out.append((group, all(single for _, single in chosen) and all(map(_no_deletes, group))))
-    return out
+        return [(files[a:b], True) for a, b in _cuts(_numbers(files, "file_size"), cost, target)]
+    levels, deletes = set(_numbers(files, "level")), _numbers(files, "deletes")
+    if 0 not in levels and max(deletes, default=0) <= 0 and (independent or len(levels) == 1):
+        cuts = _cuts(_numbers(files, "file_size"), cost, target)
+        return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
+    sizes = _numbers(files, "file_size")
+    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_bounded(store, files))]
+    order: list[int] = []
+    groups: list[tuple[int, int, bool]] = []
+    for chosen in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
+        group = [i for part, _ in chosen for i in part]
+        raw = all(single for _, single in chosen) and not any(deletes[i] for i in group)
+        groups.append((len(order), len(order) + len(group), raw))
+        order += group
+    ordered = files.reorder(order) if isinstance(files, Files) else [files[i] for i in order]
+    return [(ordered[a:b], raw) for a, b, raw in groups]
 
 
-def _all_adds(file: DataFile) -> bool:
-    return not file.delete_row_count
+def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
+    """(least key, greatest key, place) of each file."""
+    types = [f.type for f in store.schema.key_fields]
+    if isinstance(files, Files):
+        ranks = key_ranks(types, files.column("min_key"), files.column("max_key"))
+        if ranks is not None:
+            return list(zip(ranks[0].tolist(), ranks[1].tolist(), range(len(files)), strict=True))
+    key = key_decoder(types)
+    return [(key(f.min_key), key(f.max_key), i) for i, f in enumerate(files)]
 
 
-def _no_deletes(file: DataFile) -> bool:
-    """Surely no -U or -D inside; files of old releases do not say."""
-    return file.delete_row_count == 0
+def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
+    """Bins of files as (first, behind the last), as `pack` makes them of `max(size, cost)`."""
+    loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
+    begin = 0
+    while begin < len(sizes):
+        end = max(bisect_right(loads, loads[begin] + target, begin) - 1, begin + 1)
+        yield begin, end
+        begin = end
+
+
+def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
+    """A number of each file; files that are not made yet need not be."""
+    return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))

@@ -201,8 +201,8 @@ def _waiting(store: TableStore, snapshot: Snapshot, bound: Predicate | None, sin
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer != "none":
         return ()
     pruner = _key_pruner(store, bound)
-    entries = [e for e in live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
-    entries = pruner.statistics(pruner.created_since(pruner.partitions(entries), since_ms))
+    waiting = [e for e in live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
+    entries = pruner.statistics(pruner.created_since(pruner.partitions(waiting), since_ms))
     return _one_by_one(store, snapshot, entries)
 
 
@@ -232,7 +232,7 @@ def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predi
     return _one_by_one(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
 
 
-def _one_by_one(store: TableStore, snapshot: Snapshot, added: list[ManifestEntry]) -> tuple[Piece, ...]:
+def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[Piece, ...]:
     pieces = []
     for (partition, bucket, total), files in _in_order(store, added):
         # Rows of one bucket stay in the order in which they were written: no cutting by key.
@@ -264,7 +264,7 @@ def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None)
     return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket)))
 
 
-def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> list[ManifestEntry]:
+def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> Sequence[ManifestEntry]:
     """Entries of one commit."""
     pruner = _key_pruner(store, bound)
     entries = pruner.buckets(pruner.partitions(changes(store, manifests, pruner.keep_manifests).entries))
@@ -278,14 +278,16 @@ def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
     return Pruner(store, only_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
 
 
-def _real_buckets(store: TableStore, entries: list[ManifestEntry]) -> list[ManifestEntry]:
+def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
     """Without rows that wait for a bucket, where a changelog will tell them later."""
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer == "none":
         return entries
     return [e for e in entries if e.bucket >= 0]
 
 
-def _in_order(store: TableStore, entries: list[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], list[DataFile]]]:
+def _in_order(
+    store: TableStore, entries: Sequence[ManifestEntry]
+) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
     """Files by bucket, in the order of first sight, or partition by partition (`scan.plan-sort-partition`)."""
     groups = grouped(entries)
     if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):

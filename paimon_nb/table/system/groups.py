@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -37,7 +37,7 @@ class Totals:
         self.total_buckets = entry.total_buckets
 
 
-def live_entries(store: TableStore) -> tuple[Snapshot | None, list[ManifestEntry]]:
+def live_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
     """The snapshot that the store's options name, and its files, level 0 included."""
     snapshot = resolve(store, parse_travel(store.options))
     return snapshot, live(store, snapshot).entries if snapshot is not None else []
@@ -51,7 +51,7 @@ def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[Manifes
     return [e for name in names for e in changes(store, name).entries]
 
 
-def totals(entries: list[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
+def totals(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
     """Sums by key, keys in the order of first sight; those of which no file is left are left out."""
     out: dict[K, Totals] = {}
     for entry in entries:

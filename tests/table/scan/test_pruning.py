@@ -13,7 +13,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile
+from paimon_nb.format.manifest import ADD, EMPTY_ROW, EMPTY_STATS, DataFile, Listed, ManifestEntry
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
@@ -29,6 +29,10 @@ from strategies import FLAT_TYPES, nullable, values
 OPERATORS = ["=", "<>", "<", "<=", ">", ">="]
 MODES = ["full", "truncate(16)", "truncate(3)", "counts", "none"]
 FLOATS = (parse_type("FLOAT"), parse_type("DOUBLE"))
+
+
+def entries(files: list[DataFile]) -> Listed:
+    return Listed(ManifestEntry(ADD, EMPTY_ROW, 0, 1, f) for f in files)
 
 
 def data_file(number: int, stats: Any, listed: Any, rows: int, schema_id: int = 0) -> DataFile:
@@ -88,7 +92,7 @@ def test_no_file_with_a_match_is_left_out(world: tuple[DataType, list[list[Any]]
     answers = may_match(
         predicate,
         len(files),
-        lambda c: column_bounds(files, schema.field(c), lambda _: schema),
+        lambda c: column_bounds(entries(files), schema.field(c), lambda _: schema),
         lambda c: schema.field(c).type,
     ).to_pylist()
     for may, table in zip(answers, tables, strict=True):
@@ -169,7 +173,7 @@ def test_bounds_follow_a_column_through_renames_and_widening() -> None:
     files = [data_file(0, first, listed, 2, 0), data_file(1, second, listed2, 1, 1)]
 
     def told(name: str) -> tuple[list[Any], list[Any], list[Any]]:
-        b = column_bounds(files, new.field(name), schemas.__getitem__)
+        b = column_bounds(entries(files), new.field(name), schemas.__getitem__)
         return b.low.to_pylist(), b.high.to_pylist(), b.nulls.to_pylist()
 
     assert told("renamed") == ([5, 1 << 40], [9, 1 << 40], [0, 0])
@@ -186,7 +190,7 @@ def test_bounds_keep_the_order_of_files_of_alternating_schemas() -> None:
         stats, _ = collect_stats([a], table_of([a], [(i,)]), ["full"])
         files.append(replace(data_file(i, stats, ("a",), 1, schema_id), key_stats=stats))
     for keys in (False, True):
-        bounds = column_bounds(files, a, lambda i: replace(schemas[i], primary_keys=("a",)), keys=keys)
+        bounds = column_bounds(entries(files), a, lambda i: replace(schemas[i], primary_keys=("a",)), keys=keys)
         assert (bounds.low.to_pylist(), bounds.high.to_pylist()) == ([0, 1, 2, 3], [0, 1, 2, 3])
 
 
@@ -196,7 +200,7 @@ def test_a_char_below_its_spaces_bounds_nothing() -> None:
     for texts, asked in ((["", "\x1f"], ""), (["a", "a\x1f"], "a"), (["a\t", "a\x1fz"], "a\t")):
         stats, listed = collect_stats(fields, table_of(fields, [(v,) for v in texts]), ["full"])
         predicate = bind(Compare("x", "=", asked), fields)
-        bounds = column_bounds([data_file(0, stats, listed, 2)], fields[0], lambda _: schema)
+        bounds = column_bounds(entries([data_file(0, stats, listed, 2)]), fields[0], lambda _: schema)
         kept = may_match(predicate, 1, lambda _: bounds, lambda _: fields[0].type)  # noqa: B023
         assert kept.to_pylist() == [True], texts
 
@@ -207,5 +211,5 @@ def test_decimal_bounds_of_every_width() -> None:
         schema = TableSchema(0, (field,), 0)
         low, high = decimal.Decimal("-12.50"), decimal.Decimal("99.25")
         stats, listed = collect_stats([field], table_of([field], [(low,), (high,)]), ["full"])
-        b = column_bounds([data_file(0, stats, listed, 2)], field, lambda _: schema)  # noqa: B023
+        b = column_bounds(entries([data_file(0, stats, listed, 2)]), field, lambda _: schema)  # noqa: B023
         assert (b.low.to_pylist(), b.high.to_pylist()) == ([low], [high])
