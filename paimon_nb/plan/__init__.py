@@ -20,6 +20,7 @@ from paimon_nb.plan.ddl import (
     AlterColumn,
     AlterDatabase,
     AlterTable,
+    AlterView,
     Change,
     ColumnDef,
     CreateCatalog,
@@ -52,7 +53,7 @@ from paimon_nb.plan.query import Query, TableFunction, TableRef, TimestampAsOf, 
 from paimon_nb.plan.statement import Span, Statement
 
 __all__ = [
-    "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
+    "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
     "Constant", "CreateCatalog", "CreateDatabase", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",

@@ -122,6 +122,16 @@ class CreateView(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class AlterView(Statement):
+    """A view with another query, or another name."""
+
+    name: Parts = ()
+    view: CreateView | None = None
+    """What it is from now on."""
+    new_name: Parts = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DropView(Statement):
     name: Parts = ()
     if_exists: bool = False

@@ -12,6 +12,7 @@ from paimon_nb.base.errors import (
     ColumnNotFound,
     InvalidName,
     SchemaMismatch,
+    SqlAnalysisError,
     TableNotFound,
     UnsupportedOperation,
 )
@@ -24,6 +25,7 @@ from paimon_nb.plan import (
     AddPartition,
     AlterDatabase,
     AlterTable,
+    AlterView,
     CreateCatalog,
     CreateDatabase,
     CreateTable,
@@ -35,8 +37,10 @@ from paimon_nb.plan import (
     DropPartition,
     DropTable,
     DropView,
+    Query,
     RenameTable,
     RenameTag,
+    SparkCommand,
     TableDef,
     Undrop,
 )
@@ -52,6 +56,7 @@ from paimon_nb.session.watermark import as_option_changes, refuse_to_lose_its_co
 
 if TYPE_CHECKING:
     from paimon_nb.session.run import Job
+    from paimon_nb.session.state import Session
 
 _OURS = ("paimon", None, "")
 
@@ -363,10 +368,45 @@ def create_view(job: Job, statement: CreateView) -> Result:
             return summary(f"view {name} exists already")
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
+        _refuse_cycle(session, name, statement.query)
         never = no_rows_of_endless(session, statement.query, job.text)
         run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
     session.views[name] = (statement, job.text)
     return summary(f"temporary view {name} created")
+
+
+def _refuse_cycle(session: Session, name: str, query: Query) -> None:
+    """Raise SqlAnalysisError when a view of this name would read itself, through other views too."""
+    seen: set[str] = set()
+    waiting = [query]
+    while waiting:
+        read = {r.parts[0] for r in waiting.pop().tables if len(r.parts) == 1}
+        if name in read:
+            raise SqlAnalysisError(
+                f"view {name!r} would read itself",
+                hint="give the view another name, or name the table with its database",
+                name=name,
+            )
+        new = (read & session.views.keys()) - seen
+        seen |= new
+        waiting += [q for n in new if (q := session.views[n][0].query) is not None]
+
+
+def alter_view(job: Job, statement: AlterView) -> Result:
+    """A view of this session gets another query or name; any other view is Spark's."""
+    views, name = job.session.views, statement.name[-1]
+    if len(statement.name) != 1 or name not in views:
+        from paimon_nb.session.admin import spark_command
+
+        return spark_command(job, SparkCommand(statement.text, statement.span))
+    if statement.view is not None:
+        create_view(job, statement.view)
+        return summary(f"temporary view {name} altered")
+    new = statement.new_name[-1]
+    if new in views:
+        raise AlreadyExists(f"view {new!r} exists already", hint="choose another name", name=new)
+    views[new] = views.pop(name)
+    return summary(f"temporary view {name} renamed to {new}")
 
 
 def drop_view(job: Job, statement: DropView) -> Result:

@@ -10,6 +10,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.plan import (
     AlterDatabase,
     AlterTable,
+    AlterView,
     Analyze,
     Call,
     CreateCatalog,
@@ -82,6 +83,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     DropTable: definition.drop_table,
     Undrop: definition.undrop,
     AlterTable: definition.alter_table,
+    AlterView: definition.alter_view,
     CreateView: definition.create_view,
     DropView: definition.drop_view,
     Truncate: change.truncate,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from paimon_nb.base.name import quote
 from paimon_nb.plan import (
     AddColumn,
     AddPartition,
     AlterColumn,
     AlterDatabase,
     AlterTable,
+    AlterView,
     Change,
     CreateTag,
+    CreateView,
     DeleteTag,
     DropColumn,
     DropPartition,
@@ -31,6 +34,7 @@ from paimon_nb.plan import (
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.columns import Column, column, sql_type
 from paimon_nb.sql.grammar.partition import partition_spec
+from paimon_nb.sql.grammar.query import query_of
 
 
 def alter(cursor: Cursor, span: Span) -> Statement:
@@ -39,6 +43,8 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     what = cursor.take_one("TABLE", "DATABASE", "SCHEMA", "NAMESPACE", "VIEW", "CATALOG", "FUNCTION")
     if what is None:
         cursor.fail("ALTER what?", expected=["TABLE", "DATABASE"])
+    if what == "VIEW" and (view := _view(cursor, span)) is not None:
+        return view
     if what in ("VIEW", "CATALOG", "FUNCTION"):
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
@@ -254,6 +260,18 @@ def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False
     return CreateTag(name, snapshot, retain, exists, or_replace, only_replace)
 
 
+def _view(cursor: Cursor, span: Span) -> AlterView | None:
+    """`AS query` or `RENAME TO name`; None for what only Spark knows."""
+    text, name = cursor.text_of(span), cursor.parts("view")
+    if cursor.take("RENAME", "TO"):
+        return AlterView(text, span, name, new_name=cursor.parts("view"))
+    if not cursor.take("AS"):
+        return None
+    query = query_of(cursor, Span(cursor.start, span.stop))
+    made = f"CREATE OR REPLACE TEMPORARY VIEW {quote(name[-1])} AS {query.text}"
+    return AlterView(text, span, name, CreateView(made, span, name, query, temporary=True, or_replace=True))
+
+
 def _delete_tag(cursor: Cursor) -> list[Change]:
     cursor.need("TAG")
     exists = cursor.take("IF", "EXISTS")
@@ -262,6 +280,9 @@ def _delete_tag(cursor: Cursor) -> list[Change]:
 
 
 _NOT_HERE = {
+    "CLUSTER": ("rows are put in order by a compaction", "SET ('clustering.columns' = 'a,b'), or CALL sys.compact"),
+    "COMPACT": ("files are compacted by a procedure", "CALL sys.compact('db.t')"),
+    "OWNER": ("tables of a warehouse have no owner", "leave the line out"),
     "RECOVER": ("partitions are known from the snapshot", "there is nothing to recover"),
     "PARTITION": ("a partition cannot be renamed or moved", "INSERT its rows into the other one, then DROP PARTITION"),
 }
