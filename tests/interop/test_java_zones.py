@@ -17,6 +17,10 @@ FORGETFUL = {5, 7, 9, 11, 13}
 """Moments that a JVM does not keep in ORC: hours that its clock leaves out, and days before 1582. Which of them depends on its zone."""
 
 
+BEFORE_1900 = {3, 13}
+"""Not compared in ORC files of Java: it counts such days by the zone's offset of today, we by that of 1900, seconds included."""
+
+
 def shown(row: list[Any]) -> list[Any]:
     """Spark leaves out zeros at the end of a second's fraction."""
     return [v.rstrip("0").rstrip(".") if isinstance(v, str) and "." in v else v for v in row]
@@ -44,8 +48,9 @@ def test_java_and_we_tell_the_same_times(zone: str, shared: Path, tmp_path: Path
         hand, kind = table.split("_")
         for reader, rows in answers.items():
             for row, kept, java in zip(rows, truth, answers["java"], strict=True):
-                forgiven = kind == "orc" and row[0] in lost
-                expected = kept if not forgiven else shown(java) if hand == "java" else None
+                forgiven = kind == "orc" and row[0] in lost | (BEFORE_1900 if hand == "java" else set())
+                told_so = hand == "java" and row[0] not in BEFORE_1900
+                expected = kept if not forgiven else shown(java) if told_so else None
                 if expected is not None and shown(row) != expected:
                     wrong.append((table, reader, expected, shown(row)))
     assert wrong == []
