@@ -383,6 +383,22 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
         assert serious_issues(shown, cell) == [], name
 
 
+def test_pictures_and_answers_keep_within_900_pixels(shown: Notebook) -> None:
+    shown.page.set_viewport_size({"width": 900, "height": 900})
+    try:
+        for name, cell in (
+            ("lsm", LSM),
+            ("timeline", TIMELINE),
+            ("explore", EXPLORE),
+            ("cell", SQL),
+            ("doctor", DOCTOR),
+        ):
+            wide = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
+            assert wide[0] <= wide[1] + 1, (name, wide)
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
 def test_the_stored_notebook_shows_its_picture_without_a_kernel(shown: Notebook, lab: Lab) -> None:
     shown.command("docmanager:save")
     shown.page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
