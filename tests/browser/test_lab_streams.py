@@ -108,6 +108,16 @@ def test_texts_are_legible_and_controls_have_names(shown: Notebook) -> None:
     shown.theme("JupyterLab Light")
 
 
+def test_nothing_is_cut_off_at_900_pixels_beside_a_stream(shown: Notebook) -> None:
+    shown.page.set_viewport_size({"width": 900, "height": 900})
+    try:
+        for name, cell in (("live", LIVE), ("jobs", JOBS)):
+            wide = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
+            assert wide[0] <= wide[1] + 1, (name, wide)
+    finally:
+        shown.page.set_viewport_size({"width": 1180, "height": 1000})
+
+
 def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     output, keyboard = shown.output(LIVE), shown.page.keyboard
     output.get_by_role("button", name="pause").focus()
