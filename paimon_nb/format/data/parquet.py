@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
@@ -99,8 +98,7 @@ class ParquetReader:
         many = len(groups) > 2  # a lookup is done sooner than threads are found for it
         try:
             seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first], use_threads=many), first)
-            mask = pc.fill_null(keep.mask(seen.select(list(keep.columns))), False)
-            chosen = np.asarray(mask, dtype=np.bool_)
+            chosen = np.asarray(keep.wanted(seen), dtype=np.bool_)
             ends = np.cumsum([self.file.metadata.row_group(g).num_rows for g in groups], dtype=np.int64)
             parts = np.split(chosen, ends[:-1])
             hit = [g for g, part in zip(groups, parts, strict=True) if part.any()]

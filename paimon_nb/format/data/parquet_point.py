@@ -142,7 +142,7 @@ class _Searched:
             return np.empty(0, np.int64)
         if keep.exact and keep.columns == (self.ordered,):
             return np.arange(low, high)
-        mask = pc.fill_null(keep.mask(self.rows.slice(low, high - low)), False)
+        mask = keep.wanted(self.rows.slice(low, high - low))
         return np.flatnonzero(np.asarray(mask, dtype=np.bool_)) + low
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Span = tuple[Any, Any]
 """(lowest, highest) wanted value, both included; None = open."""
@@ -19,7 +20,7 @@ class RowFilter:
     columns: tuple[str, ...]
     """The file's own names."""
     mask: Callable[[pa.Table], Any]
-    """Takes a table of these columns in the memory form; gives one boolean a row, null for 'not wanted'."""
+    """Takes a table of these columns, in this order, in the memory form; gives one boolean a row, null for 'not wanted'."""
     spans: Mapping[str, Span] = field(default_factory=dict)
     """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
     exact: bool = False
@@ -30,6 +31,10 @@ class RowFilter:
         """Columns of which one value is wanted: where there is one, few rows are."""
         return tuple(c for c, (low, high) in self.spans.items() if low is not None and low == high)
 
+    def wanted(self, rows: pa.Table) -> Any:
+        """A boolean for each decoded row; they have the filter's columns, in any order and among others."""
+        return pc.fill_null(self.mask(rows.select(list(self.columns))), False)
+
     def apply(self, rows: pa.Table) -> pa.Table:
         """The wanted ones of decoded rows, which have the filter's columns."""
-        return rows.filter(self.mask(rows.select(list(self.columns))), null_selection_behavior="drop")
+        return rows.filter(self.wanted(rows))

@@ -121,3 +121,21 @@ def test_dates_are_compared(tmp_path):
     days = [dt.date(2024, 1, n) for n in range(1, 29)]
     wb.table("t").upsert(pa.table({"d": pa.array(days), "v": pa.array(range(28), pa.int32())}))
     assert wb.table("t").to_arrow(where="d = DATE '2024-01-05'").column("v").to_pylist() == [4]
+
+
+@pytest.mark.parametrize("format_name", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("key", [", PRIMARY KEY (k, p) NOT ENFORCED", ""], ids=["key", "append"])
+def test_columns_that_stand_in_another_order_than_in_the_file(key, format_name, tmp_path):
+    wb = connect(str(tmp_path))
+    bucket = "'bucket' = '1', " if key else ""
+    wb.run(
+        f"CREATE TABLE t (k STRING, v INT, p STRING{key}) PARTITIONED BY (p) WITH ({bucket}'file.format' = '{format_name}')"
+    )
+    wb.run("INSERT INTO t VALUES ('a', 1, 'x'), ('x', 2, 'x'), ('a', 3, 'y')")
+    wb.run("ALTER TABLE t MODIFY (p STRING FIRST)")
+    t = wb.table("t")
+    assert t.to_arrow(where="k = 'a' AND p = 'x'").to_pylist() == [{"p": "x", "k": "a", "v": 1}]
+    assert t.to_arrow(where="k > 'a' AND p = 'x'").to_pylist() == [{"p": "x", "k": "x", "v": 2}]
+    assert t.to_arrow(["v"], where="v = 3 AND p = 'y'").to_pylist() == [{"v": 3}]
+    if key:
+        assert t.lookup(k="a", p="y").to_pylist() == [{"p": "y", "k": "a", "v": 3}]
