@@ -140,10 +140,11 @@ def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicat
         )
     store.snapshots.forget()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-    if earliest is None or latest is None or start < earliest - 1 or end > latest:
-        there = "there is none yet" if earliest is None else f"snapshots {earliest} to {latest} are there"
+    if earliest is None or latest is None:
+        return _nothing(store, None, predicate)  # Java's answer too, where ids outside a history are an error
+    if start < earliest - 1 or end > latest:
         raise TimeTravelError(
-            f"{store.name}: no changes from snapshot {start} to {end}; {there}",
+            f"{store.name}: no changes from snapshot {start} to {end}; snapshots {earliest} to {latest} are there",
             hint="tag a snapshot to keep it; the start may be one less than the earliest snapshot",
             wanted=(start, end),
             earliest=earliest,
@@ -179,10 +180,9 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
             f"the increment ends at {end_ms}, before its start {start_ms}", hint="write start,end", start=start_ms
         )
     newest = store.latest()
-    if newest is None:
-        raise TimeTravelError(f"{store.name} has no snapshot yet", hint="write rows first", path=store.root)
     earliest_id = store.snapshots.earliest_id()
-    assert earliest_id is not None
+    if newest is None or earliest_id is None:
+        return _nothing(store, None, predicate)
     earliest = snapshot_by_id(store, earliest_id)
     if start_ms == end_ms or start_ms > newest.time_ms or end_ms < earliest.time_ms:
         return _nothing(store, newest, predicate)  # nothing was committed in that time, which is an answer

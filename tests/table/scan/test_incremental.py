@@ -182,8 +182,10 @@ def test_no_such_increment(changed: TableStore, options: dict[str, str], kind: t
 
 
 def test_an_increment_of_an_empty_table(tmp_path: Path) -> None:
-    with pytest.raises(TimeTravelError):
-        rows(between(table(tmp_path), "1,2"))
+    empty = table(tmp_path)
+    for mode in ("auto", "delta", "changelog", "diff"):
+        assert rows(between(empty, "1,2", mode)) == audit(between(empty, "1,2", mode)) == []
+    assert rows(empty.copy({"incremental-between-timestamp": "0,1"})) == []
 
 
 def test_values_of_every_kind_are_compared(tmp_path: Path) -> None:
