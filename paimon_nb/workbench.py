@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.catalog import open_catalog
-from paimon_nb.session import Result, Session, run_statement
+from paimon_nb.session import Result, Session
 from paimon_nb.session.spark_catalogs import with_store_settings
 from paimon_nb.table.table import Table
 
@@ -97,6 +97,7 @@ class Workbench:
 
     def run(self, text: str, /, **params: Any) -> Result:
         """Like `sql`, but metadata answers stay Arrow and start no JVM. What the magics call."""
+        from paimon_nb.session.run import run_statement
         from paimon_nb.sql import parse
 
         statements = parse(text)

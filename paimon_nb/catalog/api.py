@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import Name
 from paimon_nb.format.schema import TableSchema
-from paimon_nb.plan.ddl import Change
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from paimon_nb.plan.ddl import Change
 
 DEFAULT_DATABASE = "default"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import (
@@ -20,19 +21,18 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.name import Name, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.register import DB_SUFFIX, Register
 from paimon_nb.catalog.schema_rules import check_fallback, check_schema
-from paimon_nb.catalog.vectors import check_vectors
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
-from paimon_nb.plan.ddl import Change
-from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.external import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from paimon_nb.plan.ddl import Change
 
 TRASH = ".trash"
 _ALTER_TRIES = 10
@@ -233,6 +233,9 @@ class WarehouseCatalog(Catalog):
             raise
 
     def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+        from paimon_nb.catalog.alter import apply_changes
+        from paimon_nb.catalog.vectors import check_vectors
+
         for _ in range(_ALTER_TRIES):
             table = self.table(name)
             latest = table.store.schemas.latest()
@@ -277,6 +280,8 @@ class WarehouseCatalog(Catalog):
 
     def _repaired(self, name: Name) -> bool:
         """Whether the register had to learn anything: the table, its columns; partitions are told again in any case."""
+        from paimon_nb.table.commit.live import live_entries
+
         path = self.table_path(name)
         schema = SchemaDirectory(self._files(path), path).latest()
         if schema is None:

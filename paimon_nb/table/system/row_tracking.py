@@ -8,7 +8,6 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow import arrow_schema
-from paimon_nb.table.replaced import single_files
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
 from paimon_nb.table.store import TableStore
@@ -24,6 +23,8 @@ def _read(store: TableStore) -> pa.Table:
         raise UnsupportedOperation(
             f"{store.name} does not track its rows", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
+    from paimon_nb.table.replaced import single_files
+
     plan = plan_scan(store)
     parts = [arrow_schema((*plan.schema.fields, *TRACKING_FIELDS), nullable=True).empty_table()]
     parts += [tracked_rows(plan.store, split) for split in single_files(plan)]
