@@ -20,6 +20,7 @@ Every error says what is wrong in one sentence, carries the facts as attributes,
      |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
      |   +- OutsideWarehouse  NotWritable  SourceUnavailable  SourceLost
+     +- AccessDenied          a user without the privilege, or with a wrong password
      +- SqlError              the user's own text
      |   +- SqlSyntaxError  SqlAnalysisError
      +- EngineError           Spark
@@ -267,6 +268,10 @@ class SourceUnavailable(StoreError):
 
 class SourceLost(StoreError):
     """A stream's next rows are no longer there: the broker or the database dropped them."""
+
+
+class AccessDenied(PaimonError):
+    """The user of a guarded warehouse is not let in, or may not do this. Facts: `user`, `privilege`, `identifier`."""
 
 
 class SqlError(PaimonError):

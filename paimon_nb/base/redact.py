@@ -13,6 +13,12 @@ _NOT_SECRET = re.compile(r"(query-auth\.enabled|token\.provider)$", re.I)
 _ASSIGNMENT = re.compile(
     r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
 )
+_TEXT = r"'(?:[^']|'')*(?:'|$)"
+_CALLED = re.compile(
+    rf"""(?P<head>\binit_file_based_privilege\W*\(\s*|\bcreate_privileged_user\W*\(\s*{_TEXT}\s*,\s*)(?P<value>{_TEXT})""",
+    re.I,
+)
+"""Procedures that take a password by its place."""
 _URL_PASSWORD = re.compile(r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)")
 
 
@@ -29,7 +35,8 @@ def redact_options(options: Mapping[str, str]) -> dict[str, str]:
 def redact_text(text: str) -> str:
     """`text` with the values of `'secret-key' = '...'` assignments and passwords in URLs masked.
 
-    Also where assignments stand inside a value (`mysql_conf => 'password=...'`) and where a quote is never closed.
+    Also where assignments stand inside a value (`mysql_conf => 'password=...'`), where a quote is never closed, and the
+    passwords of procedures that are called without names.
     """
 
     def mask(match: re.Match[str]) -> str:
@@ -41,4 +48,5 @@ def redact_text(text: str) -> str:
         inside = value[len(edge) : len(value) - len(end)]
         return f"{match['key']}{match['mid']}{edge}{redact_text(inside)}{end}"
 
+    text = _CALLED.sub(rf"\g<head>'{MASK}'", text)
     return _URL_PASSWORD.sub(rf"\g<head>{MASK}", _ASSIGNMENT.sub(mask, text))

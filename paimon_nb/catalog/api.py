@@ -27,6 +27,10 @@ class Catalog(ABC):
     options: Mapping[str, str]
     """As given by the user; redact before showing."""
 
+    def opened(self) -> Catalog:
+        """The catalog itself, for work on its inside; where privileges guard it, that asks for ADMIN. Raises AccessDenied."""
+        return self
+
     @abstractmethod
     def databases(self) -> list[str]:
         """Names in order."""

@@ -8,6 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog
+from paimon_nb.catalog.privilege import guarded
 from paimon_nb.fs import open_fs
 
 DEFAULT_WAREHOUSE = "warehouse"
@@ -62,6 +63,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
 
     Raises:
         BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'. UnknownName: no such metastore.
+        AccessDenied: the warehouse has privileges, and `user` and `password` do not let in.
     """
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
@@ -70,4 +72,4 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         raise BadOptionValue(
             f"catalog type {kind!r} is not known here", hint="use 'type' = 'paimon'", option="type", value=kind
         )
-    return METASTORES.find(options.get("metastore", "filesystem"))(name, options)
+    return guarded(METASTORES.find(options.get("metastore", "filesystem"))(name, options))

@@ -1,6 +1,7 @@
 """Level 1: files behind a narrow API. Knows nothing of Paimon."""
 
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.guarded import Guard, GuardedFileIO
 from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.locked import Lock, LockedFileIO
 from paimon_nb.fs.memory import MemoryFileIO
@@ -10,6 +11,8 @@ from paimon_nb.fs.rooted import RootedFileIO, external_roots
 __all__ = [
     "FileIO",
     "FileStatus",
+    "Guard",
+    "GuardedFileIO",
     "LocalFileIO",
     "Lock",
     "LockedFileIO",

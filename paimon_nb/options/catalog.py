@@ -31,6 +31,10 @@ DISABLE_CREATE_TABLE_IN_DEFAULT_DB = boolean(
     "disable-create-table-in-default-db", False, "forbid tables in the default database"
 )
 
+# Who asks, where the warehouse has privileges.
+USER = text("user", "anonymous", "user of a warehouse with privileges")
+PASSWORD = text("password", "anonymous", "the user's password")
+
 # Locks, for stores that cannot publish a file exclusively.
 LOCK_ENABLED = boolean("lock.enabled", None, "take the catalog's lock for every commit")
 LOCK_TYPE = text("lock.type", None, "kind of lock: hive, jdbc")

@@ -30,6 +30,13 @@ from paimon_nb.procedures.expire import (
 )
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
 from paimon_nb.procedures.merge_into import DATA_EVOLUTION_MERGE_INTO, MERGE_INTO
+from paimon_nb.procedures.privileges import (
+    CREATE_PRIVILEGED_USER,
+    DROP_PRIVILEGED_USER,
+    GRANT_PRIVILEGE_TO_USER,
+    INIT_FILE_BASED_PRIVILEGE,
+    REVOKE_PRIVILEGE_FROM_USER,
+)
 from paimon_nb.procedures.procedure import Argument, Context, Procedure
 from paimon_nb.procedures.rollback import (
     ROLLBACK,
@@ -65,10 +72,10 @@ PROCEDURES: Registry[Procedure] = Registry(
         p.name: p
         for p in (
             ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
-            CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
-            DROP_PARTITION, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD,
+            CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
+            DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
             KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
-            RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REWRITE_FILE_INDEX, ROLLBACK,
+            RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REVOKE_PRIVILEGE_FROM_USER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
             TRIGGER_TAG_AUTOMATIC_CREATION,
         )
@@ -79,15 +86,9 @@ _REST, _INDEX = (
     "it needs a REST catalog",
     "global indexes are newer than Paimon 1.3; rewrite_file_index makes those of files",
 )
-_PRIVILEGES = "who may do what is left to the files' own rights here"
 NOT_HERE = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), _REST),
     **dict.fromkeys(("create_global_index", "drop_global_index", "vector_search", "full_text_search"), _INDEX),
-    **dict.fromkeys(
-        ("init_file_based_privilege", "create_privileged_user", "drop_privileged_user", "grant_privilege_to_user",
-         "revoke_privilege_from_user"),
-        _PRIVILEGES,
-    ),
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
     "CALL sys.compact applies the vectors of any other table",

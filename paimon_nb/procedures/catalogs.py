@@ -30,12 +30,13 @@ def _hive(context: Context, connector: str) -> HiveCatalog:
 
     if connector.lower() != "hive":
         raise UnsupportedOperation(f"tables of {connector!r} are not taken over", hint="'hive' is the one connector")
-    if not isinstance(context.catalog, HiveCatalog):
+    catalog = context.catalog.opened()
+    if not isinstance(catalog, HiveCatalog):
         raise UnsupportedOperation(
             f"catalog {context.catalog.name!r} has no Hive metastore, which knows the tables to migrate",
             hint="USE CATALOG one with 'metastore' = 'hive'",
         )
-    return context.catalog
+    return catalog
 
 
 def _migrate_table(

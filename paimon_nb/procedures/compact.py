@@ -33,6 +33,7 @@ def _compact(
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     target = context.table(table, parse_options(options))
+    target.store.check_readable()  # as in Java: a compaction reads, and a user with INSERT alone may not ask for one
     chosen = _partitions(target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
     if order_strategy not in (None, "none"):

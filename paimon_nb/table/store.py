@@ -15,7 +15,7 @@ from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
-from paimon_nb.fs import FileIO
+from paimon_nb.fs import FileIO, Guard
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.external import Chooser, external_paths
@@ -53,6 +53,8 @@ class TableStore:
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Options given for this use only; never stored."""
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
+    rights: Guard | None = field(default=None, compare=False, repr=False)
+    """What the user may do with the rows; None where nobody guards them."""
 
     @classmethod
     def open(
@@ -101,12 +103,18 @@ class TableStore:
 
     def on_branch(self, branch: str) -> TableStore:
         """Another branch of the same table, with that branch's latest schema."""
-        return replace(TableStore.open(self.fs, self.root, branch, self.dynamic), watcher=self.watcher)
+        found = TableStore.open(self.fs, self.root, branch, self.dynamic)
+        return replace(found, watcher=self.watcher, rights=self.rights)
 
     def refreshed(self) -> TableStore:
         """The same table with the schema that is latest now. Raises TableReplaced when it was re-created."""
         self.check_identity()
         return self.on_branch(self.branch)
+
+    def check_readable(self) -> None:
+        """Raise AccessDenied when the user may not see this table's rows."""
+        if self.rights is not None:
+            self.rights.check_read()
 
     def check_identity(self) -> None:
         """Raise TableReplaced when the table at this path is not the one that was opened."""

@@ -60,6 +60,13 @@ def test_secrets_are_masked_in_options_and_text():
         ("SET 's3.secret-key' = 'canary and no end", "SET 's3.secret-key' = '***'"),
         ("'a' = 'it''s', 'token' = 'ca''nary'", "'a' = 'it''s', 'token' = '***'"),
         ("a = '", "a = '"),
+        ("CALL sys.init_file_based_privilege('canary')", "CALL sys.init_file_based_privilege('***')"),
+        ("CALL create_privileged_user ('it''s', 'ca''nary')", "CALL create_privileged_user ('it''s', '***')"),
+        ("CALL sys.create_privileged_user('u', 'canary", "CALL sys.create_privileged_user('u', '***'"),
+        (
+            "create_privileged_user(username => 'u', password => 'canary')",
+            "create_privileged_user(username => 'u', password => '***')",
+        ),
     ],
 )
 def test_secrets_are_masked_inside_values(text, shown):

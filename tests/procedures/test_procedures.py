@@ -31,8 +31,12 @@ pytestmark = pytest.mark.spark  # few need it, but the last test asks which proc
 DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
-ELSEWHERE = {"clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into"}
-"""`test_clone.py`, `test_copy.py` and `tests/session/test_data_evolution.py` call them."""
+ELSEWHERE = {
+    *("clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into"),
+    *("init_file_based_privilege", "create_privileged_user", "drop_privileged_user"),
+    *("grant_privilege_to_user", "revoke_privilege_from_user"),
+}
+"""`test_clone.py`, `test_copy.py`, `tests/session/test_data_evolution.py` and `tests/catalog/test_privilege.py` call them."""
 OF_SERVERS = {
     *(
         "mysql_sync_table",

@@ -28,6 +28,7 @@ EXAMPLES: dict[str, str] = {
     "copy": "CALL sys.copy(source_table => 't', target_table => 'lab.t')",
     "copy_files": "CALL sys.copy_files(database => 'default', `table` => 't', target_warehouse => '/tmp/lab', target_database => 'lab', target_table => 't')",
     "create_branch": "CALL sys.create_branch('t', 'trial', 'monday')",
+    "create_privileged_user": "CALL sys.create_privileged_user('ann', '...')",
     "create_tag": "CALL sys.create_tag('t', 'tuesday', 2, '7 d')",
     "create_tag_from_timestamp": "CALL sys.create_tag_from_timestamp('t', 'early', '2020-01-01 00:00:00')",
     "create_tag_from_watermark": "CALL sys.create_tag_from_watermark('t', 'early', 1500)",
@@ -35,11 +36,14 @@ EXAMPLES: dict[str, str] = {
     "delete_branch": "CALL sys.delete_branch('t', 'dev')",
     "delete_tag": "CALL sys.delete_tag('t', 'monday')",
     "drop_partition": "CALL sys.drop_partition('t', 'dt=2025-10-19')",
+    "drop_privileged_user": "CALL sys.drop_privileged_user('ann')",
     "expire_changelogs": "CALL sys.expire_changelogs(`table` => 't', retain_max => 1)",
     "expire_partitions": "CALL sys.expire_partitions('t', '7 d', 'yyyy-MM-dd', '$dt')",
     "expire_snapshots": "CALL sys.expire_snapshots('t', 2)",
     "expire_tags": "CALL sys.expire_tags('t', '2020-01-01 00:00:00')",
     "fast_forward": "CALL sys.fast_forward('t', 'dev')",
+    "grant_privilege_to_user": "CALL sys.grant_privilege_to_user('ann', 'SELECT', 'default', 't')",
+    "init_file_based_privilege": "CALL sys.init_file_based_privilege('...')",
     "kafka_sync_database": "CALL sys.kafka_sync_database(database => 'ods', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop,value.format=canal-json')",
     "kafka_sync_table": "CALL sys.kafka_sync_table(`table` => 'ods.orders', kafka_conf => 'properties.bootstrap.servers=kafka:9092,topic=shop.orders,value.format=debezium-json', primary_keys => 'id')",
     "mark_partition_done": "CALL sys.mark_partition_done('t', 'dt=2025-10-19;dt=2025-10-20')",
@@ -61,6 +65,7 @@ EXAMPLES: dict[str, str] = {
     "replace_tag": "CALL sys.replace_tag('t', 'monday', 2)",
     "rescale": "CALL sys.rescale('t', 2, 'dt=2025-10-19')",
     "reset_consumer": "CALL sys.reset_consumer('t', 'report', 2)",
+    "revoke_privilege_from_user": "CALL sys.revoke_privilege_from_user('ann', 'SELECT', 'default')",
     "rewrite_file_index": "CALL sys.rewrite_file_index('t')",
     "rollback": "CALL sys.rollback(table => 't', version => 'monday')",
     "rollback_to": "CALL sys.rollback_to('t', 'monday')",
@@ -71,8 +76,11 @@ EXAMPLES: dict[str, str] = {
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
+    "create_privileged_user": "| result |\n|---|\n| User ann is created without any privileges. |",
     "copy_files": "| result |\n|---|\n| Success |",
     "data_evolution_merge_into": "| result |\n|---|\n| true |",
+    "drop_privileged_user": "| result |\n|---|\n| User ann is dropped. |",
+    "grant_privilege_to_user": "| result |\n|---|\n| User ann is granted with privilege SELECT on table default.t. |",
     "kafka_sync_database": _JOB.format(""),
     "kafka_sync_table": _JOB.format("ods.orders"),
     "merge_into": "| result |\n|---|\n| true |",
@@ -82,6 +90,7 @@ GIVEN = {
     "mysql_sync_table": _JOB.format("ods.orders"),
     "postgres_sync_database": _JOB.format("ods.customers, ods.orders"),
     "postgres_sync_table": _JOB.format("ods.orders"),
+    "revoke_privilege_from_user": "| result |\n|---|\n| User ann is revoked with privilege SELECT on database default. |\n| Number of privileges revoked: 1 |",
     "repair": "| result |\n|---|\n| true |",
 }
 """Answers of the examples that cannot be had without a JVM, a server or another warehouse; the tests of those procedures show them."""

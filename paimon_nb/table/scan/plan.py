@@ -34,7 +34,7 @@ WantedLevel = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """A scan that is decided on."""
+    """A scan that is decided on. Raises AccessDenied where the user may not read the table."""
 
     store: TableStore
     """The table under the schema that its rows are delivered in; hand it to `read_split`."""
@@ -44,6 +44,9 @@ class ScanPlan:
     skipped: Funnel
     predicate: Predicate | None = None
     """Bound to the schema."""
+
+    def __post_init__(self) -> None:
+        self.store.check_readable()  # all rows that are read are planned here
 
     @property
     def schema(self) -> TableSchema:

@@ -27,7 +27,9 @@ def check_streamable(store: TableStore) -> None:
     Raises:
         UnsupportedOperation: a merge engine whose deltas are no changes of the merged rows, without changelog producer.
         BadOptionValue: options that name one moment or one increment, which only a batch read has.
+        AccessDenied: the user may not read the table.
     """
+    store.check_readable()
     options = store.options
     if store.has_keys and options.merge_engine in _MERGED and options.changelog_producer == "none":
         raise UnsupportedOperation(

@@ -64,8 +64,9 @@ def copy_live_files(
     Args:
         chosen: a test for partitions; None means all.
     Returns: how many files, how many rows they hold (not merged), the ids of the target's new snapshots.
-    Raises: SchemaMismatch: a file was written with columns that the target never had.
+    Raises: SchemaMismatch: a file was written with columns that the target never had. AccessDenied: see `check_readable`.
     """
+    source.check_readable()
     return steadily(source, lambda: _copied(source, target, chosen))
 
 

@@ -1,0 +1,144 @@
+"""A catalog that asks for privileges before it acts. Source: Paimon 1.3 `PrivilegedCatalog.java`, `PrivilegedFileStoreTable.java`.
+
+Names, columns and options can be seen by everybody, as in Java. A table's rows need SELECT, its files INSERT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from paimon_nb.base.name import Name
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.privilege.ledger import Ledger
+from paimon_nb.catalog.privilege.privilege import (
+    Privilege,
+    Rights,
+    TableRights,
+    check_level,
+    identifier_of,
+    parse_privilege,
+)
+from paimon_nb.catalog.warehouse import WarehouseCatalog
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.fs import GuardedFileIO, RootedFileIO
+from paimon_nb.options import TableOptions
+from paimon_nb.options import catalog as opt
+from paimon_nb.plan.ddl import Change
+from paimon_nb.table.table import Table
+
+
+def guarded(catalog: Catalog) -> Catalog:
+    """The same catalog, guarded where its warehouse has privileges.
+
+    Raises: AccessDenied: the options' `user` is not known there, or the `password` is wrong.
+    """
+    if not isinstance(catalog, WarehouseCatalog):
+        return catalog
+    ledger = Ledger(catalog.fs, catalog.warehouse)
+    return PrivilegedCatalog(catalog, ledger) if ledger.exists else catalog
+
+
+class PrivilegedCatalog(Catalog):
+    """Another catalog, for one user: the catalog option `user`. His rights are looked up at each call, so a change counts at once."""
+
+    def __init__(self, catalog: WarehouseCatalog, ledger: Ledger) -> None:
+        self._open, self._ledger = catalog, ledger
+        self.name, self.warehouse, self.options = catalog.name, catalog.warehouse, catalog.options
+        given = TableOptions(catalog.options)
+        self._user, self._password = str(given.get(opt.USER)), str(given.get(opt.PASSWORD))
+        self.rights()  # a wrong password is told now
+
+    def rights(self) -> Rights:
+        """What the user may do now. Raises AccessDenied: he was dropped meanwhile."""
+        return self._ledger.rights(self._user, self._password)
+
+    def opened(self) -> Catalog:
+        """The catalog without its guard, for work on its inside. Asks for ADMIN."""
+        self.rights().demand(Privilege.ADMIN)
+        return self._open
+
+    # -- databases
+
+    def databases(self) -> list[str]:
+        return self._open.databases()
+
+    def create_database(
+        self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
+    ) -> bool:
+        self.rights().demand(Privilege.CREATE_DATABASE)
+        return self._open.create_database(name, if_not_exists=if_not_exists, properties=properties)
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        self.rights().demand(Privilege.DROP_DATABASE, name)
+        dropped = self._open.drop_database(name, if_exists=if_exists, cascade=cascade)
+        self._ledger.dropped(name)
+        return dropped
+
+    # -- tables
+
+    def tables(self, database: str) -> list[str]:
+        return self._open.tables(database)
+
+    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+        store, mine = self._open.table(name, options).store, TableRights(self.rights(), _identifier(name))
+        assert isinstance(store.fs, RootedFileIO)
+        return Table(replace(store, fs=GuardedFileIO(store.fs, mine), rights=mine), name=name.of_table())
+
+    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        self.rights().demand(Privilege.CREATE_TABLE, name.database)
+        return self._open.create_table(name, schema, if_not_exists=if_not_exists)
+
+    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+        self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
+        dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
+        self._ledger.dropped(_identifier(name))
+        return dropped
+
+    def undrop_table(self, name: Name) -> None:
+        self.rights().demand(Privilege.CREATE_TABLE, name.database)
+        self._open.undrop_table(name)
+
+    def rename_table(self, source: Name, target: Name) -> None:
+        self.rights().demand(Privilege.ALTER_TABLE, _identifier(source))
+        self._open.rename_table(source, target)
+        self._ledger.renamed(_identifier(source), _identifier(target))
+
+    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+        self.rights().demand(Privilege.ALTER_TABLE, _identifier(name))
+        return self._open.alter_table(name, changes)
+
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+        return self.opened().repair(database, table)
+
+    # -- users
+
+    def create_user(self, user: str, password: str) -> None:
+        """Raises AccessDenied without ADMIN; AlreadyExists."""
+        self.rights().demand(Privilege.ADMIN)
+        self._ledger.add_user(user, password)
+
+    def drop_user(self, user: str) -> None:
+        """Raises AccessDenied without ADMIN; UnknownName, UnsupportedOperation."""
+        self.rights().demand(Privilege.ADMIN)
+        self._ledger.remove_user(user)
+
+    def grant(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> None:
+        """Raises AccessDenied without ADMIN; BadOptionValue, UnknownName; DatabaseNotFound, TableNotFound."""
+        self.rights().demand(Privilege.ADMIN)
+        wanted, identifier = parse_privilege(privilege), identifier_of(database, table)
+        check_level(wanted, database, table)
+        if database and table:
+            self._open.table(Name(database, table))
+        elif database:
+            self._open.tables(database)
+        self._ledger.grant(user, wanted, identifier)
+
+    def revoke(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> int:
+        """How many grants went, those on objects below included. Raises as `grant`; UnknownName: there was none."""
+        self.rights().demand(Privilege.ADMIN)
+        return self._ledger.revoke(user, parse_privilege(privilege), identifier_of(database, table))
+
+
+def _identifier(name: Name) -> str:
+    return identifier_of(name.database, name.table)

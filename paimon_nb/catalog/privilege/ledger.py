@@ -1,0 +1,166 @@
+"""The two tables that hold users and privileges, `user.sys` and `privilege.sys` at the root of the warehouse.
+
+Source: Paimon 1.3 `FileBasedPrivilegeManager.java`. Unlike there, what is dropped, revoked or renamed is matched by whole names:
+Java takes the rights on `db.t2` away when `db.t` is dropped, and leaves those on a renamed table's old name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import AccessDenied, AlreadyExists, UnknownName, UnsupportedOperation
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.privilege.privilege import ANONYMOUS, ROOT, Privilege, Rights, is_below
+from paimon_nb.format.schema import SchemaDirectory, create_schema
+from paimon_nb.format.types import parse_type
+from paimon_nb.fs import FileIO
+from paimon_nb.table.scan import Compare, all_of
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+USERS, PRIVILEGES = "user.sys", "privilege.sys"
+_USER = "USER"
+"""The entity type; roles are foreseen in the format and made by nobody."""
+_KEY = ("name", "entity_type", "privilege", "identifier")
+
+
+class Ledger:
+    """Users and privileges of one warehouse. Asks nobody whether he may: `PrivilegedCatalog` does."""
+
+    def __init__(self, fs: FileIO, warehouse: str) -> None:
+        self._fs, self.warehouse = fs, warehouse
+
+    @property
+    def exists(self) -> bool:
+        """Whether the warehouse has privileges."""
+        return all(self._fs.exists(self._path(name)) for name in (PRIVILEGES, USERS))
+
+    def create(self, root_password: str) -> None:
+        """Make both tables, with the users `root` and `anonymous`. Raises AlreadyExists."""
+        if self.exists:
+            raise AlreadyExists(
+                f"{self.warehouse} has privileges already", hint="open the catalog as 'root' to change them"
+            )
+        self._make(USERS, {"user": "STRING NOT NULL", "sha256": "BYTES"}, ["user"], {"file.format": "avro"})
+        self._store_users({ROOT: root_password, ANONYMOUS: ANONYMOUS})
+        # Last: from here on the privileges count.
+        columns = dict.fromkeys(("name", "entity_type", "identifier", "privilege"), "STRING NOT NULL")
+        self._make(PRIVILEGES, columns, list(_KEY), {})
+
+    def rights(self, user: str, password: str) -> Rights:
+        """What a user may do now. Raises AccessDenied: no such user, or another password."""
+        known = self._table(USERS).lookup(user=user).to_pylist()
+        if not known or not hmac.compare_digest(known[0]["sha256"] or b"", _sha256(password)):
+            raise AccessDenied(
+                f"user {user!r} is not known in {self.warehouse}, or the password is wrong",
+                hint="CREATE CATALOG ... WITH ('user' = '...', 'password' = '...')",
+                user=user,
+            )
+        held = frozenset((r["identifier"], r["privilege"]) for r in self._entries(name=user, entity_type=_USER))
+        return Rights(user, all=user == ROOT, held=held)
+
+    def users(self) -> list[str]:
+        """In order."""
+        return sorted(self._table(USERS).to_arrow(["user"]).column("user").to_pylist())
+
+    def add_user(self, user: str, password: str) -> None:
+        """Raises AlreadyExists."""
+        if user in self.users():
+            raise AlreadyExists(f"user {user!r} exists already", hint="drop_privileged_user first", name=user)
+        self._store_users({user: password})
+
+    def remove_user(self, user: str) -> None:
+        """The user and all his privileges. Raises UnknownName; UnsupportedOperation for `root` and `anonymous`."""
+        if user in (ROOT, ANONYMOUS):
+            raise UnsupportedOperation(
+                f"user {user!r} cannot be dropped", hint="every warehouse with privileges has it"
+            )
+        self._check_known(user)
+        self._remove(self._entries(name=user, entity_type=_USER))
+        self._table(USERS).delete(pa.table({"user": [user]}))
+
+    def grant(self, user: str, privilege: Privilege, identifier: str) -> None:
+        """Raises UnknownName; UnsupportedOperation for `root`, who has all."""
+        self._check_changeable(user)
+        self._add([{"name": user, "entity_type": _USER, "identifier": identifier, "privilege": str(privilege)}])
+
+    def revoke(self, user: str, privilege: Privilege, identifier: str) -> int:
+        """Take a privilege away on an object and on all below it. Returns how many entries went; at least one.
+
+        Raises: UnknownName: no such user, or no such entry. UnsupportedOperation for `root`.
+        """
+        self._check_changeable(user)
+        mine = self._entries(name=user, entity_type=_USER, privilege=str(privilege))
+        gone = [e for e in mine if is_below(e["identifier"], identifier)]
+        if not gone:
+            above = [e["identifier"] or "the catalog" for e in mine if is_below(identifier, e["identifier"])]
+            raise UnknownName(
+                f"user {user!r} was not granted {privilege} on {identifier or 'the catalog'}",
+                hint=f"it is granted on {' and '.join(above)}" if above else "nothing is to be revoked",
+                name=user,
+            )
+        self._remove(gone)
+        return len(gone)
+
+    def renamed(self, old: str, new: str) -> None:
+        """A table has another name: its privileges follow."""
+        entries = self._entries(identifier=old)
+        self._add([{**e, "identifier": new} for e in entries])
+        self._remove(entries)
+
+    def dropped(self, identifier: str) -> None:
+        """A database or table is gone, and the privileges on it and below it."""
+        self._remove([e for e in self._entries() if is_below(e["identifier"], identifier)])
+
+    # -- the tables
+
+    def _path(self, name: str) -> str:
+        return f"{self.warehouse.rstrip('/')}/{name}"
+
+    def _table(self, name: str) -> Table:
+        return Table(TableStore.open(self._fs, self._path(name)))
+
+    def _make(self, name: str, columns: Mapping[str, str], keys: list[str], options: Mapping[str, str]) -> None:
+        fields = [(column, parse_type(kind), None, None) for column, kind in columns.items()]
+        schema = create_schema(fields, [], keys, {"bucket": "1", **options}, "")
+        SchemaDirectory(self._fs, self._path(name)).create(schema)  # there already: a crash left it
+
+    def _store_users(self, passwords: Mapping[str, str]) -> None:
+        rows = {"user": list(passwords), "sha256": [_sha256(p) for p in passwords.values()]}
+        self._table(USERS).upsert(pa.table(rows))
+
+    def _entries(self, **wanted: str) -> list[dict[str, Any]]:
+        where = all_of([Compare(column, "=", value) for column, value in wanted.items()]) if wanted else None
+        found: list[dict[str, Any]] = self._table(PRIVILEGES).to_arrow(where=where).to_pylist()
+        return found
+
+    def _add(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        if entries := list(entries):
+            self._table(PRIVILEGES).upsert(pa.Table.from_pylist(list(entries)))
+
+    def _remove(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        if entries := list(entries):
+            self._table(PRIVILEGES).delete(pa.Table.from_pylist(list(entries)))
+
+    def _check_known(self, user: str) -> None:
+        known = self.users()
+        if user not in known:
+            raise UnknownName(
+                f"no user {user!r} in {self.warehouse}",
+                hint=did_you_mean(user, known) or "CALL sys.create_privileged_user('...', '...') makes one",
+                name=user,
+            )
+
+    def _check_changeable(self, user: str) -> None:
+        if user == ROOT:
+            raise UnsupportedOperation("user 'root' has every privilege, always", hint="name another user")
+        self._check_known(user)
+
+
+def _sha256(password: str) -> bytes:
+    return hashlib.sha256(password.encode()).digest()

@@ -1,0 +1,64 @@
+"""A view of files for somebody who may not be allowed to write them. Reading is not its business: who plans a read asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from paimon_nb.fs.api import OutputFile
+from paimon_nb.fs.rooted import RootedFileIO
+
+_READERS_OWN = "/consumer/"
+"""Where a reader of a stream notes how far he is."""
+
+
+class Guard(Protocol):
+    """Who is asked. Goes to Spark tasks, so it must pickle."""
+
+    def check_read(self) -> None:
+        """Raise AccessDenied where reading is not allowed."""
+
+    def check_write(self) -> None:
+        """Raise AccessDenied where writing is not allowed."""
+
+
+class GuardedFileIO(RootedFileIO):
+    """The same files as `rooted`; each call that changes one asks `guard` first."""
+
+    def __init__(self, rooted: RootedFileIO, guard: Guard) -> None:
+        super().__init__(rooted, rooted.root, rooted.roots[1:])
+        self._rooted, self._guard = rooted, guard  # not `inner`: the view below may take a lock
+
+    def _asked(self, path: str) -> RootedFileIO:
+        if _READERS_OWN in path:
+            self._guard.check_read()
+        else:
+            self._guard.check_write()
+        return self._rooted
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self._asked(path).put_if_absent(path, data)
+
+    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        return self._asked(path).settle_and_put(named, path, data)
+
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        self._asked(path).overwrite(path, data, durable=durable)
+
+    def create(self, path: str) -> OutputFile:
+        return self._asked(path).create(path)
+
+    def delete(self, path: str) -> bool:
+        return self._asked(path).delete(path)
+
+    def delete_tree(self, path: str) -> None:
+        self._asked(path).delete_tree(path)
+
+    def delete_empty_dir(self, path: str) -> bool:
+        return self._asked(path).delete_empty_dir(path)
+
+    def make_dirs(self, path: str) -> None:
+        self._asked(path).make_dirs(path)
+
+    def move(self, source: str, target: str) -> None:
+        self._asked(source).move(source, target)
