@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import PaimonError, SqlAnalysisError, UnsupportedOperation
+from paimon_nb.base.errors import EnvironmentError_, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.name import Name, split_name
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 
@@ -75,6 +75,26 @@ def _migrate_database(
     return one_row(result=f"migrate database is finished, success cnt: {done} , failed cnt: {failed}")
 
 
+def _migrate_iceberg_table(
+    context: Context, source_table: str, iceberg_options: Any, options: str | None, parallelism: int | None
+) -> pa.Table:
+    try:
+        from paimon_nb.catalog.iceberg import migrate_table
+    except ImportError:
+        raise EnvironmentError_(
+            "Iceberg's metadata is read by pyiceberg, which is not installed",
+            hint="pip install 'paimon-nb[iceberg]'",
+        ) from None
+    from paimon_nb.catalog.warehouse import WarehouseCatalog
+
+    catalog = context.catalog.opened()
+    if not isinstance(catalog, WarehouseCatalog):
+        raise UnsupportedOperation(f"catalog {catalog.name!r} has no warehouse", hint="use one that has")
+    files = migrate_table(catalog, _name(context, source_table), parse_options(iceberg_options), parse_options(options))
+    context.notes.append(f"{files} files were moved, none was written again")
+    return success()
+
+
 def _name(context: Context, text: str) -> Name:
     parts = split_name(text)
     return Name(*parts) if len(parts) == 2 else Name(context.current_database, *parts)
@@ -101,6 +121,23 @@ MIGRATE_DATABASE = Procedure(
     "The same for every table of a database. What cannot be taken over stays as it is, and is counted.",
     (_CONNECTOR, Argument("source_database", required=True, doc="in Hive", also=("database",)), _OPTIONS, _PARALLELISM),
     _migrate_database,
+)
+MIGRATE_ICEBERG_TABLE = Procedure(
+    "migrate_iceberg_table",
+    "Make an Iceberg table of a Hadoop catalog a Paimon table in place: its files are moved, Iceberg's metadata goes.",
+    (
+        Argument(
+            "source_table", required=True, doc="database.table in Iceberg, and then in this catalog", also=("table",)
+        ),
+        Argument(
+            "iceberg_options",
+            required=True,
+            doc="`metadata.iceberg.storage=hadoop-catalog,iceberg_warehouse=/path`",
+        ),
+        _OPTIONS,
+        _PARALLELISM,
+    ),
+    _migrate_iceberg_table,
 )
 REPAIR = Procedure(
     "repair",

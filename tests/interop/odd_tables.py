@@ -47,7 +47,18 @@ NESTED = (
     "ARRAY<INT>", "ARRAY<STRING>", "MAP<STRING, INT>", "MAP<INT, ARRAY<STRING>>", "ROW<a INT, b STRING>",
     "ROW<a DECIMAL(9, 3), r ROW<x DATE, y ARRAY<DOUBLE>>>", "ARRAY<ROW<a INT, b TIMESTAMP(6)>>",
 )  # fmt: skip
-KEYS = ("INT", "BIGINT", "STRING", "STRING", "DATE", "DECIMAL(9, 3)", "SMALLINT", "TIMESTAMP(3)", "VARCHAR(7)", "BOOLEAN")
+KEYS = (
+    "INT",
+    "BIGINT",
+    "STRING",
+    "STRING",
+    "DATE",
+    "DECIMAL(9, 3)",
+    "SMALLINT",
+    "TIMESTAMP(3)",
+    "VARCHAR(7)",
+    "BOOLEAN",
+)
 PARTITIONS = ("STRING", "STRING", "INT", "DATE", "BIGINT", "BOOLEAN", "SMALLINT", "TIMESTAMP(3)")
 AGGREGATES = {
     "whole": ["sum", "max", "min", "last_value", "last_non_null_value", "first_value", "product", "count_not_there"],
@@ -113,7 +124,9 @@ class OddTable:
         r = self.random
         out = {"file.format": r.choice(["parquet", "parquet", "orc", "avro"])}
         some = {
-            "file.compression": r.choice(["zstd", "snappy", "none"] + (["lz4"] if out["file.format"] != "avro" else [])),
+            "file.compression": r.choice(
+                ["zstd", "snappy", "none"] + (["lz4"] if out["file.format"] != "avro" else [])
+            ),
             "manifest.format": r.choice(["avro", "orc"]),
             "manifest.compression": r.choice(["null", "zstd"]),
             "metadata.stats-mode": r.choice(["none", "counts", "full", "truncate(3)", "truncate(1)"]),
@@ -144,7 +157,11 @@ class OddTable:
         out = {"bucket": bucket, "merge-engine": engine, "num-sorted-run.compaction-trigger": r.choice(["2", "3", "5"])}
         if bucket == "-1" and r.random() < 0.5:
             out["dynamic-bucket.target-row-num"] = "3"
-        producers = ["none", "none", "lookup"] if engine == "first-row" else ["none", "none", "input", "lookup", "full-compaction"]
+        producers = (
+            ["none", "none", "lookup"]
+            if engine == "first-row"
+            else ["none", "none", "input", "lookup", "full-compaction"]
+        )
         out["changelog-producer"] = producer = r.choice(producers)
         if engine == "deduplicate" and producer in ("none", "lookup") and r.random() < 0.35 and bucket != "-1":
             out["deletion-vectors.enabled"] = "true"
@@ -166,7 +183,7 @@ class OddTable:
                 out["ignore-delete"] = "true"
         elif engine != "first-row" and ordered and r.random() < 0.3 and "deletion-vectors.enabled" not in out:
             out["sequence.field"] = r.choice(ordered).name
-        if r.random() < 0.3 and "-1" != bucket:
+        if r.random() < 0.3 and bucket != "-1":
             out["file.format.per.level"] = r.choice(["0:avro", "0:avro,5:parquet", "5:orc"])
         if r.random() < 0.25:
             out["data-file.thin-mode"] = "true"
@@ -292,7 +309,9 @@ class OddTable:
             return f"'{r.choice(TEXTS)}'"
         if root in ("BINARY", "VARBINARY", "BYTES"):
             return f"x'{r.choice(['000000', 'ff00ff', '61c3a9', '7f8081', '010203'])}'"
-        day = r.choice(["1970-01-01", "2024-02-29", "1969-12-31", "1900-01-01", "2038-01-19", "9999-12-31", "1582-10-15"])
+        day = r.choice(
+            ["1970-01-01", "2024-02-29", "1969-12-31", "1900-01-01", "2038-01-19", "9999-12-31", "1582-10-15"]
+        )
         time = r.choice(["00:00:00", "23:59:59", "12:34:56"])
         if root == "DATE":
             return f"'{day}'"

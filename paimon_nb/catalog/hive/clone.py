@@ -14,8 +14,9 @@ from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedO
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.entry import VIEW, file_format, is_paimon
-from paimon_nb.catalog.hive.migrate import check_takeable, described, partition_of, pieces_of, schema_of
+from paimon_nb.catalog.hive.migrate import check_takeable, partition_of, pieces_of, schema_of
 from paimon_nb.catalog.hive.register import plain
+from paimon_nb.catalog.takeover import described
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.schema import TableSchema

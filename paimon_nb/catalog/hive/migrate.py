@@ -6,35 +6,25 @@ Source: Paimon 1.3 `HiveMigrator.java`, `FileMetaUtils.java`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
-from paimon_nb.base import clock
-from paimon_nb.base.errors import PaimonError, SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
+from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.entry import VIEW, file_format, is_paimon
 from paimon_nb.catalog.hive.register import plain
 from paimon_nb.catalog.hive.types import from_hive
-from paimon_nb.format.data import iter_data_file
-from paimon_nb.format.manifest import EMPTY_STATS, DataFile
+from paimon_nb.catalog.takeover import SUFFIX, described, put_back, taken_name
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.fs import FileIO, FileStatus
+from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.change import append_change
-from paimon_nb.table.imported import with_partition
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.file_stats import value_stats
-from paimon_nb.table.write.files import Place
 
-SUFFIX = "_paimon_"
-"""What Java puts behind the name of the table that is in the making."""
 _FORMATS = ("parquet", "orc", "avro")
 
 
@@ -71,7 +61,7 @@ def migrate_table(
         # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
         TableCommit(table.store).publish(append_change(messages))
     except BaseException:
-        if _put_back(fs, moved) and not existed:
+        if put_back(fs, moved) and not existed:
             catalog.drop_table(made_at, purge=True)
         raise
     if delete_origin:
@@ -80,18 +70,6 @@ def migrate_table(
     if target is None:
         catalog.rename_table(made_at, source)
     return len(moved)
-
-
-def _put_back(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
-    """Move files to where they came from. False when one could not be: then nothing may be deleted."""
-    whole = True
-    for old, new in reversed(moved):
-        try:
-            if fs.exists(new):
-                fs.move(new, old)
-        except (OSError, PaimonError):
-            whole = False
-    return whole
 
 
 def check_takeable(entry: Any, name: Name, options: Mapping[str, str]) -> None:
@@ -165,33 +143,11 @@ def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tu
     for status in found:
         if not status.size:
             continue  # Hive writes empty files for empty buckets
-        name = status.name if status.name.endswith(f".{kind}") else f"{status.name}.{kind}"
-        new = posixpath.join(folder, name)
+        new = posixpath.join(folder, taken_name(status.name, kind))
         moved.append((status.path, new))  # noted first: whatever happens next, it is looked for there
         fs.move(status.path, new)
         files.append(described(fs, store, partition, new, status))
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))
-
-
-def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
-    """The file's entry; every row is read once, so a file that cannot be read is found out before the commit."""
-    fields = [f for f in store.schema.fields if f.name not in store.schema.partition_keys]
-    collector = value_stats(store, Place(partition, 0))
-    told = DataFile(
-        path.rsplit("/", 1)[-1], status.size, 0, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, store.schema.id, 0,
-        creation_time_ms=clock.local_now_ms(), delete_row_count=0, file_source=0,
-    )  # fmt: skip
-    rows = 0
-    for batch in iter_data_file(fs, path, fields, [f.name for f in fields]):
-        part = pa.Table.from_batches([batch])
-        for at, field in enumerate(store.schema.arrow):
-            if field.name in store.schema.partition_keys:
-                part = part.add_column(at, field.name, pa.nulls(part.num_rows, field.type))
-        collector.add(with_partition(store, partition, told, part))
-        rows += part.num_rows
-    stats, columns = collector.result()
-
-    return replace(told, row_count=rows, value_stats=stats, value_stats_cols=columns)
 
 
 def partition_of(store: TableStore, piece: Any) -> bytes:

@@ -1,0 +1,197 @@
+"""Iceberg tables of a Hadoop catalog made Paimon tables in place: their files are moved, not written again.
+
+Source: Paimon 1.3 `IcebergMigrator.java`, `IcebergMigrateHadoopMetadata.java`. Unlike there, a file is read under the schema that
+its columns fit, not under that of its manifest, which may list older files; options are those of the call.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.exceptions import NoSuchTableError, ValidationError
+from pyiceberg.manifest import DataFileContent, ManifestContent, ManifestEntryStatus
+from pyiceberg.table import StaticTable
+
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    CorruptFile,
+    TableNotFound,
+    UnsupportedFormat,
+    UnsupportedOperation,
+)
+from paimon_nb.base.name import Name
+from paimon_nb.catalog.iceberg.schema import schemas_of
+from paimon_nb.catalog.takeover import SUFFIX, described, put_back, taken_name
+from paimon_nb.catalog.warehouse import WarehouseCatalog
+from paimon_nb.format.row import EMPTY_ROW, serialize
+from paimon_nb.format.row.values import from_python, instant_of
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.commit.change import append_change
+from paimon_nb.table.store import TableStore
+
+STORAGE, WAREHOUSE = "metadata.iceberg.storage", "iceberg_warehouse"
+_FORMATS = ("parquet", "orc", "avro")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A live data file of Iceberg's."""
+
+    path: str
+    kind: str
+    partition: bytes
+    schema_id: int
+    """Of its manifest, in our numbers."""
+
+
+def migrate_table(
+    catalog: WarehouseCatalog, source: Name, iceberg_options: Mapping[str, str], options: Mapping[str, str]
+) -> int:
+    """Take a table's files over; the new table has its name. Returns how many files. What Iceberg kept beside them goes.
+
+    If anything fails before the commit, the files go back and the new table goes away.
+
+    Raises: BadOptionValue: no `iceberg_warehouse`, or another storage. TableNotFound: no such table there.
+        UnsupportedOperation, UnsupportedFormat: delete files, computed partitions, a type that Paimon has not.
+        AlreadyExists: the catalog has a table of this name.
+    """
+    place = _place(source, iceberg_options)
+    if options.get("bucket", "-1") != "-1" or "primary-key" in options:
+        raise BadOptionValue(
+            "a migrated table has neither keys nor buckets",
+            hint="leave 'bucket' and 'primary-key' out",
+            option="bucket",
+        )
+    if catalog.register.has_table(source):
+        raise AlreadyExists(f"table {source} exists already", hint="rename it first", name=str(source))
+    table = _opened(place, iceberg_options)
+    schemas, numbers = schemas_of(table.metadata, options)
+    files = _live_files(table, schemas[-1], numbers)
+    made_at = Name(source.database, source.table + SUFFIX)
+    catalog.create_database(source.database, if_not_exists=True)
+    catalog.create_table(made_at, schemas[0])
+    store = catalog.table(made_at).store
+    for schema in schemas[1:]:
+        store.schemas.create(replace(schema, options=store.schema.options))
+    fs = RootedFileIO(catalog.fs, catalog.fs.root, (*catalog.fs.roots[1:], place))
+    store = replace(store.at_schema(store.schemas.get(schemas[-1].id)), fs=fs)
+    moved: list[tuple[str, str]] = []
+    try:
+        messages = [_taken(store, partition, files, moved) for partition in dict.fromkeys(f.partition for f in files)]
+        # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
+        TableCommit(store).publish(append_change(messages))
+    except BaseException:
+        if put_back(fs, moved):
+            catalog.drop_table(made_at, purge=True)
+        raise
+    catalog.rename_table(made_at, source)
+    fs.delete_tree(place)
+    return len(moved)
+
+
+def _place(source: Name, options: Mapping[str, str]) -> str:
+    """The directory of an Iceberg table."""
+    storage, warehouse = options.get(STORAGE, ""), options.get(WAREHOUSE, "")
+    if storage not in ("hadoop-catalog", "hadoop"):
+        raise BadOptionValue(
+            f"{STORAGE!r} is {storage!r}; tables of a Hadoop catalog can be taken over",
+            hint=f"iceberg_options => '{STORAGE}=hadoop-catalog,{WAREHOUSE}=/path'", option=STORAGE,
+        )  # fmt: skip
+    if not warehouse:
+        raise BadOptionValue(
+            f"{WAREHOUSE!r} is missing: where the Iceberg catalog lies",
+            hint=f"iceberg_options => '{STORAGE}=hadoop-catalog,{WAREHOUSE}=/path'", option=WAREHOUSE,
+        )  # fmt: skip
+    return posixpath.join(warehouse, source.database, source.table)
+
+
+def _opened(place: str, options: Mapping[str, str]) -> Any:
+    try:
+        return StaticTable.from_metadata(place, dict(options))
+    except (FileNotFoundError, NoSuchTableError):
+        raise TableNotFound(
+            f"no Iceberg table of a Hadoop catalog at {place}",
+            hint=f"{place}/metadata/version-hint.text should be there; tables of other catalogs have none", path=place,
+        ) from None  # fmt: skip
+    except (ValueError, ValidationError) as error:
+        raise CorruptFile(place, f"Iceberg's metadata cannot be read: {error}") from None
+
+
+def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> list[_File]:
+    """What the current snapshot holds. Raises UnsupportedOperation: delete files, or files of another partition spec."""
+    snapshot = table.current_snapshot()
+    found: list[_File] = []
+    for manifest in snapshot.manifests(table.io) if snapshot else ():
+        if manifest.content == ManifestContent.DELETES:
+            raise UnsupportedOperation(
+                f"{table.metadata.location} has delete files, which Paimon cannot read",
+                hint="rewrite its data files in Iceberg first (rewrite_data_files)",
+            )
+        with table.io.new_input(manifest.manifest_path).open() as raw:
+            told = json.loads(fastavro.reader(raw).metadata["schema"])
+        number = numbers.get(told.get("schema-id"), schema.id)
+        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
+            file = entry.data_file
+            assert entry.status != ManifestEntryStatus.DELETED
+            assert file.content == DataFileContent.DATA
+            if file.spec_id != table.metadata.default_spec_id:
+                raise UnsupportedOperation(
+                    f"{file.file_path} was written under an older partition spec",
+                    hint="rewrite it in Iceberg first (rewrite_data_files)", path=file.file_path,
+                )  # fmt: skip
+            kind = file.file_format.value.lower()
+            if kind not in _FORMATS:
+                raise UnsupportedFormat(f"{file.file_path} is {kind}", hint="rewrite it as Parquet", feature=kind)
+            found.append(_File(without_scheme(file.file_path), kind, _partition(schema, file.partition), number))
+    return found
+
+
+def _partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
+    """Iceberg's partition values, serialized. Days and microseconds are counted as here, but for one more field."""
+    fields, values = schema.partition_fields, []
+    for i, field in enumerate(fields):
+        value = record[i]
+        if value is not None and field.type.root.startswith("TIMESTAMP") and isinstance(value, int):
+            value = instant_of(value, "us")
+        elif value is not None and not isinstance(value, int | bool):
+            value = from_python(field.type, value)
+        values.append(value)
+    return serialize([f.type for f in fields], values) if fields else EMPTY_ROW
+
+
+def _taken(store: TableStore, partition: bytes, files: Sequence[_File], moved: list[tuple[str, str]]) -> CommitMessage:
+    """One partition's files in their new place, described."""
+    fs, folder, out = store.fs, store.bucket_dir(partition, 0), []
+    fs.make_dirs(folder)
+    for file in files:
+        if file.partition != partition:
+            continue
+        new = posixpath.join(folder, taken_name(file.path.rsplit("/", 1)[-1], file.kind))
+        moved.append((file.path, new))  # noted first: whatever happens next, it is looked for there
+        fs.move(file.path, new)
+        own = store.at_schema(store.schemas.get(_fitting(store, file, new)))
+        out.append(described(fs, own, partition, new, FileStatus(new, fs.size(new), 0, False)))
+    return CommitMessage(partition, 0, -1, new_files=tuple(out), row_count=sum(f.row_count for f in out))
+
+
+def _fitting(store: TableStore, file: _File, path: str) -> int:
+    """The schema that a file was written under: its manifest's, unless the file has other columns."""
+    if file.kind != "parquet":
+        return file.schema_id
+    try:
+        with store.fs.open(path) as raw:
+            names = set(pq.read_schema(raw).names)
+    except pa.ArrowInvalid as error:
+        raise CorruptFile(file.path, str(error)) from None
+    ids = [file.schema_id, *reversed(store.schemas.ids())]
+    return next((i for i in ids if set(store.schemas.get(i).names) == names), file.schema_id)
