@@ -99,25 +99,41 @@ NOT_HERE = {
 """Procedures of Paimon that are known by name and refused, with the reason."""
 
 
-def call_procedure(context: Context, call: Call) -> pa.Table:
-    """Run a CALL.
+def find_procedure(name: str) -> Procedure:
+    """A procedure by its name, in any case of letters.
 
     Raises:
         ProcedureNotFound: with the nearest name. UnsupportedOperation: known, but not here.
     """
-    name = call.procedure.lower()
-    procedure = PROCEDURES.get(name)
-    if procedure is None:
-        if name in NOT_HERE:
-            raise UnsupportedOperation(
-                f"procedure {name} cannot run here: {NOT_HERE[name]}", hint="SHOW PROCEDURES lists those that can"
-            )
-        raise ProcedureNotFound(
-            f"no procedure {call.procedure!r}",
-            hint=did_you_mean(name, PROCEDURES) or "SHOW PROCEDURES lists them",
-            name=name,
+    procedure = PROCEDURES.get(name.lower())
+    if procedure is not None:
+        return procedure
+    if name.lower() in NOT_HERE:
+        raise UnsupportedOperation(
+            f"procedure {name.lower()} cannot run here: {NOT_HERE[name.lower()]}",
+            hint="SHOW PROCEDURES lists those that can",
         )
+    raise ProcedureNotFound(
+        f"no procedure {name!r}",
+        hint=did_you_mean(name.lower(), PROCEDURES) or "SHOW PROCEDURES lists them",
+        name=name.lower(),
+    )
+
+
+def described(name: str) -> dict[str, list[str]]:
+    """What a procedure does and takes, as columns: one row for itself and one for each argument, in positional order."""
+    procedure = find_procedure(name)
+    rows = [(procedure.name, "procedure", "", procedure.doc)]
+    rows += [(a.name, a.kind, "needed" if a.required else "", a.doc) for a in procedure.arguments]
+    return dict(zip(("name", "kind", "needed", "meaning"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def call_procedure(context: Context, call: Call) -> pa.Table:
+    """Run a CALL. Raises: see `find_procedure`, `Procedure.bind`, and the procedure."""
+    procedure = find_procedure(call.procedure)
     return procedure.run(context, **procedure.bind(call.positional, call.named))
 
 
-__all__ = ["NOT_HERE", "PROCEDURES", "Argument", "Context", "Procedure", "call_procedure"]
+__all__ = [
+    "NOT_HERE", "PROCEDURES", "Argument", "Context", "Procedure", "call_procedure", "described", "find_procedure",
+]  # fmt: skip

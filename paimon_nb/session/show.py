@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, SqlSyntaxError
 from paimon_nb.base.literal import text_literal
-from paimon_nb.base.name import quote
+from paimon_nb.base.name import Name, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.options import table as opt
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session import watermark
 from paimon_nb.session.computed import computed_columns, is_of_computed
@@ -20,6 +21,9 @@ from paimon_nb.session.result import Result, rows
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.session.run import Job
+
+
+_FILLED = "materialized-table"
 
 
 def show(job: Job, statement: Show) -> Result:
@@ -111,6 +115,13 @@ def _procedures(job: Job, statement: Show) -> Result:
     return rows({"procedure": _like(sorted(PROCEDURES), statement)})
 
 
+def _materialized(job: Job, statement: Show) -> Result:
+    """Tables that a Flink job fills; they are made elsewhere, and listed here."""
+    catalog, database = job.session.find_database(statement.name)
+    tables = (t for t in catalog.tables(database) if catalog.table(Name(database, t)).options.get(opt.TYPE) == _FILLED)
+    return rows({"table name": _like(tables, statement)})
+
+
 def _current_catalog(job: Job, statement: Show) -> Result:
     return rows({"catalog": [job.session.current_catalog]})
 
@@ -169,6 +180,7 @@ _SHOW: Mapping[str, Callable[[Job, Show], Result]] = {
     "namespaces": _databases,
     "schemas": _databases,
     "tables": _tables,
+    "materialized tables": _materialized,
     "views": _views,
     "columns": _columns,
     "partitions": _partitions,
@@ -190,6 +202,10 @@ def describe(job: Job, statement: Describe) -> Result:
     import pyarrow as pa
 
     session = job.session
+    if statement.what == "procedure":
+        from paimon_nb.procedures import described
+
+        return rows(described(statement.name[-1]))
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         info = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}

@@ -95,6 +95,20 @@ class Cursor:
     def string_or_name(self) -> str:
         return self.string() if self.peek().kind == "string" else self.name()
 
+    def tag(self) -> str:
+        """A tag's name, which often has a dash or begins with a digit: then it needs backticks, and the error says so."""
+        first, last = self.at, self.at
+        while last + 1 < len(self.tokens) and self.tokens[last + 1].start == self.tokens[last].stop:
+            last += 1
+        start, stop = self.peek().start, self.tokens[last].stop if first < len(self.tokens) else self.peek().stop
+        if first < last or self.peek().kind == "number":
+            written = self.text[start:stop]
+            raise SqlSyntaxError(
+                f"{written!r} is no plain name",
+                hint=f"write it in backticks: `{written.strip('`')}`", sql=self.text, start=start, stop=stop,
+            )  # fmt: skip
+        return self.string_or_name()
+
     def integer(self) -> int:
         token = self.peek()
         if token.kind != "number" or not token.text.rstrip("Ll").isdecimal():

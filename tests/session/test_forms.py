@@ -3,7 +3,16 @@
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaChangeError, SchemaMismatch, TableNotFound
+from paimon_nb.base.errors import (
+    ColumnNotFound,
+    PaimonError,
+    ProcedureNotFound,
+    SchemaChangeError,
+    SchemaMismatch,
+    SqlSyntaxError,
+    TableNotFound,
+    UnsupportedOperation,
+)
 
 
 @pytest.fixture
@@ -31,6 +40,51 @@ def test_show_with_patterns(run):
     assert [r[1] for r in run("SHOW TABLE EXTENDED LIKE 'pk' PARTITION (dt = 'x')")] == ["pk"]
     assert run("SHOW CREATE DATABASE default") == [("CREATE DATABASE `paimon`.`default`",)]
     assert run("SHOW PROCEDURES NOT LIKE '%_%'") == []
+
+
+def test_show_materialized_tables(run):
+    """Flink's jobs make and fill them; here they are listed."""
+    from paimon_nb.base.name import Name
+    from paimon_nb.format.schema import create_schema
+    from paimon_nb.format.types import parse_type
+
+    run("CREATE TABLE plain (id INT)")
+    schema = create_schema([("id", parse_type("INT"), None, None)], [], [], {"type": "materialized-table"}, None)
+    run.wb.session.catalog.create_table(Name("default", "daily"), schema)
+    assert run("SHOW MATERIALIZED TABLES") == run("SHOW MATERIALIZED TABLES IN default LIKE 'd%'") == [("daily",)]
+    assert run("SHOW MATERIALIZED TABLES LIKE 'x%'") == []
+
+
+def test_describe_procedure(run):
+    assert run("DESCRIBE PROCEDURE paimon.sys.delete_tag") == [
+        ("delete_tag", "procedure", "", "Delete tags; several with commas."),
+        ("table", "text", "needed", "[database.]table"),
+        ("tag", "text", "needed", "name of the tag"),
+    ]
+    with pytest.raises(ProcedureNotFound, match="did you mean 'compact'"):
+        run("DESC PROCEDURE compac")
+    with pytest.raises(UnsupportedOperation, match="newer than Paimon"):
+        run("DESCRIBE PROCEDURE vector_search")
+    run("CREATE TABLE procedure (a INT)")
+    assert run("DESCRIBE procedure")[0][0] == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("CREATE TAG release-2025", "release-2025"),
+        ("CREATE TAG 2025-01-01 AS OF VERSION 1", "2025-01-01"),
+        ("REPLACE TAG v1.0 RETAIN 3 DAYS", "v1.0"),
+        ("DELETE TAG release-2025", "release-2025"),
+        ("RENAME TAG a TO b-c", "b-c"),
+    ],
+)
+def test_a_tag_that_needs_backticks_is_told_so(run, text, name):
+    run("CREATE TABLE t (a INT)")
+    with pytest.raises(SqlSyntaxError) as caught:
+        run(f"ALTER TABLE t {text}")
+    error = caught.value
+    assert (error.sql[error.start : error.stop], error.hint) == (name, f"write it in backticks: `{name}`")
 
 
 def test_a_watermark_is_kept_as_flink_keeps_it(run):

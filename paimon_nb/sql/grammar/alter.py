@@ -206,9 +206,9 @@ def _rename(cursor: Cursor) -> list[Change]:
     if cursor.take("TO"):
         return [RenameTable(cursor.parts("table"))]
     if cursor.take("TAG"):
-        old = cursor.string_or_name()
+        old = cursor.tag()
         cursor.need("TO")
-        return [RenameTag(old, cursor.string_or_name())]
+        return [RenameTag(old, cursor.tag())]
     cursor.take("COLUMN")
     path = cursor.parts("column")
     cursor.need("TO")
@@ -248,7 +248,7 @@ def _replace_tag(cursor: Cursor) -> list[Change]:
 def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False) -> CreateTag:
     cursor.need("TAG")
     exists = cursor.take("IF", "NOT", "EXISTS")
-    name = cursor.string_or_name()
+    name = cursor.tag()
     snapshot = cursor.integer() if cursor.take("AS", "OF", "VERSION") else None
     retain = None
     if cursor.take("RETAIN"):
@@ -275,7 +275,7 @@ def _view(cursor: Cursor, span: Span) -> AlterView | None:
 def _delete_tag(cursor: Cursor) -> list[Change]:
     cursor.need("TAG")
     exists = cursor.take("IF", "EXISTS")
-    names = tuple(n.strip() for n in cursor.string_or_name().split(","))
+    names = tuple(n.strip() for n in cursor.tag().split(","))
     return [DeleteTag(names, exists)]
 
 

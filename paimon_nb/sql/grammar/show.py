@@ -33,6 +33,8 @@ def show(cursor: Cursor, span: Span) -> Statement:
         return Show(text, span, f"current {'catalog' if word == 'CATALOG' else 'database'}")
     if cursor.take("TABLE", "EXTENDED"):
         what = "table extended"
+    elif cursor.take("MATERIALIZED", "TABLES"):
+        what = "materialized tables"
     else:
         cursor.take_one("USER", "SYSTEM", "ALL", "FULL")
         word = cursor.take_one(*_LISTS)
@@ -76,7 +78,9 @@ def describe(cursor: Cursor, span: Span) -> Statement:
         cursor.refuse(f"DESCRIBE {what} is Delta Lake's", _OF_DELTA[what].format(".".join(cursor.parts())))
     what = "table"
     # `DESCRIBE table` may also name a table called so: a further name decides.
-    if cursor.peek(1).is_name and (word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE")):
+    if cursor.peek(1).is_name and (
+        word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "PROCEDURE")
+    ):
         what = "database" if word in ("SCHEMA", "NAMESPACE") else word.lower()
     extended = bool(cursor.peek(1).is_name and cursor.take_one("EXTENDED", "FORMATTED"))
     name = cursor.parts()
