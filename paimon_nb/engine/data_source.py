@@ -17,8 +17,10 @@ def stream_from(spark: SparkSession, kind: type[DataSource], **carried: Any) -> 
 
     Raises EngineError: Spark's Python process is gone.
     """
+    from paimon_nb.engine.dead_workers import forget_dead_workers
     from paimon_nb.engine.errors import spark_errors
 
+    forget_dead_workers()
     name = f"paimon_{kind.__name__.lower()}_{next(_counter)}"
     attributes = {"name": classmethod(lambda cls: name), **carried}
     spark.dataSource.register(type(name, (kind,), attributes))

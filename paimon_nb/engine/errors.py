@@ -22,6 +22,7 @@ from paimon_nb.base.errors import (
     SqlError,
     SqlSyntaxError,
 )
+from paimon_nb.engine.dead_workers import forget_dead_workers
 from paimon_nb.engine.worker import ready_for_the_next
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
         return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
     gone = None if _TRACE_END.search(whole) else _gone(whole)
     if gone is not None:
+        forget_dead_workers()  # or the statement fails once for each of them
         return EngineError(
             gone, hint="run the statement again; a stream goes on from its checkpoint", condition=condition
         )
