@@ -67,7 +67,7 @@ brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of th
 
 system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
-	-apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core maven  # tests of those that cannot be had are skipped
+	-apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core mariadb-client-core maven  # tests of those that cannot be had are skipped
 
 format: $(SETUP) ## Format the code
 	@$(BIN)/ruff format paimon_nb tests benchmarks

@@ -25,8 +25,9 @@ class MariaDb(Restartable):
 
     def __init__(self, root: Path) -> None:
         path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-        server, install = (shutil.which(n, path=path) for n in ("mariadbd", "mariadb-install-db"))
-        if server is None or install is None:
+        programs = ("mariadbd", "mariadb-install-db", "my_print_defaults")  # which the second one calls
+        server, install, printer = (shutil.which(n, path=path) for n in programs)
+        if server is None or install is None or printer is None:
             raise NotHere("no MariaDB on the path: make system-deps")
         self.root = root
         self.port = free_port()

@@ -78,6 +78,7 @@ def mariadb() -> Iterator[str]:
     """Address of a MariaDB server with an empty database."""
     server = _program("mariadbd", "usr/sbin", "usr/libexec")
     install = _program("mariadb-install-db")
+    _program("my_print_defaults")  # which that one calls
     import pymysql
 
     with _folder("mysql") as (folder, as_user):
