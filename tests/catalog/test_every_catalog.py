@@ -259,10 +259,8 @@ def test_of_many_creators_one_wins(session):
 
 def test_many_creators_of_a_database_all_find_it(session):
     done = at_once([partial(session().create_database, "d", if_not_exists=True) for _ in range(4)])
-    assert (set(done) <= {True, False}, True in done) == (
-        True,
-        True,
-    )  # plain directories may tell two that they made it
+    assert [x for x in done if not isinstance(x, bool)] == []
+    assert True in done  # plain directories may tell two that they made it
     assert session().databases() == ["d", "default"]
 
 
