@@ -11,6 +11,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
+from paimon_nb.engine.stream_begin import begun
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -118,7 +119,7 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
             writer = writer.queryName(self._name)
-        return writer.foreachBatch(sink).start()
+        return begun(writer.foreachBatch(sink).start)
 
 
 def _options(given: Mapping[str, str]) -> dict[str, str]:

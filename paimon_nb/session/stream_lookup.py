@@ -195,6 +195,26 @@ def _kept(session: Session, ref: TableRef) -> Table | None:
     return table if scan_partitions(table, ref.options, lookup=True) is None else None
 
 
+def waited_tables(session: Session, query: Query, text: str) -> list[Table]:
+    """The tables whose rows a hint LOOKUP waits for: a query that is run anew for each snapshot is run for theirs, too, so that a
+    row that finds nothing keeps no other back and is right as soon as there is something to find.
+
+    Raises: UnknownOption, BadOptionValue: the hint. UnsupportedOperation: it names what is no table of ours.
+    """
+    asked = retries(text, query.span, query.tables)
+    found = []
+    for ref in query.tables:
+        if ref.span in asked:
+            table = _kept(session, ref)
+            if table is None:
+                raise UnsupportedOperation(
+                    f"a query that groups cannot wait for rows of {'.'.join(ref.parts)}, which has no snapshots",
+                    hint="look up in one INSERT, group in a second that reads its table",
+                )
+            found.append(table)
+    return found
+
+
 def _check(query: Query, text: str) -> None:
     from paimon_nb.sql import render
 

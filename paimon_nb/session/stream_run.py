@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.engine.errors import packed_errors
+from paimon_nb.engine.stream_begin import begun
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -24,7 +24,7 @@ from paimon_nb.session.query import run_query
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream import KINDS
 from paimon_nb.session.stream_jobs import RefreshLoop, Running
-from paimon_nb.session.stream_lookup import Lookups, belongs, release_ended
+from paimon_nb.session.stream_lookup import Lookups, belongs, release_ended, waited_tables
 from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
 from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
 from paimon_nb.session.stream_table import table_loop
@@ -34,14 +34,11 @@ from paimon_nb.table.stream import Position
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _ORDER = ("-U", "-D", "+I", "+U")
-_PATIENCE_S = 120.0
 
 
 def start_stream(
@@ -71,7 +68,7 @@ def start_stream(
     late = LateRows() if plan.shape is Shape.STATE and any(i.watermarked for i in plan.inputs) else None
     writer = frame.writeStream.outputMode(mode).foreachBatch(store if late is None else _counting(late, store))
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
-    running = _begun(writer.option("checkpointLocation", checkpoint))
+    running = begun(writer.option("checkpointLocation", checkpoint).start)
     if late is not None:
         late.follow(running)
     if lookups is not None:
@@ -88,21 +85,6 @@ def _counting(late: LateRows, store: Any) -> Any:
         store(batch, number)
 
     return counted
-
-
-def _begun(writer: DataStreamWriter) -> StreamingQuery:
-    """The query, when its sources have answered or it has failed.
-
-    A source of ours is a Python process, and Spark gives it ten seconds to call back; no setting makes them more. They are
-    not enough on a machine that is busy enough. Nothing has happened by then, so the query begins again, for some time.
-    """
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        query = writer.start()
-        while query.isActive and query.status["message"].startswith("Initializing"):
-            time.sleep(0.02)
-        if "Python worker failed to connect back" not in str(query.exception()) or time.monotonic() > deadline:
-            return query
 
 
 @contextmanager
@@ -249,6 +231,8 @@ def _refreshing(
             f"{output.table.name} has no primary key, so it cannot follow results that change",
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
+
+    tables += waited_tables(session, query, text)
 
     def version() -> list[int | None]:
         newest = (t.latest_snapshot() for t in tables)

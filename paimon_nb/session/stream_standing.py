@@ -50,7 +50,8 @@ def standings(running: Running, plan: StreamPlan) -> tuple[Standing, ...]:
     if isinstance(running, Loop):
         if not isinstance(running.seen, list):
             return ()
-        return tuple(Standing(str(t.name), at or 0, newest_of(t)) for t, at in zip(tables, running.seen, strict=True))
+        seen = zip(tables, running.seen, strict=False)  # behind them it looks at tables that it only looks up
+        return tuple(Standing(str(t.name), at or 0, newest_of(t)) for t, at in seen)
     if len(tables) != 1 or len(plan.inputs) != 1:
         return ()
     following = _following(running)

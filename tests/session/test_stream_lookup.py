@@ -94,6 +94,25 @@ def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
     assert many.wait_for(lambda: rows(swb, long) == [(1, "Ann"), (2, "Bob"), (3, None)])
 
 
+@pytest.mark.spark
+def test_a_query_that_groups_takes_rows_that_it_waited_for_and_keeps_none_back(swb):
+    shop(swb, 1)
+    swb.run("CREATE TABLE placed (id INT PRIMARY KEY NOT ENFORCED, customer INT) WITH ('bucket' = '1')")
+    swb.run("CREATE TABLE totals (name STRING PRIMARY KEY NOT ENFORCED, n BIGINT) WITH ('bucket' = '1')")
+    swb.run("INSERT INTO customers VALUES (1, 'Ann'); INSERT INTO placed VALUES (1, 1), (2, 2), (3, 2)")
+    swb.run(STREAMING)
+    job = swb.sql(
+        f"INSERT INTO totals SELECT /*+ LOOKUP('table' = 'c', {RETRY.format(3)}) */ c.name, COUNT(*) FROM "
+        "(SELECT *, PROCTIME() AS pt FROM placed) AS o JOIN customers FOR SYSTEM_TIME AS OF o.pt AS c ON o.customer = c.c GROUP BY c.name"
+    )
+    assert job.wait_for(lambda: rows(swb, "totals") == [("Ann", 1)])
+
+    swb.run("INSERT INTO customers VALUES (2, 'Bob')")
+
+    assert job.wait_for(lambda: rows(swb, "totals") == [("Ann", 1), ("Bob", 2)])
+    assert [s.table for s in job.standings()] == ["default.placed"]
+
+
 @pytest.mark.parametrize(
     ("hint", "error", "words"),
     [
