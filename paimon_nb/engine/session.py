@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.engine.class_archive import sharing_option
 from paimon_nb.engine.java import java_home
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     on_main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if on_main_thread else None
+    options = merged["spark.driver.extraJavaOptions"]
+    if "-XX:SharedArchiveFile" not in options and "-XX:ArchiveClassesAtExit" not in options:
+        merged["spark.driver.extraJavaOptions"] = f"{options} {sharing_option()}".strip()
     spark_conf = SparkConf(loadDefaults=False)
     for key, value in merged.items():
         spark_conf.set(key, value)
@@ -182,12 +186,12 @@ def _launch(spark_conf: Any) -> Any:
             del os.environ["JAVA_HOME"]
         else:
             os.environ["JAVA_HOME"] = before
-    atexit.register(_end_jvm, gateway)
+    atexit.register(end_jvm, gateway)
     return gateway
 
 
-def _end_jvm(gateway: Any) -> None:
-    """At exit: stop the context and see that the JVM is gone. A forked child must not do it for its parent."""
+def end_jvm(gateway: Any, patience_s: float = 5) -> None:
+    """Stop the context and see that the JVM is gone; killed when it takes longer. A forked child must not do it for its parent."""
     if os.getpid() != _owner_pid:
         return
     from contextlib import suppress
@@ -202,7 +206,7 @@ def _end_jvm(gateway: Any) -> None:
     process = gateway.proc
     with suppress(Exception):
         process.stdin.close()  # the JVM ends when its standard input does
-        process.wait(timeout=5)
+        process.wait(timeout=patience_s)
     if process is not None and process.poll() is None:
         process.kill()
     if _log is not None:

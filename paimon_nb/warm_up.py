@@ -1,0 +1,79 @@
+"""Makes the archive of Spark's classes (`engine/class_archive.py`), by running what sessions usually run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+from paimon_nb.base.errors import EnvironmentError_, PaimonError
+from paimon_nb.engine.class_archive import archive, dump_option
+from paimon_nb.engine.java import find_java
+
+_STATEMENTS = """
+CREATE TABLE plain (k INT, v STRING, d DOUBLE, at TIMESTAMP);
+INSERT INTO plain SELECT CAST(id AS INT), concat('v', id), id / 3, current_timestamp() FROM range(20000);
+CREATE TABLE keyed (k INT, v STRING, n INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1');
+INSERT INTO keyed SELECT CAST(id AS INT), concat('v', id), 1 FROM range(100);
+UPDATE keyed SET n = (SELECT MAX(k) FROM plain) WHERE k % 2 = 0;
+DELETE FROM keyed WHERE k IN (SELECT k FROM plain WHERE d > 30);
+MERGE INTO keyed USING (SELECT k, v FROM plain WHERE k > 80 AND k < 120) AS s ON keyed.k = s.k
+  WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (k, v, n) VALUES (s.k, s.v, 0)
+"""
+_QUERY = """
+WITH firsts AS (SELECT k, row_number() OVER (PARTITION BY k % 7 ORDER BY d DESC) AS place FROM plain WHERE v LIKE 'v1%')
+SELECT keyed.n, count(*) AS c, avg(p.d) AS mean, max(p.at) AS newest FROM keyed JOIN plain p ON keyed.k = p.k
+LEFT JOIN firsts ON firsts.k = p.k GROUP BY keyed.n HAVING count(*) > 0 ORDER BY c
+"""
+
+
+def warm_up() -> Path:
+    """Make the archive, or find it made. Takes up to a minute and 150 MB of the user's cache.
+
+    Raises:
+        EnvironmentError_: there is no Java, it cannot keep classes, or Spark did not start.
+    """
+    target = archive(find_java())
+    if target.is_file():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = target.with_name(f"{target.stem}.{uuid.uuid4().hex[:8]}")
+    dump_option(made)
+    try:
+        # A process of its own: the archive is written when its JVM ends.
+        done = subprocess.run(
+            [sys.executable, "-m", "paimon_nb.warm_up", str(made)], capture_output=True, text=True, check=False
+        )
+        if not made.is_file():
+            raise EnvironmentError_(
+                f"Spark's classes were not kept: {(done.stderr.strip().splitlines() or ['the JVM wrote no archive'])[-1]}",
+                hint="sessions start without them; paimon-nb doctor checks Java and PySpark",
+            )
+        made.rename(target)
+    finally:
+        made.unlink(missing_ok=True)
+    return target
+
+
+def _run_and_keep(made: Path) -> None:
+    import paimon_nb
+    from paimon_nb.engine.session import end_jvm
+
+    conf = {"spark.driver.extraJavaOptions": dump_option(made)}
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        with paimon_nb.connect(f"{folder}/w", spark_conf=conf) as wb:
+            wb.run(_STATEMENTS)
+            wb.sql(_QUERY).toPandas()
+            gateway = wb.spark.sparkContext._gateway
+        end_jvm(gateway, patience_s=600)
+
+
+if __name__ == "__main__":
+    try:
+        _run_and_keep(Path(sys.argv[1]))
+    except PaimonError as error:
+        sys.exit(error.message)
