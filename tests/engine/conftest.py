@@ -12,6 +12,7 @@ def spark() -> Iterator[object]:
     conf = {
         "spark.master": "local[2]",
         "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "America/New_York",
     }
     session = spark_session(conf=conf)

@@ -19,7 +19,9 @@ from paimon_nb.workbench import Workbench
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """One JVM for all: a workbench that closes lets go of it, and it stays."""
-    session = spark_session(conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
+    session = spark_session(
+        conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "2g"}
+    )
     yield session
     stop(session)
 

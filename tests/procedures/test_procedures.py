@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import paimon_nb
+from paimon_nb.base import clock
 from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
@@ -135,9 +136,11 @@ def test_delete_rename_replace_tag(three):
         three.call("rename_tag('t', 'dee', 'see')")
 
 
-def test_expire_tags(three):
-    three.call("create_tag('t', 'short', 1, '1 ms')")
+def test_expire_tags(three, monkeypatch):
+    three.call("create_tag('t', 'short', 1, '1 h')")
     three.call("create_tag('t', 'long', 2, '9 d')")
+    two_hours_later = clock.now_ms() + 7_200_000
+    monkeypatch.setattr(clock, "now_ms", lambda: two_hours_later)
     assert three.call("expire_tags('t')") == [{"expired_tags": "short"}]
     assert three.call("expire_tags(`table` => 't', older_than => '2999-01-01 00:00:00')") == [{"expired_tags": "long"}]
     assert three.tags() == {}

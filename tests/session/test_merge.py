@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from change_kit import KINDS, create
+from change_kit import KINDS, UPDATED, create
 
 from paimon_nb.base.errors import (
     ColumnNotFound,
@@ -72,7 +72,7 @@ def random_rows(r: random.Random, count: int) -> list[Row]:
     return [(i, r.choice(["a", "b", None]), r.choice([None, 13, r.randrange(100)]), "abc"[i % 3]) for i in ids]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.nightly) if k in UPDATED else k for k in KINDS])
 def test_all_clauses(swb, kind):
     r = random.Random(kind)
     swb.run(f"{create('t', kind)}; CREATE TABLE s (id INT, v STRING, n INT, p STRING)")
