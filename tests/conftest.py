@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -45,6 +46,12 @@ DEAR = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     place = {REPO / "tests" / name: number for number, name in enumerate(DEAR)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and their modules live to the end: no collection need walk them again (a tenth of the CPU of small tests)."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

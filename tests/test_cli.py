@@ -1,7 +1,10 @@
 """The command line as a person uses it: a process of its own, its words and its exit code."""
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -104,3 +107,28 @@ def test_doctor_tells_a_place_that_cannot_be_written(tmp_path):
     code, out, _ = run("doctor", cwd=tmp_path)
     assert code == 1
     assert "choose another warehouse" in out
+
+
+def test_the_demo_of_an_installed_package_runs_the_notebook_beside_it(tmp_path):
+    """The whole quickstart is held to its stored outputs by `make test`; here a small one stands in its place."""
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    installed = tmp_path / "site" / "paimon_nb"
+    shutil.copytree(Path(paimon_nb.__file__).parent, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    cells = (
+        "%load_ext paimon_nb\n%paimon connect warehouse/quickstart",
+        "%%paimon\nCREATE TABLE t (k INT, v STRING); INSERT INTO t VALUES (1, 'one'); SELECT * FROM t",
+    )
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(
+        new_notebook(cells=[new_code_cell(c) for c in cells]), tmp_path / "notebooks" / "01-quickstart.ipynb"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "paimon_nb.cli", "demo"], capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={**os.environ, "PYTHONPATH": str(installed.parent), "IPYTHONDIR": str(tmp_path / "ipython")}, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "one" in done.stdout
+    assert "one" in (tmp_path / "demo" / "quickstart.html").read_text()
+    assert paimon_nb.open_table(str(tmp_path / "demo/warehouse/quickstart/default.db/t")).to_arrow().num_rows == 1

@@ -1,4 +1,7 @@
-"""The table that `make demo` leaves behind, read by real Java Paimon, against the flights' own CSV."""
+"""The table that `make demo` leaves behind, read by real Java Paimon, against the flights' own CSV.
+
+In every run the quickstart itself is held to its stored outputs, and `tests/test_cli.py` runs the command with a small notebook.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pyarrow.csv
 import pyarrow.json
 import pytest
 
-pytestmark = [pytest.mark.java, pytest.mark.spark]
+pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.nightly]
 TEXTS = ("carrier", "origin", "dest", "tailnum")
 KNOWN_AHEAD = ("flight", "distance", "sched_dep_time", "sched_arr_time")
 LATER = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time")
