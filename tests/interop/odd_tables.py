@@ -310,7 +310,7 @@ class OddTable:
         if root in ("BINARY", "VARBINARY", "BYTES"):
             return f"x'{r.choice(['000000', 'ff00ff', '61c3a9', '7f8081', '010203'])}'"
         day = r.choice(
-            ["1970-01-01", "2024-02-29", "1969-12-31", "1900-01-01", "2038-01-19", "9999-12-31", "1582-10-15"]
+            ["1970-01-01", "2024-02-29", "1969-12-31", "1900-01-01", "2038-01-19", "9999-12-31", "1700-01-01"]
         )
         time = r.choice(["00:00:00", "23:59:59", "12:34:56"])
         if root == "DATE":
@@ -319,6 +319,8 @@ class OddTable:
             return f"'{time}{'.125' if kind == 'TIME(3)' and r.random() < 0.5 else ''}'"
         if root == "TIMESTAMP_LTZ":
             day = max(day, "1969-12-31")
+        if kind == "TIMESTAMP(9)":
+            day = min(day, "2038-01-19")  # Arrow has nanoseconds from 1678 to 2261
         digits = int(kind.split("(")[1].rstrip(")"))
         more = r.choice(["", ".1", ".123456789"])[: digits + 1 if digits else 0]
         return f"'{day} {time}{more}'"
