@@ -128,7 +128,7 @@ class OddTable:
                 ["zstd", "snappy", "none"] + (["lz4"] if out["file.format"] != "avro" else [])
             ),
             "manifest.format": r.choice(["avro", "orc"]),
-            "manifest.compression": r.choice(["null", "zstd"]),
+            "manifest.compression": "snappy",
             "metadata.stats-mode": r.choice(["none", "counts", "full", "truncate(3)", "truncate(1)"]),
             "metadata.stats-dense-store": r.choice(["true", "false"]),
             "metadata.stats-keep-first-n-columns": "2",

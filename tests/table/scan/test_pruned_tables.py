@@ -137,20 +137,21 @@ def random_table(seed: int) -> TableStore:
         if turn in (2, 4):
             compact_all(store, full=dice.random() < 0.5)
         if turn == 3 and dice.random() < 0.5:
-            evolve(store)
+            evolve(store, dice)
         if not keyed and turn > 2:
             delete_some(store, dice)
     return store.refreshed()
 
 
-def evolve(store: TableStore) -> None:
-    """INT to BIGINT, a name for another column, one more column."""
+def evolve(store: TableStore, dice: random.Random) -> None:
+    """INT to BIGINT, a name for another column, one more column, and all in another order."""
     fields = [
         replace(f, type=parse_type("BIGINT")) if f.name == "i" else replace(f, name="r2") if f.name == "r" else f
         for f in store.schema.fields
     ]
     late = DataField(len(fields), "late", parse_type("INT"))
-    assert store.schemas.create(replace(store.schema, id=1, fields=(late, *fields), highest_field_id=len(fields)))
+    shuffled = tuple(dice.sample([late, *fields], len(fields) + 1))
+    assert store.schemas.create(replace(store.schema, id=1, fields=shuffled, highest_field_id=len(fields)))
 
 
 def delete_some(store: TableStore, dice: random.Random) -> None:
