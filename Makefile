@@ -35,7 +35,7 @@ MEMORY = $(shell { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mou
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
 JVMS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
-test: $(SETUP) ## All that a change must pass (about 15 minutes on 2 cores)
+test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores)
 	@$(BIN)/paimon-nb warm-up >/dev/null || true
 	@$(MAKE) --no-print-directory check
 	@set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; trap 'rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT; \

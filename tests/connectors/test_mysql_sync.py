@@ -328,6 +328,23 @@ def test_a_column_that_comes_while_a_sync_starts_is_not_missed(wb, mariadb, shop
     until(job, lambda: rows(wb, "t") == [(1, None), (2, 20)])
 
 
+@pytest.mark.parametrize("change", ["ADD COLUMN v INT", "DROP COLUMN old", "MODIFY old BIGINT"])
+def test_a_table_that_changes_under_the_snapshot_is_read_again(wb, mariadb, shop, monkeypatch, change):
+    from paimon_nb.connectors.cdc.mysql_client import MySqlClient
+
+    mariadb.run(f"CREATE TABLE {shop}.t (id INT PRIMARY KEY, old INT)", f"INSERT INTO {shop}.t (id) VALUES (1)")
+    changes, read = [f"ALTER TABLE {shop}.t {change}", f"INSERT INTO {shop}.t (id) VALUES (2)"], MySqlClient.rows
+
+    def just_before(client, table):
+        while changes:
+            mariadb.run(changes.pop(0))
+        return read(client, table)
+
+    monkeypatch.setattr(MySqlClient, "rows", just_before)
+    job = start(wb, f"CALL sys.mysql_sync_table(`table` => 't', mysql_conf => '{conf(mariadb, shop)}')")
+    until(job, lambda: [r[0] for r in rows(wb, "t")] == [1, 2])
+
+
 def test_types_as_paimon_maps_them():
     told = {
         "tinyint(1)": "BOOLEAN", "tinyint(4)": "TINYINT", "tinyint(3) unsigned": "SMALLINT", "int(10) unsigned": "BIGINT", "bigint(20)": "BIGINT",

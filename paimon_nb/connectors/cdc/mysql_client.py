@@ -27,6 +27,8 @@ KNOWN = (
     "connection.pool.size", "heartbeat.interval",
 )  # fmt: skip
 _STARTS = ("initial", "snapshot", "latest-offset")
+_RESHAPED = (1054, 1412)
+"""What a server says of a table that has lost a column, or was made anew, since the snapshot began."""
 _SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 
 
@@ -119,6 +121,10 @@ def libraries() -> tuple[Any, Any]:
     return pymysql, pymysqlreplication
 
 
+class SnapshotOutdated(SourceUnavailable):
+    """A table is no longer what it was when the snapshot began; another snapshot sees it as it is now."""
+
+
 class MySqlClient:
     """A connection. Close it. Every method raises SourceUnavailable when the server does not answer."""
 
@@ -191,7 +197,8 @@ class MySqlClient:
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment or None)
 
     def begin_snapshot(self) -> str:
-        """Freeze what `rows` sees. Returns the binlog position of that moment, or of one just before."""
+        """Freeze what `rows` sees, in place of what was frozen. Returns the binlog position of that moment, or of one just before."""
+        self.ask("ROLLBACK")
         before = self.position()
         self.ask("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -214,7 +221,7 @@ class MySqlClient:
         return f"{found[0][0]}:{found[0][1]}"
 
     def rows(self, table: SourceTable, size: int = 20_000) -> Iterator[list[tuple[Any, ...]]]:
-        """All rows of a table, some at a time."""
+        """All rows of a table, some at a time. Raises SnapshotOutdated."""
         from pymysql.cursors import SSCursor
 
         columns = ", ".join(quote(c.name) for c in table.columns)
@@ -224,7 +231,12 @@ class MySqlClient:
                 while rows := cursor.fetchmany(size):
                     yield list(rows)
         except self._errors as error:
-            raise away(self.conf, error) from None
+            told = away(self.conf, error)
+            if error.args and error.args[0] in _RESHAPED:
+                raise SnapshotOutdated(
+                    told.message, hint="stop changing the table's columns while its rows are read"
+                ) from None
+            raise told from None
 
 
 def away(conf: MySqlConf, error: BaseException) -> SourceUnavailable:

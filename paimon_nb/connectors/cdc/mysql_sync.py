@@ -15,7 +15,7 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError, SourceUnavailable
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, is_behind
 from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
-from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SourceTable, names
+from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SnapshotOutdated, SourceTable, names
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, to_column
 from paimon_nb.connectors.cdc.target import Target, ToColumn, Wanted, merged
 from paimon_nb.format.types import DataType
@@ -62,7 +62,7 @@ class MySqlSync(SyncJob):
     def work(self) -> None:
         with MySqlClient(self.conf) as client:
             is_mariadb = client.is_mariadb
-            self.position = self._snapshot(client)
+            self.position = self._settled_snapshot(client)
             until = client.position() if self.conf.until_now else None
         if self.conf.start == "snapshot":
             return
@@ -95,6 +95,20 @@ class MySqlSync(SyncJob):
             if slowest is not None and is_behind(slowest, position):
                 slowest = position
         return slowest
+
+    def _settled_snapshot(self, client: MySqlClient) -> str:
+        """`_snapshot`, again when a table changed its shape under it. Raises SnapshotOutdated: each time, for as long as a server may be away."""
+        began = time.monotonic()
+        while True:
+            try:
+                return self._snapshot(client)
+            except SnapshotOutdated:
+                for target in self.targets.values():
+                    target.abort()
+                if self._stop.wait(0.1):
+                    return client.position()
+                if time.monotonic() - began > AWAY_S:
+                    raise
 
     def _snapshot(self, client: MySqlClient) -> str:
         """The rows of targets that have none of this sync yet. Returns where the binlog goes on."""
