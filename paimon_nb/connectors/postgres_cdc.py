@@ -6,12 +6,11 @@ The slot is there before the rows are read, so a change in between is told twice
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.connectors.api import TOLD, Declared
@@ -19,18 +18,13 @@ from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import to_column
 from paimon_nb.connectors.cdc_rows import Told, batches
+from paimon_nb.connectors.cdc_stream import SNAPSHOT, ChangeReader, answering
 from paimon_nb.engine.data_source import stream_from
 from paimon_nb.engine.errors import crossing_tasks, packed_errors
 from paimon_nb.engine.types import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-AWAY_S = 300.0
-"""How long a task waits for a server that went away."""
-_PAUSE_S = 0.5
-_SNAPSHOT = "rows"
-"""The offset before the rows."""
 
 
 def postgres_stream(spark: SparkSession, declared: Declared, conf: PostgresConf) -> DataFrame:
@@ -49,49 +43,29 @@ class PostgresSource(DataSource):
         return PostgresReader(self)
 
 
-class Stretch(InputPartition):
-    """The log between two places, or the rows."""
-
-    def __init__(self, start: int | str, end: int) -> None:
-        self.start, self.end = start, end
-
-
-class PostgresReader(DataSourceStreamReader):
-    """Offsets are {"at": place in the log}."""
-
+class PostgresReader(ChangeReader):
     def __init__(self, source: PostgresSource) -> None:
-        self.source = source
-        self._known: int | None = None
+        self.declared, self.conf = source.declared, source.conf
 
-    def initialOffset(self) -> dict[str, Any]:
-        with packed_errors(), PostgresClient(self.source.conf) as client:
+    def begin(self) -> int | str:
+        with PostgresClient(self.conf) as client:
             client.check()
             client.open_slot(_tables(client))
-            return {"at": client.position() if self.source.conf.start == "latest-offset" else _SNAPSHOT}
+            return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
 
-    def latestOffset(self) -> dict[str, Any]:
-        with packed_errors():
-            try:
-                with PostgresClient(self.source.conf) as client:
-                    self._known = client.position()
-            except SourceUnavailable:
-                if self._known is None:
-                    raise  # else: a server that is away has nothing new; it goes on when it is back
-            return {"at": self._known}
+    def newest(self) -> int:
+        with PostgresClient(self.conf) as client:
+            return client.position()
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return [] if start["at"] == end["at"] else [Stretch(start["at"], end["at"])]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Stretch)
-        return _read(self.source.declared, self.source.conf, partition.start, partition.end)
+    def changes(self, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
+        return _read(self.declared, self.conf, start, end)
 
     def commit(self, end: dict[str, Any]) -> None:
-        if end["at"] == _SNAPSHOT:
+        if end["at"] == SNAPSHOT:
             return
         with packed_errors():
             try:
-                with PostgresClient(self.source.conf) as client:
+                with PostgresClient(self.conf) as client:
                     client.forget(end["at"])
             except SourceUnavailable:
                 return  # the slot forgets it with what comes next
@@ -99,7 +73,7 @@ class PostgresReader(DataSourceStreamReader):
 
 @crossing_tasks
 def _read(declared: Declared, conf: PostgresConf, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
-    with _answering(conf) as client:
+    with answering(lambda: PostgresClient(conf)) as client:
         tables = _tables(client)
         types = {c.name: c.type for t in tables for c in t.columns}
         changes = _rows(client, tables) if isinstance(start, str) else _changes(client, start, end)
@@ -112,18 +86,6 @@ def _tables(client: PostgresClient) -> list[SourceTable]:
     for table in tables:
         table.check()
     return tables
-
-
-def _answering(conf: PostgresConf) -> PostgresClient:
-    """A connection, as soon as the server has one: it may be away for a while."""
-    deadline = time.monotonic() + AWAY_S
-    while True:
-        try:
-            return PostgresClient(conf)
-        except SourceUnavailable:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(_PAUSE_S)
 
 
 def _rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[Told]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,6 @@ KNOWN = (
     "connection.pool.size", "heartbeat.interval",
 )  # fmt: skip
 _STARTS = ("initial", "snapshot", "latest-offset")
-_RESHAPED = (1054, 1412)
-"""What a server says of a table that has lost a column, or was made anew, since the snapshot began."""
 _SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 
 
@@ -121,10 +119,6 @@ def libraries() -> tuple[Any, Any]:
     return pymysql, pymysqlreplication
 
 
-class SnapshotOutdated(SourceUnavailable):
-    """A table is no longer what it was when the snapshot began; another snapshot sees it as it is now."""
-
-
 class MySqlClient:
     """A connection. Close it. Every method raises SourceUnavailable when the server does not answer."""
 
@@ -197,8 +191,7 @@ class MySqlClient:
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment or None)
 
     def begin_snapshot(self) -> str:
-        """Freeze what `rows` sees, in place of what was frozen. Returns the binlog position of that moment, or of one just before."""
-        self.ask("ROLLBACK")
+        """Freeze what `rows` sees. Returns the binlog position of that moment, or of one just before."""
         before = self.position()
         self.ask("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -221,7 +214,7 @@ class MySqlClient:
         return f"{found[0][0]}:{found[0][1]}"
 
     def rows(self, table: SourceTable, size: int = 20_000) -> Iterator[list[tuple[Any, ...]]]:
-        """All rows of a table, some at a time. Raises SnapshotOutdated."""
+        """All rows of a table, some at a time."""
         from pymysql.cursors import SSCursor
 
         columns = ", ".join(quote(c.name) for c in table.columns)
@@ -231,12 +224,7 @@ class MySqlClient:
                 while rows := cursor.fetchmany(size):
                     yield list(rows)
         except self._errors as error:
-            told = away(self.conf, error)
-            if error.args and error.args[0] in _RESHAPED:
-                raise SnapshotOutdated(
-                    told.message, hint="stop changing the table's columns while its rows are read"
-                ) from None
-            raise told from None
+            raise away(self.conf, error) from None
 
 
 def away(conf: MySqlConf, error: BaseException) -> SourceUnavailable:
@@ -246,11 +234,6 @@ def away(conf: MySqlConf, error: BaseException) -> SourceUnavailable:
         f"MySQL at {conf.host}:{conf.port}: {why}",
         hint="check hostname, port, username, password and the user's rights",
     )
-
-
-def names(tables: Sequence[SourceTable]) -> str:
-    """For messages."""
-    return ", ".join(f"{t.schema}.{t.name}" for t in tables[:5]) + (" ..." if len(tables) > 5 else "")
 
 
 def _as_text(value: Any) -> str:

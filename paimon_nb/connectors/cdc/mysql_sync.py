@@ -7,40 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import pyarrow as pa
-
-from paimon_nb.base.errors import BadOptionValue, PaimonError, SourceUnavailable
+from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, is_behind
-from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
-from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SnapshotOutdated, SourceTable, names
+from paimon_nb.connectors.cdc.database_sync import PAUSE_S, DatabaseSync, Source
+from paimon_nb.connectors.cdc.job import AWAY_S, SyncOptions
+from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SourceTable
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, to_column
-from paimon_nb.connectors.cdc.target import Target, ToColumn, Wanted, merged
+from paimon_nb.connectors.cdc.target import Target
 from paimon_nb.format.types import DataType
 
 
-class Source:
-    """A source table, and how its values become columns."""
-
-    def __init__(self, table: SourceTable, target: Target) -> None:
-        self.target = target
-        self._types: dict[str, MySqlType] = {}
-        self.reshape(table)
-
-    def reshape(self, table: SourceTable) -> None:
-        """Take the columns that the source has now; those it had stay known, for rows of that time."""
-        self.table = table
-        types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
-
-        def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
-            return to_column(values, t, types.get(name))
-
-        self.columns: ToColumn = columns
-
-
-class MySqlSync(SyncJob):
+class MySqlSync(DatabaseSync[SourceTable]):
     """A sync of the tables that `conf` means."""
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
@@ -48,7 +27,6 @@ class MySqlSync(SyncJob):
         self.conf = MySqlConf.of(conf)
         told = f"{self.conf.host}:{self.conf.port}/{self.conf.database}/{self.conf.table}"
         super().__init__(catalog, options, told)
-        self.sources: dict[tuple[str, str], Source] = {}
         self.position = ""
         self._heard = 0.0
         """When the server spoke last."""
@@ -57,16 +35,13 @@ class MySqlSync(SyncJob):
         """Raises SourceUnavailable, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with MySqlClient(self.conf) as client:
             client.check()
-            self._adopt(client.tables(), first=True)
+            self.adopt(client.tables(), first=True)
 
     def work(self) -> None:
-        with MySqlClient(self.conf) as client:
-            is_mariadb = client.is_mariadb
-            self.position = self._settled_snapshot(client)
-            until = client.position() if self.conf.until_now else None
+        self._heard = time.monotonic()
+        is_mariadb, until = self._begin()
         if self.conf.start == "snapshot":
             return
-        self._heard = time.monotonic()
         while not self._stop.is_set():
             try:
                 idle_s = min(self.options.interval_s, 0.2)
@@ -74,10 +49,25 @@ class MySqlSync(SyncJob):
                     self._follow(reader, until)
                     return
             except SourceUnavailable:
-                self._restart_from_tables()
-                if time.monotonic() - self._heard > AWAY_S:
-                    raise
-                self._stop.wait(0.5)
+                self._wait_for_server()
+
+    def _begin(self) -> tuple[bool, str | None]:
+        """Take the rows; (whether it is MariaDB, where the binlog need not be followed further)."""
+        while not self._stop.is_set():
+            try:
+                with MySqlClient(self.conf) as client:
+                    self.position = self._snapshot(client)
+                    return client.is_mariadb, client.position() if self.conf.until_now else None
+            except SourceUnavailable:  # also: a table was altered while its rows were read
+                self._wait_for_server()
+        return False, None
+
+    def _wait_for_server(self) -> None:
+        """Forget what is not committed. Raises the error that is being handled, when the server is away for too long."""
+        self._restart_from_tables()
+        if time.monotonic() - self._heard > AWAY_S:
+            raise
+        self._stop.wait(PAUSE_S)
 
     def position_of(self, target: Target) -> str:
         return self.position
@@ -96,35 +86,20 @@ class MySqlSync(SyncJob):
                 slowest = position
         return slowest
 
-    def _settled_snapshot(self, client: MySqlClient) -> str:
-        """`_snapshot`, again when a table changed its shape under it. Raises SnapshotOutdated: each time, for as long as a server may be away."""
-        began = time.monotonic()
-        while True:
-            try:
-                return self._snapshot(client)
-            except SnapshotOutdated:
-                for target in self.targets.values():
-                    target.abort()
-                if self._stop.wait(0.1):
-                    return client.position()
-                if time.monotonic() - began > AWAY_S:
-                    raise
-
     def _snapshot(self, client: MySqlClient) -> str:
         """The rows of targets that have none of this sync yet. Returns where the binlog goes on."""
         if all(t.position is not None for t in self.targets.values()):
             return self._slowest() or client.position()
         at = client.begin_snapshot()
         # Once more: what changed its shape since `prepare` did so before this moment, and the binlog after it is silent.
-        self._adopt(client.tables(), first=True)
+        self.adopt(client.tables(), first=True)
         for target in [t for t in self.targets.values() if t.position is None]:
             for source in [
                 s for s in self.sources.values() if s.target is target and self.conf.start != "latest-offset"
             ]:
-                names_of = [c.name for c in source.table.columns]
                 for rows in client.rows(source.table):
                     for row in rows:
-                        target.put(INSERT, dict(zip(names_of, row, strict=True)), source.columns)
+                        target.put(INSERT, source.row(row), source.columns)
                     if self._stop.is_set():
                         target.abort()
                         return at
@@ -152,7 +127,7 @@ class MySqlSync(SyncJob):
         if transaction.reshaped:
             self.commit()
             with MySqlClient(self.conf) as client:
-                self._adopt(client.tables(), first=False)
+                self.adopt(client.tables(), first=False)
             self.position = transaction.position  # only now: rows of the same GTID may follow (CREATE TABLE ... SELECT)
             return
         for change in transaction.changes:
@@ -167,37 +142,15 @@ class MySqlSync(SyncJob):
 
     # -- shapes
 
-    def _adopt(self, tables: Sequence[SourceTable], *, first: bool) -> None:
-        """Know these source tables, and let their targets hold what they hold."""
-        groups: dict[str, list[SourceTable]] = {}
-        for table in tables:
-            target = self.options.naming.of(table.schema, table.name)
-            if target is not None:
-                groups.setdefault(target, []).append(table)
-        for name, sources in groups.items():
-            try:
-                self._adopt_group(name, sources, first=first)
-            except PaimonError as error:
-                self.leave_out(names(sources), error)
-        if first and not self.targets:
-            raise BadOptionValue("no table is left to sync", hint="; ".join(self.notes) or "check including_tables")
+    def source_of(self, table: SourceTable, target: Target) -> Source[SourceTable]:
+        return Source(table, target, to_column)
 
-    def _adopt_group(self, name: str, sources: list[SourceTable], *, first: bool) -> None:
-        wanted = merged([self._wanted(s) for s in sources])
+    def column_type(self, source_type: MySqlType, *, nullable: bool) -> DataType:
+        return paimon_type(source_type, self.options.modes, nullable=nullable)
+
+    def adopt_group(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
         born = name not in self.targets
-        target = self.open(name, wanted)
+        target = super().adopt_group(name, sources, first=first)
         if born and not first and target.position is None:
             target.begin(self.position)  # born while we were watching: all its rows are in the binlog
-        for table in sources:
-            known = self.sources.get((table.schema, table.name))
-            if known is None:
-                self.sources[table.schema, table.name] = Source(table, target)
-            else:
-                known.reshape(table)
-
-    def _wanted(self, table: SourceTable) -> Wanted:
-        columns = {
-            c.name: (paimon_type(c.type, self.options.modes, nullable=c.nullable and c.name not in table.primary_keys), c.comment)
-            for c in table.columns
-        }  # fmt: skip
-        return Wanted(columns, table.primary_keys, table.comment)
+        return target

@@ -8,47 +8,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import pyarrow as pa
-
-from paimon_nb.base.errors import BadOptionValue, PaimonError, SourceUnavailable
+from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
+from paimon_nb.connectors.cdc.database_sync import PAUSE_S, DatabaseSync, Source
+from paimon_nb.connectors.cdc.job import AWAY_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
 from paimon_nb.connectors.cdc.postgres_client import Place, PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
-from paimon_nb.connectors.cdc.target import Target, ToColumn, Wanted, merged
+from paimon_nb.connectors.cdc.target import Target
 from paimon_nb.format.types import DataType
 
 _IDLE = 64 << 20
 """Bytes of the log without a change of ours, behind which the tables note that they are further."""
-_PAUSE_S = 0.5
 
 
-class Source:
-    """A source table, and how its texts become columns."""
+class LoggedSource(Source[SourceTable]):
+    """A source table, and the shapes of it that the target can hold."""
 
     def __init__(self, table: SourceTable, target: Target) -> None:
-        self.target = target
-        self._types: dict[str, PostgresType] = {}
         self.shapes: set[tuple[tuple[str, int, int], ...]] = set()
-        """Those that the target can hold."""
-        self.reshape(table)
+        super().__init__(table, target, to_column)
 
     def reshape(self, table: SourceTable) -> None:
-        """Take the columns that the source has now; those it had stay known, for rows of that time."""
-        self.table = table
+        super().reshape(table)
         self.shapes.add(table.shape)
-        types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
-
-        def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
-            return to_column(values, t, types.get(name))
-
-        self.columns: ToColumn = columns
 
 
-class PostgresSync(SyncJob):
+class PostgresSync(DatabaseSync[SourceTable]):
     """A sync of the tables that `conf` means."""
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
@@ -56,7 +43,6 @@ class PostgresSync(SyncJob):
         self.conf = PostgresConf.of(conf)
         c = self.conf
         super().__init__(catalog, options, f"{c.host}:{c.port}/{c.database}/{c.schema}/{c.table}/{c.slot}")
-        self.sources: dict[tuple[str, str], Source] = {}
         self.place = Place(0)
         self._places: dict[str, Place] = {}
         """By target."""
@@ -65,7 +51,7 @@ class PostgresSync(SyncJob):
         """Raises SourceUnavailable, SourceLost, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with PostgresClient(self.conf) as client:
             client.check()
-            self._adopt(client.tables(), first=True)
+            self.adopt(client.tables(), first=True)
             known = [Place.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
             if self.conf.start != "snapshot":
                 client.open_slot([s.table for s in self.sources.values()], known=min(known) if known else None)
@@ -86,7 +72,7 @@ class PostgresSync(SyncJob):
                     target.abort()
                 if time.monotonic() - heard > AWAY_S:
                     raise
-                self._stop.wait(_PAUSE_S)
+                self._stop.wait(PAUSE_S)
 
     def position_of(self, target: Target) -> str:
         known = self._places.get(target.name.table)
@@ -101,14 +87,13 @@ class PostgresSync(SyncJob):
             kept = client.kept_from()  # all before it is in the snapshot
             moment = client.begin_snapshot()
             # Once more: what changed its shape since `prepare` did so before this moment.
-            self._adopt(client.tables(), first=True)
+            self.adopt(client.tables(), first=True)
             for target in new:
                 self._places[target.name.table] = place = Place(kept, moment)
                 for source in self.sources.values():
                     if source.target is target and self.conf.start != "latest-offset":
-                        names = [c.name for c in source.table.columns]
                         for row in client.rows(source.table):
-                            target.put(INSERT, dict(zip(names, row, strict=True)), source.columns)
+                            target.put(INSERT, source.row(row), source.columns)
                 target.begin(place.to_text())
             client.ask("COMMIT")
         self._places = {name: Place.from_text(t.position) for name, t in self.targets.items() if t.position is not None}
@@ -136,51 +121,30 @@ class PostgresSync(SyncJob):
             source = self.sources.get((change.relation.schema, change.relation.table))
             if source is None or self._places[source.target.name.table].has(transaction):
                 continue
+            assert isinstance(source, LoggedSource)
             if change.relation.columns not in source.shapes:
                 self._reshape(client, source, change.relation)
             source.target.put(change.kind, change.values, source.columns)
         self.place = Place(transaction.lsn)
 
-    def _reshape(self, client: PostgresClient, source: Source, told: Relation) -> None:
+    def _reshape(self, client: PostgresClient, source: LoggedSource, told: Relation) -> None:
         """The log tells a shape that was not seen yet: let the target hold what the table holds now."""
         # What came before in this transaction becomes visible with the place before it, and would be taken again after a
         # crash right now: rows of a key replace each other.
         self.commit()
         tables = [t for t in client.tables() if (t.schema, t.name) == (told.schema, told.table)]
-        self._adopt(tables, first=False)
+        self.adopt(tables, first=False)
         source.shapes.add(told.columns)
 
     # -- shapes
 
-    def _adopt(self, tables: Sequence[SourceTable], *, first: bool) -> None:
-        """Know these source tables, and let their targets hold what they hold."""
-        groups: dict[str, list[SourceTable]] = {}
-        for table in tables:
-            target = self.options.naming.of(table.schema, table.name)
-            if target is not None:
-                groups.setdefault(target, []).append(table)
-        for name, sources in groups.items():
-            try:
-                self._adopt_group(name, sources)
-            except PaimonError as error:
-                self.leave_out(", ".join(f"{t.schema}.{t.name}" for t in sources), error)
-        if first and not self.targets:
-            raise BadOptionValue("no table is left to sync", hint="; ".join(self.notes) or "check including_tables")
+    def source_of(self, table: SourceTable, target: Target) -> LoggedSource:
+        return LoggedSource(table, target)
 
-    def _adopt_group(self, name: str, sources: Sequence[SourceTable]) -> None:
+    def column_type(self, source_type: PostgresType, *, nullable: bool) -> DataType:
+        return paimon_type(source_type, self.options.modes, nullable=nullable)
+
+    def adopt_group(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
         for table in sources:
             table.check()
-        target = self.open(name, merged([self._wanted(s) for s in sources]))
-        for table in sources:
-            known = self.sources.get((table.schema, table.name))
-            if known is None:
-                self.sources[table.schema, table.name] = Source(table, target)
-            else:
-                known.reshape(table)
-
-    def _wanted(self, table: SourceTable) -> Wanted:
-        columns = {
-            c.name: (paimon_type(c.type, self.options.modes, nullable=c.nullable and c.name not in table.primary_keys), c.comment)
-            for c in table.columns
-        }  # fmt: skip
-        return Wanted(columns, table.primary_keys, table.comment)
+        return super().adopt_group(name, sources, first=first)
