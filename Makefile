@@ -33,15 +33,15 @@ nightly: export JAVA_TOOL_OPTIONS ?=
 MEMORY = $(shell { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
 
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
-JVMS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
+WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
 test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores)
 	@$(BIN)/paimon-nb warm-up >/dev/null || true
 	@$(MAKE) --no-print-directory check
 	@set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; trap 'rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT; \
-	$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n 2 --dist loadfile --no-loadscope-reorder -q; \
-	$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -n $(JVMS) --dist loadfile --no-loadscope-reorder -q; \
-	$(BIN)/python -m pytest --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider -n $(JVMS) --dist loadfile --no-loadscope-reorder -q
+	$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q; \
+	$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q; \
+	$(BIN)/python -m pytest --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q
 
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks

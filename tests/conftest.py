@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent / "servers"))
 
 from binlog_server import MariaDb
 from kafka_server import KafkaServer
+from s3_server import s3_server
 from server_kit import started
 
 if TYPE_CHECKING:
@@ -37,10 +38,34 @@ REPO = Path(__file__).resolve().parents[1]
 
 DEAR = (
     "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_change.py",
-    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "engine/test_read.py", "crash/test_crashes.py",
-    "catalog/test_every_catalog.py",
+    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "engine/test_read.py",
+    "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
+    "interop/test_matrix.py", "interop/test_changelogs.py", "state/test_machine.py",
 )  # fmt: skip
 """The files that take longest, in that order. They begin first: a long one that begins last would keep one core busy alone."""
+
+SERVERS = {
+    "hive": ("catalog/test_hive.py", "catalog/test_clone_hive.py", "catalog/test_migrate.py"),
+    "mariadb": (
+        "session/test_documents.py", "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
+    ),
+}  # fmt: skip
+TOGETHER = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
+"""Files that go to one process of several, which starts their server once."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return TOGETHER.get(file, file)
+
+    return Together(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,6 +98,13 @@ def spark() -> Iterator[SparkSession]:
     )
     yield session
     stop(session)
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Options of a real S3 server with a bucket `lake`, which tests share: each has a folder of its own in it."""
+    with s3_server(tmp_path_factory.mktemp("s3")) as options:
+        yield options
 
 
 @pytest.fixture(scope="session")

@@ -65,14 +65,6 @@ def hdfs(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
-def s3(tmp_path_factory) -> Iterator[dict[str, str]]:
-    from s3_server import s3_server
-
-    with s3_server(tmp_path_factory.mktemp("s3")) as options:
-        yield options
-
-
 @pytest.fixture(params=KINDS)
 def options(request, tmp_path) -> dict[str, str]:
     """One kind after the other; each test has an empty catalog."""
