@@ -35,8 +35,9 @@ class MariaDb(Restartable):
         self.log = root / "mariadb.log"
         users = root / "users.sql"
         users.write_text(_USERS)
+        (root / "tmp").mkdir()  # a server that starts deletes other servers' temporary tables where they share a folder
         self.command = [
-            server, "--no-defaults", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
+            server, "--no-defaults", f"--tmpdir={root / 'tmp'}", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
             "--bind-address=127.0.0.1", f"--user={getpass.getuser()}", "--server-id=1", "--log-bin=mysql-bin",
             "--binlog-format=ROW", "--binlog-row-image=FULL", "--binlog-row-metadata=FULL", f"--pid-file={root / 'pid'}",
             "--innodb-buffer-pool-size=32M", "--performance-schema=OFF", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=2",

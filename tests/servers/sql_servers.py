@@ -95,7 +95,8 @@ def mariadb() -> Iterator[str]:
                 cursor.execute(f"CREATE USER {USER}@'%%' IDENTIFIED BY %s", (PASSWORD,))
                 cursor.execute(f"GRANT ALL ON {DATABASE}.* TO {USER}@'%'")
 
-        command = [server, "--no-defaults", f"--datadir={folder / 'data'}", f"--socket={socket_file}", f"--port={port}",
+        # In its own folder: a server that starts deletes other servers' temporary tables where they share one.
+        command = [server, "--no-defaults", f"--datadir={folder / 'data'}", f"--tmpdir={folder / 'data'}", f"--socket={socket_file}", f"--port={port}",
                    "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
                    "--innodb-buffer-pool-size=32M", f"--pid-file={folder / 'pid'}"]  # fmt: skip
         with running(command, folder / "log", ready, **as_user):
