@@ -195,6 +195,12 @@ def _found_condition(text: str) -> str | None:
 
 
 def _hint(condition: str | None, parameters: dict[str, str]) -> str | None:
+    if "__paimon_" in parameters.get("objectName", ""):
+        from paimon_nb.engine.where import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+
+        return (
+            f"tables without keys have {FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}; rows of others lie nowhere"
+        )
     proposal = parameters.get("proposal") or parameters.get("suggestion")
     if proposal:
         names = [_OUR_VIEW.sub("", name.strip()) for name in proposal.split(",")]

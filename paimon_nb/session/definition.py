@@ -247,7 +247,7 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
 
 def _like(job: Job, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE; what the statement says itself comes behind the other table's columns."""
-    source, definition = job.session.table(statement.like or ()).schema, statement.definition
+    source, definition = job.session.stored(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)
     comment = definition.comment or source.comment
     if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):

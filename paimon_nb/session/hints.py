@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption
+from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import CONNECTOR_OPTIONS, READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
 from paimon_nb.options.read import SCAN_PARTITIONS
 
@@ -27,6 +28,14 @@ def check_names(options: Mapping[str, str]) -> None:
         near = difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE)
         if near:
             raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
+
+
+def unknown(key: str) -> list[str]:
+    """What to say of an option that SET gives tables, when none is called so: it has no effect, and no error either."""
+    known = (*TABLE_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
+    if find_option(key) is not None or key in known:
+        return []
+    return [f"no option {key!r} is known; {did_you_mean(key, known) or 'it is only kept'}"]
 
 
 def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:

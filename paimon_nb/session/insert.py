@@ -73,7 +73,7 @@ def _constants(job: Job, statement: Insert, table: Table) -> pa.Table | None:
     if statement.rows is None or statement.partition or statement.by_name:
         return None
     names = list(table.schema.names)
-    wanted = names if statement.columns is None else [column_named(name, names, table) for name in statement.columns]
+    wanted = names if statement.columns is None else columns_named(statement.columns, names, table)
     _check_width(table, wanted, len(statement.rows[0]))
     return arrow_rows(table.schema, wanted, statement.rows, job.params)
 
@@ -179,9 +179,10 @@ def align(
     given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
     source = list(frame.columns[:-1] if carry else frame.columns)
     if by_name:
-        wanted = [column_named(name, names, table) for name in source]
+        wanted = columns_named(source, names, table)
     elif columns is not None:
-        wanted = [column_named(name, names, table) for name in columns]
+        wanted = columns_named(columns, names, table)
+        columns_named((*wanted, *static), names, table)  # PARTITION gives these columns their values
     else:
         wanted = [n for n in names if n not in static]
         if len(source) == len(names) and static:
@@ -229,6 +230,17 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
     types = {f.name: spark_type(f.type) for f in table.schema.fields}
     row = session.spark.range(1).select(*[F.expr(v).cast(types[k]).alias(k) for k, v in static.items()]).first()
     return dict(row.asDict()) if row is not None else {}
+
+
+def columns_named(given: Sequence[str], names: list[str], table: Table) -> list[str]:
+    """Their spelling in the table. Raises ColumnNotFound; SchemaMismatch: one is named twice."""
+    found = [column_named(name, names, table) for name in given]
+    twice = next((name for i, name in enumerate(found) if name in found[:i]), None)
+    if twice is not None:
+        raise SchemaMismatch(
+            f"column {twice!r} of {table.name} is given twice", hint="give each column once", column=twice
+        )
+    return found
 
 
 def column_named(name: str, names: list[str], table: Table) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.redact import redact_options
 from paimon_nb.plan import ResetOption, SetOption, Span
+from paimon_nb.session.hints import unknown
 from paimon_nb.session.result import Result, rows, summary
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def set_option(job: Job, statement: SetOption) -> Result:
 
 def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[str]:
     """Set one; returns what the user may not expect. Raises: BadOptionValue; for Spark's own keys as Spark does."""
+    from paimon_nb.session.state import split_setting
+
     notes: list[str] = []
     known = FLINK_SETTINGS.get(key)
     if key == MODE and value.lower() not in ("batch", "streaming", "automatic"):
@@ -102,6 +105,8 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
             session.set_spark(known.sparks if known is not None and known.sparks else key, value)
     elif known is None and not key.startswith("paimon."):
         notes.append(f"{key} is kept; {effect(key)}")
+    elif key.startswith("paimon."):
+        notes += unknown(split_setting(key.removeprefix("paimon."))[1])
     session.settings[key] = value
     return notes
 

@@ -131,7 +131,7 @@ def _current_database(job: Job, statement: Show) -> Result:
 
 
 def _properties(job: Job, statement: Show) -> Result:
-    table = job.session.table(statement.name)
+    table = job.session.stored(statement.name)
     options = redact_options(table.schema.options)
     if statement.key is not None:  # Spark answers for an option that is not set too
         missing = f"Table {table.name} does not have property: {statement.key}"
@@ -157,7 +157,7 @@ def _table_extended(job: Job, statement: Show) -> Result:
     names = _like(catalog.tables(database), statement)
     text = []
     for name in names:
-        table = session.table((catalog.name, database, name))
+        table = session.stored((catalog.name, database, name))
         text.append(f"Path: {table.path}\nProvider: paimon\nOptions: {redact_options(table.schema.options)}")
     return rows(
         {
@@ -234,7 +234,7 @@ def describe(job: Job, statement: Describe) -> Result:
             {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
              "comment": [c.comment for c in definition.columns]}
         )  # fmt: skip
-    table = session.table(statement.name)
+    table = session.stored(statement.name)
     found = session.find(statement.name)
     if found.name.system is not None:
         schema = table.system(found.name.system).schema
@@ -306,7 +306,7 @@ def show_create(job: Job, statement: ShowCreate) -> Result:
         raise InvalidName(
             f"no statement creates {system!r}, it is a system table", hint="SHOW CREATE TABLE the table itself"
         )
-    table = session.table(statement.name)
+    table = session.stored(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 
 

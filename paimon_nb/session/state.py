@@ -195,6 +195,11 @@ class Session:
         found = self.find(parts)
         return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
 
+    def stored(self, parts: tuple[str, ...]) -> Table:
+        """The table as it is stored, without the session's options: for statements that show or copy a definition."""
+        found = self.find(parts)
+        return found.catalog.table(found.name)
+
     def exists(self, parts: tuple[str, ...]) -> bool:
         """Whether a written name means a Paimon table of ours."""
         try:
@@ -219,7 +224,7 @@ class Session:
             if not of_spark and not key.startswith("paimon."):
                 continue
             text = key.removeprefix("spark.").removeprefix("paimon.")
-            pattern, option = _split_setting(text)
+            pattern, option = split_setting(text)
             if pattern and all(fnmatch.fnmatchcase(w, p) for w, p in zip(wanted, pattern, strict=True)):
                 matching.append((sum(p == "*" for p in pattern), option, value))
             elif of_spark and find_option(text) is not None:
@@ -249,7 +254,7 @@ class Session:
         return self.settings.get(key, default)
 
 
-def _split_setting(text: str) -> tuple[tuple[str, str, str] | None, str]:
+def split_setting(text: str) -> tuple[tuple[str, str, str] | None, str]:
     """'cat.db.t.scan.mode' -> (('cat', 'db', 't'), 'scan.mode')."""
     parts = text.split(".", 3)
     if len(parts) < 4:
