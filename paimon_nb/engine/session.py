@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.engine.class_archive import sharing_option
 from paimon_nb.engine.java import java_home
+from paimon_nb.engine.worker_python import worker_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -134,7 +135,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     merged = default_conf(conf)
     if merged["spark.master"].startswith("local"):
         # Python workers must be this very Python, or they lack the package (an unactivated venv is every Jupyter kernel).
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = worker_python()
     else:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     on_main_thread = threading.current_thread() is threading.main_thread()
@@ -159,6 +160,8 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
             hint="paimon-nb doctor checks Java, PySpark and memory",
         ) from error
     finally:
+        if merged["spark.master"].startswith("local"):  # Spark has read it; what the user starts from here may outlive us
+            os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         if on_main_thread and handler is not None:
             # PySpark's own handler cancels every job, running streams too, and loses the KeyboardInterrupt.
             signal.signal(signal.SIGINT, handler)
