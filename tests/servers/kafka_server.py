@@ -89,7 +89,8 @@ class KafkaServer(Restartable):
         """Records; a value is text, bytes or None, or a dict of what `Producer.produce` takes."""
         from confluent_kafka import Producer
 
-        producer = Producer({"bootstrap.servers": self.address, "log_level": 0, "linger.ms": 1})
+        # One request at a time: a new partition's leader may refuse the first one, and the second would be before it.
+        producer = Producer({"bootstrap.servers": self.address, "log_level": 0, "linger.ms": 1, "max.in.flight": 1})
         for value in values:
             given = value if isinstance(value, dict) else {"value": value}
             while True:
