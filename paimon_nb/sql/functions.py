@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.sql.json_functions import JSON_FUNCTIONS
-from paimon_nb.sql.moments import epoch, moved, part, read_timestamp, rounded, whole_seconds
+from paimon_nb.sql.moments import epoch, months_apart, moved, part, read_timestamp, rounded, whole_seconds
 from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, call_span, called, renamed, with_argument
 from paimon_nb.sql.tokens import Token
 
@@ -119,6 +119,7 @@ FLINK_MEANINGS: Mapping[str, Rewrite] = {
     "REGEXP_EXTRACT": _extracted,
     "EXTRACT": whole_seconds,
     "TIMESTAMPADD": moved,
+    "TIMESTAMPDIFF": months_apart,
     "TO_TIMESTAMP": read_timestamp,
     "TO_DATE": renamed("try_to_date"),
     "ARRAY_SORT": renamed("sort_array"),

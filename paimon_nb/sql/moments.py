@@ -101,6 +101,27 @@ def moved(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), said)]
 
 
+def months_apart(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TIMESTAMPDIFF(MONTH, a, b): the last day of a shorter month ends a month, too; then the times of the day are looked at.
+
+    Source: Calcite `DateTimeUtils.subtractMonths`, asked of Flink 1.20.
+    """
+    given = arguments(text, bracket)
+    unit = given[0].upper() if given else ""
+    if len(given) != 3 or unit not in _MONTHS:
+        return []
+    a, b = f"({given[1]})", f"({given[2]})"
+    day, other = f"CAST({a} AS DATE)", f"CAST({b} AS DATE)"
+    low, high = f"least({day}, {other})", f"greatest({day}, {other})"
+    begun = f"((year({high}) - year({low})) * 12 + month({high}) - month({low}))"
+    ended = f"({begun} - CASE WHEN add_months({low}, {begun}) > {high} THEN 1 ELSE 0 END)"
+    signed = f"(CASE WHEN {other} < {day} THEN -1 ELSE 1 END * {ended})"
+    early = f"add_months({day}, {signed}) = {other} AND {b} - {other} < {a} - {day}"
+    count = f"CAST(({signed} - CASE WHEN {early} THEN 1 ELSE 0 END) div {_MONTHS[unit]} AS INT)"
+    said = f"(CASE WHEN {day} IS NOT NULL AND {other} IS NOT NULL THEN {count} END)"  # least() passes NULL over
+    return [(call_span(name, bracket), said)]
+
+
 def read_timestamp(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """TO_TIMESTAMP(text[, format]) has no zone, and is NULL where the text is no time."""
     given = ", ".join(arguments(text, bracket))

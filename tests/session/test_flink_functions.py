@@ -123,3 +123,37 @@ def test_json_is_made_in_the_order_it_is_written_in(asked):
     nested = '{"z":1,"a":[{"y":1,"b":null},"x"]}'
     rows_ = '[[{"p":1,"q":"one"},{"p":2,"q":"two"}]]'
     assert rows(asked, said) == [[nested, '{"p":1,"q":"one"}', True, "1", rows_]]
+
+
+MONTHS = [
+    ("2024-01-31", "2024-02-29", 1, 0, 0, 0, 1),
+    ("2024-01-31", "2024-02-28", 0, 0, 0, 0, 0),
+    ("2024-01-31", "2024-03-01", 1, 0, 0, 1, 1),
+    ("2024-01-31", "2024-03-30", 1, 0, 0, 1, 1),
+    ("2024-02-29", "2024-01-31", -1, 0, 0, -1, -1),
+    ("2024-03-31", "2024-02-29", -1, 0, 0, -2, -1),
+    ("2024-02-29", "2025-02-28", 12, 1, 4, 11, 12),
+    ("2024-02-29", "2024-03-29", 1, 0, 0, 0, 1),
+    ("2024-02-28", "2024-01-31", 0, 0, 0, 0, 0),
+    ("2024-01-15", "2024-02-14", 0, 0, 0, 0, 0),
+    ("2024-01-15", "2024-02-15", 1, 0, 0, 0, 1),
+    ("2024-02-14", "2024-01-15", 0, 0, 0, 0, 0),
+    ("2023-12-31", "2024-06-30", 6, 0, 2, 5, 6),
+    ("2024-02-29", "2028-02-28", 47, 3, 15, 47, 47),
+    ("2024-05-31", "2024-04-30", -1, 0, 0, -2, -1),
+    ("2025-02-28", "2024-02-29", -12, -1, -4, -12, -12),
+    ("2024-03-30", "2024-01-31", -1, 0, 0, -1, -1),
+]
+"""Flink's answers: two days, months, years and quarters between them, months with 10:00 of the first, of the second day."""
+
+
+def test_months_end_with_the_last_day_of_a_shorter_one(wb):
+    wb.run("SET 'execution.runtime-mode' = 'batch'")
+    values = ", ".join(f"(DATE '{a}', DATE '{b}')" for a, b, *_ in MONTHS)
+    at_ten = "CAST({0} AS TIMESTAMP(3)) + INTERVAL '10' HOUR"
+    told = wb.sql(f"""
+        SELECT CAST(a AS STRING), CAST(b AS STRING), TIMESTAMPDIFF(MONTH, a, b), TIMESTAMPDIFF(YEAR, a, b),
+          TIMESTAMPDIFF(QUARTER, a, b), TIMESTAMPDIFF(MONTH, {at_ten.format("a")}, CAST(b AS TIMESTAMP(3))),
+          TIMESTAMPDIFF(MONTH, CAST(a AS TIMESTAMP(3)), {at_ten.format("b")})
+        FROM (VALUES {values}) AS t(a, b)""").collect()
+    assert sorted(map(tuple, told)) == sorted(MONTHS)
