@@ -158,6 +158,33 @@ def do_files_rust(warehouse, name):
     return clocked(lambda: sum(batch.num_rows for batch in _contexts[warehouse].sql(asked)))
 
 
+def do_kafka(address, topic, partitions, warehouse, name, options, count, most, every_s):
+    """A topic into a new key table: a commit after `most` records, or after `every_s` seconds where that is told."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    given = [("k", pa.int64()), ("v", pa.int64()), ("s", pa.string()), ("sent", pa.int64())]
+    rows_schema = pa.schema(given)
+    catalog = CatalogFactory.create({"warehouse": warehouse})
+    catalog.create_database(name.split(".")[0], True)
+    catalog.create_table(name, Schema.from_pyarrow_schema(rows_schema, primary_keys=["k"], options=options), False)
+    table = open_table(warehouse, name, True)
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "peer", "enable.auto.commit": False})
+    consumer.assign([TopicPartition(topic, p, 0) for p in range(partitions)])
+
+    def action():
+        done, waiting, since = 0, [], time.monotonic()
+        while done < count:
+            waiting += [json.loads(m.value()) for m in consumer.consume(10_000, 0.1) if m.error() is None]
+            due = every_s is not None and time.monotonic() - since >= every_s
+            if waiting and (due or len(waiting) >= most or done + len(waiting) >= count):
+                write(table, pa.Table.from_pylist(waiting, schema=rows_schema))
+                done, waiting, since = done + len(waiting), [], time.monotonic()
+
+    seconds, _ = clocked(action)
+    consumer.close()
+    return seconds, None
+
+
 def main():
     out = sys.stdout
     sys.stdout = sys.stderr  # what pypaimon prints must not end up among the answers

@@ -94,3 +94,23 @@ def highest() -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
+
+
+def by_program() -> dict[str, int]:
+    """Bytes that this process (driver), Spark's JVM below it and the Python processes below that one (workers) hold."""
+    children, _ = _processes()
+    jvms = [pid for pid in _tree(children) if _is_spark(pid)]
+    below, waiting = [], list(jvms)
+    while waiting:
+        found = children.get(waiting.pop(), [])
+        below += found
+        waiting += found
+    return {"driver": resident([os.getpid()]), "JVM": resident(jvms), "workers": resident(below)}
+
+
+def _is_spark(pid: int) -> bool:
+    try:
+        command = (_PROC / str(pid) / "cmdline").read_bytes()
+        return b"java" in command.split(b"\0")[0] and b"org.apache.spark" in command
+    except OSError:
+        return False

@@ -1,0 +1,85 @@
+"""Streams that run for a long time: Kafka into a key table, and from there through a lookup join into a second one. Is their memory flat?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.kafka_topics import PARTITIONS, Flow
+from benchmarks.processes import by_program
+from benchmarks.streams import Scene
+from paimon_nb.session.stream_standing import newest_of
+
+KINDS = ("driver", "JVM", "workers")
+AT_MOST = 1.1
+NAMES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Soak:
+    """What the processes held while the stream ran, looked at once a second."""
+
+    seconds: float
+    records: int
+    commits: int
+    resident: dict[str, list[int]] = field(default_factory=dict)
+    """Bytes, by kind of process, in order; of the workers all together."""
+
+    def growth(self, kind: str) -> float:
+        """The most that was held in the second half, in multiples of the most in the first half without its first quarter,
+        in which everything starts."""
+        seen = self.resident[kind]
+        half = len(seen) // 2
+        return max(seen[half:]) / max(1, max(seen[half // 4 : half]))
+
+
+def soak(scene: Scene, seconds: float, a_second: int, keys: int) -> Soak:
+    """Let records flow for so long. Raises ValueError: the tables do not have what was sent."""
+    wb, names = scene.wb, scene.name("names")
+    kept, joined = scene.target(), scene.target(", name STRING")
+    wb.run(f"CREATE TABLE {names} (id BIGINT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    wb.table(names).append(pa.table({"id": range(NAMES), "name": [f"name {i}" for i in range(NAMES)]}))
+    topic = scene.broker.topic("soak", PARTITIONS)
+    flow = Flow(scene.broker, topic, a_second, keys).start()
+    jobs = [
+        wb.sql(f"INSERT INTO {kept} SELECT k, v, s, sent FROM {scene.source(topic)}"),
+        wb.sql(f"""INSERT INTO {joined} SELECT o.k, o.v, o.s, o.sent, n.name FROM (SELECT *, PROCTIME() AS at FROM {kept}) AS o
+            JOIN {names} FOR SYSTEM_TIME AS OF o.at AS n ON o.v % {NAMES} = n.id"""),
+    ]
+    began = time.monotonic()
+    resident: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    try:
+        while time.monotonic() < began + seconds:
+            for job in jobs:
+                job.wait_for(lambda: False, timeout=1)  # raises its error
+            for kind, held in by_program().items():
+                resident[kind].append(held)
+    finally:
+        flow.stop()
+    took = time.monotonic() - began
+    wanted = {number * 7919 % keys: number for number in range(flow.sent)}
+    _until_equal(scene, kept, wanted, jobs)
+    _until_equal(scene, joined, wanted, jobs)
+    for job in jobs:
+        job.stop()
+    return Soak(took, flow.sent, sum(newest_of(wb.table(t)) for t in (kept, joined)), resident)
+
+
+def _until_equal(scene: Scene, name: str, wanted: dict[int, int], jobs: list[Any]) -> None:
+    """Raises ValueError: the table does not come to it."""
+
+    def equal() -> bool:
+        rows = scene.wb.table(name).to_arrow()
+        if "name" in rows.column_names:
+            told = zip(rows.column("v").to_pylist(), rows.column("name").to_pylist(), strict=True)
+            if any(text != f"name {v % NAMES}" for v, text in told):
+                raise ValueError(f"{name} has a row with another row's name")
+        return dict(zip(rows.column("k").to_pylist(), rows.column("v").to_pylist(), strict=True)) == wanted
+
+    for job in jobs:
+        job.process_available(timeout=600)
+    if not equal():
+        raise ValueError(f"{name} does not have what was sent")
