@@ -160,7 +160,8 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
             hint="paimon-nb doctor checks Java, PySpark and memory",
         ) from error
     finally:
-        if merged["spark.master"].startswith("local"):  # Spark has read it; what the user starts from here may outlive us
+        if merged["spark.master"].startswith("local"):
+            # Spark has read it; what the user starts from here may outlive us.
             os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         if on_main_thread and handler is not None:
             # PySpark's own handler cancels every job, running streams too, and loses the KeyboardInterrupt.
