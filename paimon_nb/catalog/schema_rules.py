@@ -220,6 +220,16 @@ def _row_tracking(schema: TableSchema, options: TableOptions) -> None:
                 _refuse(option.key, "the table has a primary key", "leave it out")
             if options.get(opt.BUCKET) != -1:
                 _refuse(option.key, "the table has buckets", "use bucket = -1")
+    merging = opt.BRANCH_MERGE_ENABLED
+    if options.get(merging):
+        if schema.primary_keys:
+            _refuse(merging.key, "the table has a primary key", "leave it out; fast_forward takes a whole branch over")
+        for other, on in (
+            (opt.DELETION_VECTORS_ENABLED, options.deletion_vectors),
+            (evolution, options.get(evolution)),
+        ):
+            if on:
+                _refuse(merging.key, f"it does not go with {other.key!r}", "keep one of them")
     if options.get(evolution):
         if not options.get(tracking):
             _refuse(evolution.key, "it needs row ids", f"set {tracking.key!r} too")

@@ -77,7 +77,8 @@ class TableOptions:
 
     @property
     def write_only(self) -> bool:
-        return self.get(table.WRITE_ONLY)
+        """Whether writers leave compaction alone."""
+        return self.get(table.WRITE_ONLY) or self.get(table.BRANCH_MERGE_ENABLED)
 
     @property
     def num_levels(self) -> int:

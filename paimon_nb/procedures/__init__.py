@@ -7,7 +7,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.plan import Call
-from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, RENAME_BRANCH
+from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, MERGE_BRANCH, RENAME_BRANCH
 from paimon_nb.procedures.catalogs import MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, REPAIR
 from paimon_nb.procedures.cdc import (
     KAFKA_SYNC_DATABASE,
@@ -74,7 +74,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             ALTER_COLUMN_DEFAULT_VALUE, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
             CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
             DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
-            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
+            KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MERGE_BRANCH, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
             RENAME_TAG, REPAIR, REPAIR_EARLIEST_SNAPSHOT, REPLACE_TAG, RESCALE, RESET_CONSUMER, REVOKE_PRIVILEGE_FROM_USER, REWRITE_FILE_INDEX, ROLLBACK,
             ROLLBACK_TO, ROLLBACK_TO_AS_LATEST, ROLLBACK_TO_TIMESTAMP, ROLLBACK_TO_WATERMARK,
             TRIGGER_TAG_AUTOMATIC_CREATION,
@@ -92,7 +92,6 @@ NOT_HERE = {
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
     "CALL sys.compact applies the vectors of any other table",
-    "merge_branch": "it asks for 'branch-merge.enabled', which Paimon 1.3 has not; fast_forward takes a whole branch over",
     "query_service": "it is a service of a Flink cluster; SELECT ... WHERE and Table.lookup() answer here",
     "reassign_row_id": "it mends row ids that overlap, which Paimon 1.3 never gives",
 }  # fmt: skip

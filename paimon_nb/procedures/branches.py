@@ -1,11 +1,12 @@
-"""Branches: create, delete, rename, fast-forward."""
+"""Branches: create, delete, rename, fast-forward, merge."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
+from paimon_nb.base.name import MAIN_BRANCH
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintain import create_branch, delete_branch, fast_forward, rename_branch
+from paimon_nb.table.maintain import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
 
 _BRANCH = Argument("branch", required=True, doc="name of the branch")
 
@@ -28,6 +29,11 @@ def _rename(context: Context, table: str, from_branch: str, to_branch: str) -> p
 
 def _fast_forward(context: Context, table: str, branch: str) -> pa.Table:
     fast_forward(context.table(table).store, branch)
+    return success()
+
+
+def _merge(context: Context, table: str, source_branch: str, target_branch: str | None) -> pa.Table:
+    merge_branch(context.table(table).store, source_branch, target_branch or MAIN_BRANCH)
     return success()
 
 
@@ -56,3 +62,13 @@ RENAME_BRANCH = Procedure(
     _rename,
 )
 FAST_FORWARD = Procedure("fast_forward", "Let main become a branch.", (table_argument(), _BRANCH), _fast_forward)
+MERGE_BRANCH = Procedure(
+    "merge_branch",
+    "Give a branch the files that only another one has; both stay. For append tables with 'branch-merge.enabled'.",
+    (
+        table_argument(),
+        Argument("source_branch", required=True, doc="the branch with the new rows"),
+        Argument("target_branch", doc="the branch that gets them; main if absent"),
+    ),
+    _merge,
+)

@@ -33,7 +33,7 @@ DONE = [{"result": True}]
 CALLED: set[str] = set()
 """Procedures that a test below calls; the last test compares with the registry."""
 ELSEWHERE = {
-    *("clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into"),
+    *("clone", "copy", "copy_files", "remove_unexisting_manifests", "data_evolution_merge_into", "merge_branch"),
     *("init_file_based_privilege", "create_privileged_user", "drop_privileged_user"),
     *("grant_privilege_to_user", "revoke_privilege_from_user", "migrate_iceberg_table"),
 }

@@ -68,6 +68,12 @@ MATERIALIZED_TABLE_REFRESH_MODE = choice(
 MATERIALIZED_TABLE_REFRESH_STATUS = choice(
     "materialized-table.refresh-status", None, "initializing activated suspended", "state of the refreshing job"
 )
+BRANCH_MERGE_ENABLED = boolean(
+    "branch-merge.enabled",
+    False,
+    "an append table whose branches can be merged: nothing is compacted, replaced or deleted",
+    fixed_after_data=True,
+)
 ROW_TRACKING_ENABLED = boolean(
     "row-tracking.enabled", False, "give every row of an append table a unique id", fixed_after_data=True
 )

@@ -17,6 +17,7 @@ from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
+from paimon_nb.table.commit.adding import check_only_adds
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
 from paimon_nb.table.commit.change import Change, append_change, compact_change
 from paimon_nb.table.commit.memory import check_last_commit, remember, spend, spent
@@ -89,7 +90,8 @@ class TableCommit:
         Raises:
             CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
             CommitGaveUp: others won every retry. CommitOverwritten, TableReplaced: see there.
-            Cancelled: the work was told to stop before. CommitError: the rows do not add up. UnsupportedOperation: this process committed or discarded them before.
+            Cancelled: the work was told to stop before. CommitError: the rows do not add up. UnsupportedOperation: this process
+            committed or discarded them before; the table takes nothing but new rows.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
         self._check_first_time(messages)
@@ -108,7 +110,7 @@ class TableCommit:
             second = compact_change(messages)
             if not second.is_empty:
                 made += self._publish(lambda latest: second, terms)
-        except (CommitError, Cancelled):
+        except (CommitError, Cancelled, UnsupportedOperation):
             # Refused before or instead of publishing: these files belong to nobody. After the first snapshot was
             # published only the compaction's files do.
             abort_messages(self.store, messages, compaction_only=bool(made))
@@ -164,6 +166,7 @@ class TableCommit:
             change = plan(latest)
             if change.is_empty and not empty_too:
                 return []
+            check_only_adds(store, change)
             if latest is not None and latest.id > seen and (ours := self._ours_since(seen, latest.id, change, terms)):
                 return [ours.id]
             outcome = try_commit(store, latest, change, terms)

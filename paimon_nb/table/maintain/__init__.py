@@ -6,6 +6,7 @@ from paimon_nb.table.maintain.consumers import clear_consumers, delete_consumer,
 from paimon_nb.table.maintain.expire import ExpireLimits, expire_changelogs, expire_snapshots
 from paimon_nb.table.maintain.manifests import compact_manifests, remove_missing_files, remove_missing_manifests
 from paimon_nb.table.maintain.mark_done import mark_partitions_done
+from paimon_nb.table.maintain.merge_branch import merge_branch
 from paimon_nb.table.maintain.orphans import Orphan, find_orphans, remove_orphans
 from paimon_nb.table.maintain.partitions import drop_partitions, expire_partitions, truncate
 from paimon_nb.table.maintain.purge import purge
@@ -18,6 +19,7 @@ __all__ = [
     "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
     "create_tag", "delete_branch", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
+    "merge_branch",
     "purge", "reachable", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

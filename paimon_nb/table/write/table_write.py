@@ -18,7 +18,6 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
 from paimon_nb.format.manifest import DataFile, ManifestEntry
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live import LIVE_FILES, by_bucket
 from paimon_nb.table.commit.manifests import manifest_format
@@ -85,7 +84,7 @@ class TableWrite:
         self.store = store
         self.overwrite, self.tracked = overwrite, tracked
         self.row_count = 0
-        self._compact = compact and not store.options.get(opt.WRITE_ONLY)
+        self._compact = compact and not store.options.write_only
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
