@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -16,8 +17,6 @@ def _processes(spark) -> set[int]:
     """The workers of two tasks that run at once, and their daemon."""
 
     def mine(batches):
-        import time
-
         import pyarrow as pa
 
         list(batches)  # a worker that did not read all is not kept
@@ -28,10 +27,19 @@ def _processes(spark) -> set[int]:
     return {pid for row in rows for pid in row}
 
 
+def _wait_for_jvm_to_see(dead: set[int]) -> None:
+    """A daemon is the JVM's child: it is there as a zombie until the JVM has asked after it, a moment before it says so."""
+    deadline = time.monotonic() + 10  # workers without their daemon stay zombies where nobody asks after orphans
+    while any(os.path.exists(f"/proc/{pid}") for pid in dead) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.2)
+
+
 def test_workers_that_died_with_their_daemon_fail_no_later_task(spark):
     before = _processes(spark)
     for pid in sorted(before, reverse=True):  # workers first: they do not outlive their daemon
         os.kill(pid, signal.SIGKILL)
+    _wait_for_jvm_to_see(before)
 
     forget_dead_workers()
 
