@@ -6,6 +6,7 @@ Hive keeps names in lower case, so `T` is `t` here. Source: Paimon 1.3 `HiveCata
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -31,6 +32,7 @@ from paimon_nb.options import table as opt
 
 _MANY = 300
 """Entries in one answer, as Java asks for them."""
+_RENAME_TRIES, _RENAME_PAUSE_S = 5, 0.2
 
 
 class HiveRegister(Register):
@@ -215,17 +217,22 @@ class HiveRegister(Register):
         if not is_external(entry):
             # Said together with the name, so that Hive does not move the files itself.
             self.layout.place(entry, _uri(self._default_path(target)))
-        try:
-            self.metastore.change("alter_table", source.database.lower(), source.table.lower(), entry)
-        except Refused as error:
-            if self.entry(target) is not None:
-                return False
-            if self.entry(source) is None:
-                raise TableNotFound(
-                    f"table {source} is gone", hint="another session dropped or renamed it", name=str(source)
-                ) from None
-            raise _refused("table", str(target), error) from None
-        return True
+        tries = 0
+        while True:
+            try:
+                self.metastore.change("alter_table", source.database.lower(), source.table.lower(), entry)
+                return True
+            except Refused as error:
+                if self.entry(target) is not None:
+                    return False
+                if self.entry(source) is None:
+                    raise TableNotFound(
+                        f"table {source} is gone", hint="another session dropped or renamed it", name=str(source)
+                    ) from None
+                tries += 1
+                if tries == _RENAME_TRIES:
+                    raise _refused("table", str(target), error) from None
+            time.sleep(_RENAME_PAUSE_S)  # refused for another's rename to the same name, which is not to be seen yet
 
     def alter_table(self, name: Name, schemas: SchemaDirectory) -> None:
         """Repeat the newest schema. Two who come at once may come in the wrong order: who repeated an old one goes on."""
