@@ -112,6 +112,11 @@ def files(folder):
     return sorted(str(p) for p in folder.rglob("data-*"))
 
 
+def test_manifests_may_be_joined(wb):
+    wb.run("INSERT INTO t VALUES (4, 'd', 'x'); CALL sys.compact_manifest('t'); CALL sys.merge_branch('t', 'dev')")
+    assert ids(wb) == [1, 2, 3, 4]
+
+
 def test_writers_leave_compaction_alone(wb):
     for i in range(12):
         wb.run(f"INSERT INTO t VALUES ({10 + i}, 'x', 'x')")

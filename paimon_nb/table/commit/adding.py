@@ -13,7 +13,7 @@ def check_only_adds(store: TableStore, change: Change) -> None:
     """Raise UnsupportedOperation when the change takes files away from a table whose branches are to be merged."""
     if not store.options.get(opt.BRANCH_MERGE_ENABLED):
         return
-    if change.kind in ("OVERWRITE", "COMPACT") or any(e.kind == DELETE for e in change.entries):
+    if change.kind == "OVERWRITE" or any(e.kind == DELETE for e in change.entries):
         raise UnsupportedOperation(
             f"{store.name}: rows can be added only, because its branches are to be merged",
             hint="a table without 'branch-merge.enabled' can be compacted, overwritten and changed",

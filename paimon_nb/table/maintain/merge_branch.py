@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.name import MAIN_BRANCH
-from paimon_nb.format.manifest import ADD, ManifestEntry
+from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import TableCommit
@@ -43,9 +43,9 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
     _check_schemas(giving, taking, {e.file.schema_id for e in entries})
 
     def missing(latest: Snapshot | None) -> Change:
-        has = {_place(e) for e in live_entries(taking, latest)}
+        has = {e.identity for e in live_entries(taking, latest)}
         # Rows get the target's ids: the source's may be those of other rows there.
-        new = [replace(e, kind=ADD, file=replace(e.file, first_row_id=None)) for e in entries if _place(e) not in has]
+        new = [replace(e, kind=ADD, file=replace(e.file, first_row_id=None)) for e in entries if e.identity not in has]
         return Change("APPEND", tuple(new))
 
     return TableCommit(taking).publish(missing)
@@ -53,10 +53,6 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
 
 def _branch(store: TableStore, name: str) -> TableStore:
     return store.on_branch(MAIN_BRANCH) if name == MAIN_BRANCH else open_branch(store, name)
-
-
-def _place(entry: ManifestEntry) -> tuple[bytes, int, str]:
-    return entry.partition, entry.bucket, entry.file.file_name
 
 
 def _check_schemas(giving: TableStore, taking: TableStore, used: set[int]) -> None:
