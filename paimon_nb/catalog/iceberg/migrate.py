@@ -87,7 +87,7 @@ def migrate_table(
     store = replace(store.at_schema(store.schemas.get(schemas[-1].id)), fs=fs)
     moved: list[tuple[str, str]] = []
     try:
-        messages = [_taken(store, partition, files, moved) for partition in dict.fromkeys(f.partition for f in files)]
+        messages = [_taken(store, partition, some, moved) for partition, some in _by_partition(files).items()]
         # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
         TableCommit(store).publish(append_change(messages))
     except BaseException:
@@ -169,13 +169,18 @@ def _partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
     return serialize([f.type for f in fields], values) if fields else EMPTY_ROW
 
 
+def _by_partition(files: Sequence[_File]) -> dict[bytes, list[_File]]:
+    found: dict[bytes, list[_File]] = {}
+    for file in files:
+        found.setdefault(file.partition, []).append(file)
+    return found
+
+
 def _taken(store: TableStore, partition: bytes, files: Sequence[_File], moved: list[tuple[str, str]]) -> CommitMessage:
     """One partition's files in their new place, described."""
     fs, folder, out = store.fs, store.bucket_dir(partition, 0), []
     fs.make_dirs(folder)
     for file in files:
-        if file.partition != partition:
-            continue
         new = posixpath.join(folder, taken_name(file.path.rsplit("/", 1)[-1], file.kind))
         moved.append((file.path, new))  # noted first: whatever happens next, it is looked for there
         fs.move(file.path, new)

@@ -59,6 +59,7 @@ class Source(Generic[T]):
     def reshape(self, table: T) -> None:
         """Take the columns that the source has now; those it had stay known, for rows of that time."""
         self.table = table
+        self._names = [c.name for c in table.columns]
         types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
 
         def columns(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
@@ -68,7 +69,7 @@ class Source(Generic[T]):
 
     def row(self, values: Sequence[Any]) -> dict[str, Any]:
         """A row of the table as it is now, by name."""
-        return dict(zip([c.name for c in self.table.columns], values, strict=True))
+        return dict(zip(self._names, values, strict=True))
 
 
 class DatabaseSync(SyncJob, Generic[T]):

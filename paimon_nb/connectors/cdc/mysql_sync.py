@@ -42,14 +42,15 @@ class MySqlSync(DatabaseSync[SourceTable]):
         is_mariadb, until = self._begin()
         if self.conf.start == "snapshot":
             return
+        self._heard = time.monotonic()
         while not self._stop.is_set():
             try:
                 idle_s = min(self.options.interval_s, 0.2)
                 with Binlog(self.conf, self.position, is_mariadb=is_mariadb, idle_s=idle_s) as reader:
                     self._follow(reader, until)
                     return
-            except SourceUnavailable:
-                self._wait_for_server()
+            except SourceUnavailable as error:
+                self._wait_for_server(error)
 
     def _begin(self) -> tuple[bool, str | None]:
         """Take the rows; (whether it is MariaDB, where the binlog need not be followed further)."""
@@ -58,15 +59,15 @@ class MySqlSync(DatabaseSync[SourceTable]):
                 with MySqlClient(self.conf) as client:
                     self.position = self._snapshot(client)
                     return client.is_mariadb, client.position() if self.conf.until_now else None
-            except SourceUnavailable:  # also: a table was altered while its rows were read
-                self._wait_for_server()
+            except SourceUnavailable as error:  # also: a table was altered while its rows were read
+                self._wait_for_server(error)
         return False, None
 
-    def _wait_for_server(self) -> None:
-        """Forget what is not committed. Raises the error that is being handled, when the server is away for too long."""
+    def _wait_for_server(self, error: SourceUnavailable) -> None:
+        """Forget what is not committed. Raises `error` when the server is away for too long."""
         self._restart_from_tables()
         if time.monotonic() - self._heard > AWAY_S:
-            raise
+            raise error
         self._stop.wait(PAUSE_S)
 
     def position_of(self, target: Target) -> str:
