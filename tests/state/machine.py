@@ -368,6 +368,7 @@ class Machine:
     def do_compact(self, dice: random.Random) -> str:
         full = dice.random() < 0.6
         ids = self.table().compact(full=full)
+        self.branch.unlogged &= not full
         self.settled(ids)
         return f"{'full' if full else 'minor'} {ids}"
 
@@ -464,7 +465,7 @@ class Machine:
         schemas = main.schemas[: 1 + max(i for i, c in enumerate(main.schemas) if c == moment.columns)]
         new = Branch(moment.columns, schemas)
         assert moment.state is not None
-        new.state = moment.state.copy()
+        new.state, new.unlogged = moment.state.copy(), not moment.last
         new.moments[moment.number] = replace(moment, replayable=False)
         new.tags[tag] = moment
         self.branches[name] = new

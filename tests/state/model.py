@@ -166,6 +166,8 @@ class Branch:
     state: State = field(default_factory=State)
     moments: dict[int, Moment] = field(default_factory=dict)
     tags: dict[str, Moment] = field(default_factory=dict)
+    unlogged: bool = False
+    """It was taken back to between a write and its changelog: buckets that nobody compacts still wait for theirs."""
 
     def came(self, ids: list[int], state: State, *, steps_known: bool, replayable: bool = False) -> None:
         """A commit made snapshots `ids` and led to `state`. Of several, all hold it already if `steps_known`."""
@@ -173,12 +175,17 @@ class Branch:
         for number in ids:
             known = steps_known or number == ids[-1]
             self.moments[number] = Moment(
-                number, self.columns, state.copy() if known else None, replayable, number == ids[-1]
+                number,
+                self.columns,
+                state.copy() if known else None,
+                replayable,
+                number == ids[-1] and not self.unlogged,
             )
 
     def back_to(self, moment: Moment) -> None:
         assert moment.state is not None
         self.state = moment.state.copy()
+        self.unlogged = not moment.last
         self.moments = {n: m for n, m in self.moments.items() if n <= moment.number}
         self.moments.setdefault(moment.number, replace(moment, replayable=False))
         self.tags = {n: m for n, m in self.tags.items() if m.number <= moment.number}

@@ -33,8 +33,8 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         snapshot = main.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
         _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
-        if snapshot.id not in main.snapshots.ids():
-            snapshot = without_changelog(snapshot)  # it went with the snapshot; a tag does not hold it
+        if not _has_changelog(main, snapshot):
+            snapshot = without_changelog(snapshot)
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
         main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
         main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
@@ -42,6 +42,13 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         if newest_schema is None or schema_id <= newest_schema:
             _copy(main, main.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
     return True
+
+
+def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
+    """A tag does not hold the changelog: it went with the snapshot, also where a rollback to the tag made that anew."""
+    if tagged.id not in main.snapshots.ids():
+        return False
+    return main.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
 
 
 def delete_branch(store: TableStore, name: str) -> None:
@@ -61,6 +68,7 @@ def delete_branch(store: TableStore, name: str) -> None:
     )
     paths = doomed.unused(used)
     branch.fs.delete_tree(branch.branch_root)
+    forget(branch)
     delete_paths(branch, paths)
 
 
@@ -72,6 +80,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     if to in store.branches.names():
         raise AlreadyExists(f"branch {to!r} exists already", hint="choose another name", name=to)
     branch.fs.move(branch.branch_root, store.branches.root(to))
+    forget(branch)
 
 
 def fast_forward(store: TableStore, name: str) -> None:

@@ -215,6 +215,17 @@ class TestBranches:
         rename_branch(store, "b", "c")
         assert (store.branches.names(), create_branch(store, "c", if_not_exists=True)) == (["c"], False)
 
+    def test_a_new_branch_of_an_old_name_is_not_taken_for_the_old_one(self):
+        store = filled()
+        for n, ends in enumerate((lambda: delete_branch(store, "b"), lambda: rename_branch(store, "b", "c"))):
+            create_branch(store, "b")
+            append(store.on_branch("b"), f"x{n}", 30, 31)
+            append(store.on_branch("b"), f"y{n}", 30, 31)
+            ends()
+            create_branch(store, "b")
+            assert append(store.on_branch("b"), f"z{n}", 30, 31) == 1
+            delete_branch(store, "b")
+
     def test_commits_on_a_branch_do_not_confuse_main(self):
         store = filled(1)
         create_branch(store, "b")
@@ -239,6 +250,10 @@ def test_branch_from_a_tag_whose_snapshot_has_expired():
     assert expire_snapshots(store, ExpireLimits(1, 1, 0, 50)) == 1
     assert missing(store) == []
     delete_branch(store, "late")
+    rollback_to_tag(store, "old")
+    create_branch(store, "later", "old")
+    assert missing(store) == []
+    delete_branch(store, "later")
     create_branch(store, "again", "old")
     fast_forward(store, "again")
     assert (missing(store), live(store)) == ([], {"f0"})
