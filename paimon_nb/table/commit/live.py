@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.manifest import ADD, ManifestEntry, ManifestFile, read_manifest, read_manifest_list
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 Identity = tuple[object, ...]
+BucketKey = tuple[bytes, int]
+"""(partition, bucket)."""
 
 
 def snapshot_manifests(store: TableStore, snapshot: Snapshot) -> list[ManifestFile]:
@@ -64,8 +67,51 @@ def live_entries(
     return [entry for entry in merged.values() if entry.kind == ADD]
 
 
+@dataclass(frozen=True, slots=True)
+class BucketFiles:
+    """The live files of one bucket."""
+
+    entries: tuple[ManifestEntry, ...] = ()
+    max_sequence: int = -1
+
+    def more(self, entries: Sequence[ManifestEntry]) -> BucketFiles:
+        newest = max((e.file.max_sequence for e in entries), default=-1)
+        return BucketFiles((*self.entries, *entries), max(self.max_sequence, newest))
+
+
+@dataclass
+class LiveBuckets:
+    """What manifests add up to, by bucket."""
+
+    manifests: tuple[str, ...] = ()
+    live: dict[Identity, ManifestEntry] = field(default_factory=dict)
+    buckets: dict[BucketKey, BucketFiles] = field(default_factory=dict)
+    totals: dict[bytes, int] = field(default_factory=dict)
+    """Number of buckets per partition, without postponed rows."""
+
+    def add(self, entries: Iterable[ManifestEntry]) -> None:
+        """Costs what the entries are, not what the table is, unless some of them take files away."""
+        entries = list(entries)
+        merge_entries(entries, self.live)
+        shrunk = {(e.partition, e.bucket) for e in entries if e.kind != ADD}
+        come = by_bucket(e for e in entries if (e.partition, e.bucket) not in shrunk)
+        if shrunk:
+            for key in shrunk:
+                self.buckets.pop(key, None)
+            left = (e for e in self.live.values() if e.kind == ADD)
+            come |= by_bucket(e for e in left if (e.partition, e.bucket) in shrunk)
+            self.totals = _totals(self.buckets)
+        for key, some in come.items():
+            self.buckets[key] = self.buckets.get(key, BucketFiles()).more(some)
+        self.totals |= _totals({key: self.buckets[key] for key in come})
+
+
+def _totals(buckets: Mapping[BucketKey, BucketFiles]) -> dict[bytes, int]:
+    return {partition: of.entries[-1].total_buckets for (partition, n), of in buckets.items() if n != POSTPONE_BUCKET}
+
+
 class LiveFiles:
-    """Live entries of tables that are written to again and again: what the same manifests gave the last time stays added up.
+    """Live files of tables that are written to again and again: what the same manifests gave the last time stays added up.
 
     For writers, who need to know the files and not that each manifest can still be read.
     """
@@ -73,25 +119,27 @@ class LiveFiles:
     TABLES = 4
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[tuple[str, ...], dict[Identity, ManifestEntry]]] = OrderedDict()
+        self._kept: OrderedDict[str, LiveBuckets] = OrderedDict()
         self._lock = threading.Lock()
 
-    def at(self, store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
-        """As `live_entries`, of all partitions."""
+    def at(self, store: TableStore, snapshot: Snapshot | None) -> tuple[dict[BucketKey, BucketFiles], dict[bytes, int]]:
+        """(files by bucket, number of buckets by partition)."""
         if snapshot is None:
-            return []
+            return {}, {}
         manifests = snapshot_manifests(store, snapshot)
         names = tuple(m.file_name for m in manifests)
         with self._lock:
-            known, live = self._kept.pop(store.branch_root, ((), {}))
-        if names[: len(known)] != known:
-            known, live = (), {}
-        merge_entries(entries_of(store, manifests[len(known) :]), live)
+            known = self._kept.pop(store.branch_root, LiveBuckets())
+        if names[: len(known.manifests)] != known.manifests:
+            known = LiveBuckets()
+        known.add(entries_of(store, manifests[len(known.manifests) :]))
+        known.manifests = names
+        told = dict(known.buckets), dict(known.totals)
         with self._lock:
-            self._kept[store.branch_root] = (names, live)
+            self._kept[store.branch_root] = known
             while len(self._kept) > self.TABLES:
                 self._kept.popitem(last=False)
-        return [entry for entry in live.values() if entry.kind == ADD]
+        return told
 
     def forget(self) -> None:
         """Begin anew, as a new process does."""
@@ -102,9 +150,9 @@ class LiveFiles:
 LIVE_FILES = LiveFiles()
 
 
-def by_bucket(entries: Iterable[ManifestEntry]) -> dict[tuple[bytes, int], list[ManifestEntry]]:
+def by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketKey, list[ManifestEntry]]:
     """Entries grouped by (partition, bucket), groups in the order of first sight."""
-    groups: dict[tuple[bytes, int], list[ManifestEntry]] = {}
+    groups: dict[BucketKey, list[ManifestEntry]] = {}
     for entry in entries:
         groups.setdefault((entry.partition, entry.bucket), []).append(entry)
     return groups

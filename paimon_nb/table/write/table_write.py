@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
-from paimon_nb.format.manifest import DataFile, ManifestEntry
+from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.live import LIVE_FILES, by_bucket
+from paimon_nb.table.commit.live import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.commit.manifests import manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
@@ -34,7 +34,6 @@ from paimon_nb.table.write.key_writer import KeyBucketWriter
 from paimon_nb.table.write.kinds import kept, row_kinds
 
 Writer = KeyBucketWriter | AppendBucketWriter
-BucketKey = tuple[bytes, int]
 MIN_THREADS = 4
 """Small files wait for the disk, not for a core."""
 
@@ -44,15 +43,18 @@ class Restored:
     """What was there when the write began."""
 
     snapshot_id: int | None
-    buckets: dict[BucketKey, list[ManifestEntry]]
+    buckets: dict[BucketKey, BucketFiles]
     totals: dict[bytes, int]
     """Number of buckets per partition."""
 
     def next_sequence(self, key: BucketKey) -> int:
-        return max((e.file.max_sequence for e in self.buckets.get(key, ())), default=-1) + 1
+        return self._of(key).max_sequence + 1
 
     def files(self, key: BucketKey) -> list[DataFile]:
-        return [e.file for e in self.buckets.get(key, ())]
+        return [e.file for e in self._of(key).entries]
+
+    def _of(self, key: BucketKey) -> BucketFiles:
+        return self.buckets.get(key, BucketFiles())
 
 
 _FEW_ROWS = 10_000
@@ -62,9 +64,7 @@ _FEW_ROWS = 10_000
 def restore(store: TableStore) -> Restored:
     """The table's live files now."""
     snapshot = store.latest()
-    entries = LIVE_FILES.at(store, snapshot)
-    totals = {e.partition: e.total_buckets for e in entries if e.bucket != POSTPONE_BUCKET}
-    return Restored(snapshot.id if snapshot else None, by_bucket(entries), totals)
+    return Restored(snapshot.id if snapshot else None, *LIVE_FILES.at(store, snapshot))
 
 
 class TableWrite:
