@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paimon_nb.base.errors import PaimonError, SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql.tokens import Token, tokens
 
-_TELLING = ("argument", "option", "column", "columns", "name", "table", "tag", "branch", "snapshot", "value")
+_TELLING = (
+    "assigned",
+    "argument",
+    "option",
+    "column",
+    "columns",
+    "name",
+    "table",
+    "tag",
+    "branch",
+    "snapshot",
+    "value",
+)
 """Facts that name what an error is about, the most telling first."""
 
 
@@ -19,8 +31,8 @@ def place(error: PaimonError, text: str, span: Span) -> Span:
     except SqlSyntaxError:
         return span
     for wanted in _named(error):
-        for word in words:
-            if _says(word, wanted):
+        for at, word in enumerate(words):
+            if _says(word, wanted) and ("assigned" not in error.facts or _is_assigned(words, at)):
                 return Span(word.start, word.stop)
     return span
 
@@ -34,6 +46,15 @@ def _named(error: PaimonError) -> Iterator[str]:
         yield str(first).lower()
         last = str(first).rpartition(".")[2].strip("`")  # the table of db.table
         yield last.lower()
+
+
+def _is_assigned(words: Sequence[Token], at: int) -> bool:
+    """Whether a column gets its value here: `SET a = 1, t.b = 2`."""
+    before = at - 1
+    while words[before].text == ".":
+        before -= 2
+    following = words[at + 1].text if at + 1 < len(words) else ""
+    return following == "=" and (words[before].upper == "SET" or words[before].text == ",")
 
 
 def _says(word: Token, wanted: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.sql.json_functions import JSON_FUNCTIONS
-from paimon_nb.sql.moments import epoch, months_apart, moved, part, read_timestamp, rounded, whole_seconds
+from paimon_nb.sql.moments import epoch, months_apart, moved, part, read_timestamp, rounded, told, whole_seconds
 from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, call_span, called, renamed, with_argument
 from paimon_nb.sql.tokens import Token
 
@@ -76,6 +76,14 @@ def _of_all(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(given)}))")] if given else []
 
 
+def _sign(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """SIGN(n) has the number's type."""
+    given = arguments(text, bracket)
+    n = f"({', '.join(given)})"
+    said = f"(CASE WHEN {n} > 0 THEN 1Y WHEN {n} < 0 THEN -1Y ELSE {n} END)"
+    return [(call_span(name, bracket), said)] if len(given) == 1 else []
+
+
 FUNCTION_EDITS: Mapping[str, Rewrite] = {
     "PROCTIME": called("current_timestamp()"),
     "CURRENT_ROW_TIMESTAMP": called("current_timestamp()"),
@@ -121,6 +129,8 @@ FLINK_MEANINGS: Mapping[str, Rewrite] = {
     "TIMESTAMPADD": moved,
     "TIMESTAMPDIFF": months_apart,
     "TO_TIMESTAMP": read_timestamp,
+    "DATE_FORMAT": told,
+    "SIGN": _sign,
     "TO_DATE": renamed("try_to_date"),
     "ARRAY_SORT": renamed("sort_array"),
     "GREATEST": _of_all,

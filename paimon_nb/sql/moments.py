@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimon_nb.base.literal import text_literal
 from paimon_nb.plan import Span
 from paimon_nb.sql.rewrite import Edit, Rewrite, Said, arguments, call_span, called, renamed
 from paimon_nb.sql.tokens import Token
@@ -122,7 +123,30 @@ def months_apart(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit
     return [(call_span(name, bracket), said)]
 
 
+_WALL_ZERO = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
 def read_timestamp(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TO_TIMESTAMP(text[, format]) has no zone, and is NULL where the text is no time."""
-    given = ", ".join(arguments(text, bracket))
-    return [(call_span(name, bracket), f"CAST(try_to_timestamp({given}) AS TIMESTAMP_NTZ)")]
+    """TO_TIMESTAMP(text[, format]) has no zone and three digits, and is NULL where the text is no time.
+
+    With a format it is read in UTC and counted from 1970: Spark's own way is by the session's zone, where some wall times are missing.
+    """
+    given = arguments(text, bracket)
+    if len(given) == 1:
+        wall = f"try_cast({given[0]} AS TIMESTAMP_NTZ)"
+    elif len(given) == 2:
+        read = f"try_to_timestamp(concat({given[0]}, ' Z'), concat({given[1]}, ' X'))"
+        wall = f"({_WALL_ZERO} + ({read} - timestamp_seconds(0)))"
+    else:
+        return []
+    return [(call_span(name, bracket), f"({wall} - make_dt_interval(0, 0, 0, extract(SECOND FROM {wall}) % 0.001))")]
+
+
+def told(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """DATE_FORMAT(t, 'uuuu'): the year as Java's newer formats call it, which Spark's do not know."""
+    inner = bracket[1:-1]
+    if not inner or inner[-1].kind != "string" or "u" not in inner[-1].value:
+        return []
+    parts = inner[-1].value.split("'")
+    said = "'".join(p if i % 2 else p.replace("u", "y") for i, p in enumerate(parts))
+    return [(Span(inner[-1].start, inner[-1].stop), text_literal(said))]

@@ -32,7 +32,7 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
         raise UnsupportedOperation(
             f"{store.name}: primary key column {keys[0]!r} cannot be updated",
             hint="DELETE the row and INSERT it with its new key",
-            columns=keys,
+            assigned=keys,
         )
 
 

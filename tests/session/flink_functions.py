@@ -41,7 +41,7 @@ ROWS = [
     "+i", "-i", "i + 1", "i - 1", "i * 2", "i / 2", "i % 2", "x / 2", "n / 3", "n * n", "g / i", "MOD(i, 2)", "POWER(i, 2)", "ABS(i)", "ABS(n)",
     "SQRT(ABS(x))", "LN(ABS(x))", "LOG10(ABS(x))", "LOG2(ABS(x))", "LOG(ABS(x))", "LOG(2, ABS(x))", "EXP(i)", "CEIL(x)", "CEILING(x)", "FLOOR(x)", "FLOOR(i)",
     "SIN(x)", "SINH(x)", "COS(x)", "TAN(x)", "TANH(x)", "COT(x)", "ASIN(x / 10)", "ACOS(x / 10)", "ATAN(x)", "ATAN2(x, 2)", "COSH(x)", "DEGREES(x)",
-    "RADIANS(x)", "SIGN(x)", "SIGN(i)", "ROUND(x, 1)", "ROUND(n, 1)", "ROUND(x)", "ROUND(i, -1)", "PI()", "E()", "RAND() < 1", "RAND_INTEGER(5) < 5",
+    "RADIANS(x)", "SIGN(x)", "SIGN(i)", "CAST(SIGN(i) AS STRING)", "CAST(SIGN(g) AS STRING)", "CAST(SIGN(n) AS STRING)", "CAST(SIGN(x) AS STRING)", "ROUND(x, 1)", "ROUND(n, 1)", "ROUND(x)", "ROUND(i, -1)", "PI()", "E()", "RAND() < 1", "RAND_INTEGER(5) < 5",
     "CHAR_LENGTH(UUID())", "BIN(i)", "BIN(4)", "HEX(i)", "HEX(s)", "TRUNCATE(x, 1)", "TRUNCATE(n, 1)", "TRUNCATE(x)", "GREATEST(i, id)", "LEAST(i, id)",
     "GREATEST(id, 2)", "LEAST(id, 2)",
     # text
@@ -70,7 +70,7 @@ ROWS = [
     "TIMESTAMPADD(MONTH, 1, ts)", "TIMESTAMPADD(DAY, -3, d)", "TIMESTAMPADD(WEEK, 1, d)", "TIMESTAMPADD(HOUR, 1, ts)", "TIMESTAMPADD(SECOND, 5, ts)",
     "TIMESTAMPDIFF(DAY, ts, TIMESTAMP '2024-03-01 00:00:00')", "TIMESTAMPDIFF(MONTH, ts, TIMESTAMP '2024-03-01 00:00:00')", "TIMESTAMPDIFF(YEAR, d, DATE '2025-01-30')", "TIMESTAMPDIFF(SECOND, ts, TIMESTAMP '2024-03-01 00:00:00')", "TIMESTAMPDIFF(DAY, d, DATE '2024-02-02')", "TIMESTAMPDIFF(WEEK, d, DATE '2024-02-20')",
     "CONVERT_TZ('2024-01-31 10:15:30', 'UTC', 'Asia/Shanghai')", "FROM_UNIXTIME(id * 100000)", "FROM_UNIXTIME(g, 'yyyy-MM-dd')", "FROM_UNIXTIME(44)", "UNIX_TIMESTAMP() > 5", "UNIX_TIMESTAMP('2024-01-31 10:15:30')", "UNIX_TIMESTAMP('2024/01/31', 'yyyy/MM/dd')",
-    "UNIX_TIMESTAMP(DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm:ss'))", "TO_DATE('2024-01-31')", "TO_DATE('20240131', 'yyyyMMdd')", "TO_DATE(s)", "TO_TIMESTAMP('2024-01-31 10:15:30')", "TO_TIMESTAMP('2024-01-31 10:15:30.123')", "TO_TIMESTAMP('2024-01-31')", "TO_TIMESTAMP('20240131 1015', 'yyyyMMdd HHmm')", "TO_TIMESTAMP(s)",
+    "UNIX_TIMESTAMP(DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm:ss'))", "TO_DATE('2024-01-31')", "TO_DATE('20240131', 'yyyyMMdd')", "TO_DATE(s)", "TO_TIMESTAMP('2024-01-31 10:15:30')", "TO_TIMESTAMP('2024-01-31 10:15:30.123')", "TO_TIMESTAMP('2024-01-31')", "TO_TIMESTAMP('20240131 1015', 'yyyyMMdd HHmm')", "TO_TIMESTAMP(s)", "TO_TIMESTAMP('2024-01-31 10:15:30.123456')", "TO_TIMESTAMP('2024-01-31 10.15.30.987654', 'yyyy-MM-dd HH.mm.ss.SSSSSS')", "TO_TIMESTAMP('0001-01-01 00:00:00')", "DATE_FORMAT(ts, 'uuuu-MM')",
     "TO_TIMESTAMP_LTZ(1706696130, 0)", "TO_TIMESTAMP_LTZ(g, 3)", "TO_TIMESTAMP(FROM_UNIXTIME(id * 100000))", "CAST(ts AS DATE)", "CAST(d AS TIMESTAMP(3))", "CAST('2024-01-31 10:15:30' AS TIMESTAMP(3))", "CAST('2024-01-31' AS DATE)", "CAST(ts AS STRING)", "CAST(d AS STRING)", "CAST(tl AS STRING)", "CAST(tl AS TIMESTAMP(3))", "CAST(ts AS TIMESTAMP_LTZ(3))",
     "CAST(ts AS TIME(0))", "ts > '2024-01-01'", "d = '2024-01-31'", "CAST(TIME '10:11:12' AS STRING)",
     # condition and type

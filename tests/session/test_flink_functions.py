@@ -125,6 +125,20 @@ def test_json_is_made_in_the_order_it_is_written_in(asked):
     assert rows(asked, said) == [[nested, '{"p":1,"q":"one"}', True, "1", rows_]]
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("said", ["'2024-03-10 02:30:00'", "'10.03.2024 02:30', 'dd.MM.yyyy HH:mm'"])
+def test_a_wall_time_that_the_session_zone_skips_stays(asked, said):
+    """A TIMESTAMP has no zone, so New York's lost hour is an hour like others."""
+    zone = asked.spark.conf.get("spark.sql.session.timeZone")
+    asked.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        assert rows(asked, f"SELECT TO_TIMESTAMP({said}), CAST(TO_TIMESTAMP({said}) AS STRING)") == [
+            ["2024-03-10 02:30:00.000", "2024-03-10 02:30:00.000"]
+        ]
+    finally:
+        asked.spark.conf.set("spark.sql.session.timeZone", zone)
+
+
 MONTHS = [
     ("2024-01-31", "2024-02-29", 1, 0, 0, 0, 1),
     ("2024-01-31", "2024-02-28", 0, 0, 0, 0, 0),

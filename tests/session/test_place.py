@@ -46,6 +46,15 @@ def test_the_place(wb, monkeypatch, text, place):
     assert found == (place or text) or (place is None and found == "id"), found
 
 
+def test_a_key_that_is_assigned_is_meant_where_it_gets_its_value(wb):
+    wb.run("CREATE TABLE prod (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    merge = """MERGE INTO prod USING prod AS s ON prod.id = s.id
+        WHEN MATCHED AND s.id = 2 THEN UPDATE SET v = 'x', prod.id = 4"""
+    with pytest.raises(PaimonError, match="primary key column 'id' cannot be updated") as caught:
+        wb.run(merge)
+    assert caught.value.start == merge.index("id = 4")
+
+
 def test_an_unknown_option_is_told_with_the_nearest(wb):
     assert wb.run("CREATE TABLE x (id INT) WITH ('bukcet' = '1')").notes == [
         "no option 'bukcet' is known; did you mean 'bucket'?"
