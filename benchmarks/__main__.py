@@ -33,6 +33,8 @@ def main() -> int:
     chosen = [w for w in WORKS if re.search(arguments.only, w.slug)]
     if not chosen:
         parser.error(f"no work matches {arguments.only!r}")
+    if arguments.dir:
+        Path(arguments.dir).mkdir(parents=True, exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix="paimon_nb-bench-", dir=arguments.dir))
     parts = {"works"} if arguments.only else set(arguments.parts.split(","))
     save = arguments.save or (arguments.save is None and not arguments.only)
