@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from catalog_kit import schema
 from hive_server import emptied
 from sql_servers import PASSWORD, USER, rows_of
 
@@ -38,7 +39,7 @@ def place(request, tmp_path, shared) -> tuple[dict[str, str], Path]:
     else:
         uri = request.getfixturevalue(kind).replace("jdbc:mysql:", "jdbc:mariadb:")
         options |= {"uri": uri, "jdbc.user": USER, "jdbc.password": PASSWORD}
-    if kind == "postgresql":  # Java has no lock over its MariaDB driver, and blocks itself on SQLite
+    if kind in ("postgresql", "hive"):  # Java has no lock over its MariaDB driver, and blocks itself on SQLite
         options["lock.enabled"] = "true"
     return options, _jars(DRIVERS[kind], shared, tmp_path)
 
@@ -122,6 +123,7 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
     if options["metastore"] == "hive":
         entries = [_form(options, name) for name in (Name("ours", "t"), Name("javas", "x"))]
         assert entries[0] == entries[1]
+        assert _locks(options) == []
         return
     # One set of rows: whoever wrote them, they have the same form, and no lock is left.
     key = options["catalog-key"]
@@ -135,6 +137,31 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
     }
     if "lock.enabled" in options:
         assert rows_of(options, "paimon_distributed_locks") == []
+
+
+@pytest.mark.java
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", ["hive"], indirect=True)
+def test_java_waits_for_our_lock(place, shared, tmp_path):
+    options, jars = place
+    name, impatient = Name("default", "t"), {**options, "lock-acquire-timeout": "1 s"}
+    catalog = open_catalog("c", options)
+    catalog.create_table(name, schema())
+    insert = ["INSERT INTO t VALUES (1, 'java');"]
+
+    with catalog._lock_of(name).held(), pytest.raises(AssertionError, match="Acquire lock failed with time"):
+        flink(shared, impatient, jars, insert, tmp_path / "kept_out")
+    assert catalog.table(name).snapshots().num_rows == 0
+    flink(shared, impatient, jars, insert, tmp_path / "let_in")
+
+    assert catalog.table(name).to_arrow().to_pylist() == [{"id": 1, "v": "java"}]
+    assert _locks(options) == []
+
+
+def _locks(options: dict[str, str]) -> list:
+    from hive_metastore.ttypes import ShowLocksRequest
+
+    return open_catalog("c", options).register.metastore.ask("show_locks", ShowLocksRequest()).locks
 
 
 def _form(options: dict[str, str], name: Name) -> dict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from catalog_kit import catalog_options, schema
@@ -23,6 +24,8 @@ from paimon_nb.base.name import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
+from paimon_nb.catalog.locks import Patience
+from paimon_nb.table.maintain.branches import create_branch
 
 T = Name("default", "t")
 
@@ -128,7 +131,7 @@ def test_a_commit_waits_for_the_lock(options):
     catalog.create_table(T, schema())
     table = catalog.table(T)
     lock = JdbcLock(
-        Database.of(options["uri"], options), f"{options.get('catalog-key', 'jdbc')}.default.t", 60_000, 100
+        Database.of(options["uri"], options), f"{options.get('catalog-key', 'jdbc')}.default.t", Patience(60_000, 100)
     )
     committed = threading.Event()
 
@@ -152,7 +155,7 @@ def test_a_lock_that_stays_taken_is_given_up_and_nothing_is_published(options):
     catalog.create_table(T, schema())
     table = catalog.table(T)
     key = f"{options.get('catalog-key', 'jdbc')}.default.t"
-    with JdbcLock(Database.of(options["uri"], options), key, 60_000, 100).held():
+    with JdbcLock(Database.of(options["uri"], options), key, Patience(60_000, 100)).held():
         with pytest.raises(CommitGaveUp) as caught:
             table.upsert(_one_row())
         assert caught.value.lock == key
@@ -161,13 +164,27 @@ def test_a_lock_that_stays_taken_is_given_up_and_nothing_is_published(options):
     assert table.snapshots().num_rows == 1
 
 
+def test_a_branch_has_a_lock_of_its_own(sqlite):
+    catalog = open_catalog("c", locked(sqlite, lock_acquire_timeout="0 s"))
+    catalog.create_table(T, schema())
+    create_branch(catalog.table(T).store, "b")
+    branch = catalog.table(replace(T, branch="b"))
+    key = "jdbc.default.t$branch_b"
+    with JdbcLock(Database.of(sqlite["uri"], sqlite), key, Patience(60_000, 100)).held():
+        with pytest.raises(CommitGaveUp) as caught:
+            branch.upsert(_one_row())
+        catalog.table(T).upsert(_one_row())
+    assert caught.value.lock == key
+    assert (branch.snapshots().num_rows, catalog.table(T).snapshots().num_rows) == (0, 1)
+
+
 def test_the_lock_of_a_writer_that_died_goes_by_itself(options):
     database = Database.of(options["uri"], options)
     make_lock_table(database, 255)
-    dead = JdbcLock(database, f"{options.get('catalog-key')}.d.dead", 1_000, 100)
+    dead = JdbcLock(database, f"{options.get('catalog-key')}.d.dead", Patience(1_000, 100))
     assert dead._take()  # and never released
     start = time.monotonic()
-    with JdbcLock(database, dead.lock_id, 60_000, 100).held():
+    with JdbcLock(database, dead.lock_id, Patience(60_000, 100)).held():
         assert time.monotonic() - start > 0.9
     assert rows_of({**options, "catalog-key": f"{options.get('catalog-key')}.d"}, "paimon_distributed_locks") == []
 

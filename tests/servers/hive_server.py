@@ -1,4 +1,4 @@
-"""A real Hive metastore on loopback, its names in a Derby in memory.
+"""A real Hive metastore on loopback, its names in a Derby of its own; with the tables that locks need.
 
 Hive 2.3's is among the jars of PySpark, so it is always there; 4.0's comes by Maven (`python tests/servers/hive_server.py`).
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +20,10 @@ from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.catalog.hive.client import Metastore
 from paimon_nb.engine.java import find_java
 
+LOCKS = Path(__file__).with_name("hive_locks.sql")
 POM = Path(__file__).with_name("hive.xml")
 NEWEST = "4.0.1"
+_JAVA = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dderby.system.durability=test")
 _NOT_THESE = re.compile(r"log4j-1\.2\.1\d|slf4j-(log4j12|reload4j)|reload4j")
 """Old loggers that Hadoop brings (two at once end the server)."""
 
@@ -37,12 +40,28 @@ def class_path(version: str) -> str:
     """What a metastore of this version runs with. Raises NotHere."""
     folder = spark_jars() if version == "2.3" else maven_jars(POM, f"hive-{version}")
     jars = (j for j in sorted(folder.glob("*.jar")) if not _NOT_THESE.match(j.name))
-    return ":".join(str(j) for j in jars if version == "2.3" or not j.name.startswith("hadoop-client-api"))
+    if version == "2.3":
+        return ":".join(map(str, jars))
+    # PySpark's Derby, which made the database: an older one cannot open it.
+    kept = (j for j in jars if not j.name.startswith(("hadoop-client-api", "derby")))
+    return ":".join(map(str, (*spark_jars().glob("derby*.jar"), *kept)))
+
+
+def _database(folder: Path, java: Path) -> str:
+    """Address of a new Derby with the tables of locks, which no metastore makes by itself."""
+    address = f"jdbc:derby:;databaseName={folder}/names"
+    script = folder / "names.sql"
+    script.write_text(f"CONNECT '{address};create=true';\n{LOCKS.read_text()}")
+    jars = ":".join(map(str, spark_jars().glob("derby*.jar")))
+    command = [str(java), *_JAVA, f"-Dderby.stream.error.file={folder}/derby.log", "-cp", jars, "org.apache.derby.tools.ij", str(script)]  # fmt: skip
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert "\nERROR" not in told, told
+    return address
 
 
 @contextmanager
-def hive_metastore(folder: Path, version: str = "2.3") -> Iterator[str]:
-    """Address of an empty metastore; its database `default` lies in `folder`."""
+def hive_metastore(folder: Path, version: str = "2.3", more: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Address of an empty metastore; its database `default` lies in `folder`. `more`: settings of its own."""
     if find_spec("hive_metastore") is None:
         absent("pyiceberg's metastore client is not installed: pip install paimon-nb[test]")
     try:
@@ -50,7 +69,7 @@ def hive_metastore(folder: Path, version: str = "2.3") -> Iterator[str]:
     except (EnvironmentError_, NotHere) as why:
         absent(str(why))
     settings = {
-        "javax.jdo.option.ConnectionURL": f"jdbc:derby:memory:{folder.name};create=true",
+        "javax.jdo.option.ConnectionURL": _database(folder, java),
         "javax.jdo.option.ConnectionDriverName": "org.apache.derby.jdbc.EmbeddedDriver",
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
@@ -62,11 +81,12 @@ def hive_metastore(folder: Path, version: str = "2.3") -> Iterator[str]:
     }
     if version == "2.3":
         del settings["metastore.expression.proxy"]
+    settings |= more or {}
     inside = "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in settings.items())
     (folder / "hive-site.xml").write_text(f"<configuration>{inside}</configuration>")
     port = free_port()
     command = [
-        str(java), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Dderby.stream.error.file={folder}/derby.log",
+        str(java), *_JAVA, f"-Dderby.stream.error.file={folder}/derby.log",
         f"-Djava.io.tmpdir={folder}", "-Dhive.log.level=WARN", "-Dhive.root.logger=console", "-cp", f"{folder}:{path}", "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port),
     ]  # fmt: skip
     address = f"thrift://127.0.0.1:{port}"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.hive.client import Metastore
 from paimon_nb.catalog.hive.entry import Layout
+from paimon_nb.catalog.hive.lock import HiveLock
 from paimon_nb.catalog.hive.register import HiveRegister
 from paimon_nb.catalog.hive.site import WAREHOUSE, hive_settings
+from paimon_nb.catalog.locks import patience_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import TableSchema
-from paimon_nb.fs import RootedFileIO, external_roots, open_fs
+from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
@@ -39,7 +41,19 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         external=given.get(opt.TABLE_TYPE) == "external", update_stats=not given.get(opt.HIVE_SKIP_UPDATE_STATS),
     )  # fmt: skip
     register.databases()  # asked now: a wrong address is told here, not at the first table
-    return HiveCatalog(name, options, fs, register)
+    return HiveCatalog(name, options, fs, register, _lock_of(register, options, fs))
+
+
+def _lock_of(register: HiveRegister, options: Mapping[str, str], fs: RootedFileIO) -> Callable[[Name], Lock] | None:
+    patience = patience_of(options, fs, "hive")
+    if patience is None:
+        return None
+
+    def lock_of(name: Name) -> Lock:
+        kept = register.kept_name(name.of_table())
+        return HiveLock(register.metastore, kept.database, kept.object, patience)
+
+    return lock_of
 
 
 class HiveCatalog(WarehouseCatalog):

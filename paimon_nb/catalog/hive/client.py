@@ -26,7 +26,7 @@ class Refused(StoreError):
 
 
 class NotFound(Refused):
-    """There is no such database, table or partition."""
+    """There is no such database, table, partition or lock."""
 
 
 class Exists(Refused):
@@ -107,6 +107,8 @@ class Metastore:
                 ) from None
             except TApplicationException as error:
                 held.close()
+                if error.type == TApplicationException.INTERNAL_ERROR:
+                    raise _refusal(call, error) from None
                 raise UnsupportedOperation(
                     f"the Hive metastore {self.place} does not know {call}: {error}",
                     hint="Hive 2.3 and 4.0 are known to",
@@ -212,7 +214,10 @@ def user() -> str:
 
 def _refusal(call: str, error: Any) -> Refused:
     """Thrift's exceptions cannot pass through context managers, so ours take their place."""
-    kinds = {"NoSuchObjectException": NotFound, "UnknownTableException": NotFound, "AlreadyExistsException": Exists}
+    kinds = {
+        "NoSuchObjectException": NotFound, "UnknownTableException": NotFound, "NoSuchLockException": NotFound,
+        "AlreadyExistsException": Exists,
+    }  # fmt: skip
     text = str(getattr(error, "message", None) or error).strip().splitlines()[0]
     kind = kinds.get(type(error).__name__, Refused)
     return kind(f"the Hive metastore refused {call}: {text}", hint="look into the metastore's log", text=text)

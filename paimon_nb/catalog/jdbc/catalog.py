@@ -1,4 +1,4 @@
-"""A JDBC catalog from its options. Source: Paimon `JdbcCatalog.java`, `AbstractCatalog.java` (lockEnabled)."""
+"""A JDBC catalog from its options. Source: Paimon `JdbcCatalog.java`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
 from paimon_nb.catalog.jdbc.register import JdbcRegister
+from paimon_nb.catalog.locks import patience_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
@@ -41,27 +42,20 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
 def _lock_of(
     database: Database, key: str, options: Mapping[str, str], fs: RootedFileIO
 ) -> Callable[[Name], Lock] | None:
-    """Java's rule: a lock where the user asks for one, else on object stores only."""
-    given = TableOptions(options)
-    wanted = given.get(opt.LOCK_ENABLED)
-    if not (fs.is_object_store if wanted is None else wanted):
+    patience = patience_of(options, fs, "jdbc")
+    if patience is None:
         return None
-    if (kind := given.get(opt.LOCK_TYPE) or "jdbc") != "jdbc":
-        raise BadOptionValue(
-            f"a JDBC catalog has no lock of type {kind!r}", hint="leave 'lock.type' out", option="lock.type", value=kind
-        )
-    longest = given.get(opt.LOCK_KEY_MAX_LENGTH)
+    longest = TableOptions(options).get(opt.LOCK_KEY_MAX_LENGTH)
     make_lock_table(database, longest)
-    timeout, sleep = given.get(opt.LOCK_ACQUIRE_TIMEOUT), given.get(opt.LOCK_CHECK_MAX_SLEEP)
 
     def lock_of(name: Name) -> Lock:
-        lock_id = f"{key}.{name.database}.{name.table}"
+        lock_id = f"{key}.{name.database}.{name.of_table().object}"
         if len(lock_id) > longest:
             raise BadOptionValue(
                 f"the lock's name {lock_id!r} is longer than {longest}",
                 hint="shorten the table's name, or raise 'lock-key-max-length' before the catalog is first opened",
                 option="lock-key-max-length",
             )
-        return JdbcLock(database, lock_id, timeout, sleep)
+        return JdbcLock(database, lock_id, patience)
 
     return lock_of

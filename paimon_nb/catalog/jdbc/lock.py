@@ -5,15 +5,13 @@ Source: Paimon 1.3 `JdbcCatalogLock.java`, `AbstractDistributedLockDialect.java`
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from paimon_nb.base.errors import CommitGaveUp
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.register import make_table
+from paimon_nb.catalog.locks import Patience, let_go
 
 LOCKS = "paimon_distributed_locks"
 _MAKE = (
@@ -27,7 +25,6 @@ _AGE = {
     "mysql": "TIMESTAMPDIFF(SECOND, acquired_at, NOW())",
 }
 """Seconds since a lock was taken, by the database's own clock."""
-_FIRST_SLEEP_MS = 50
 
 
 def make_lock_table(database: Database, longest: int) -> None:
@@ -37,34 +34,24 @@ def make_lock_table(database: Database, longest: int) -> None:
 
 @dataclass(frozen=True)
 class JdbcLock:
-    """One table's lock. A holder that died keeps it for `timeout_ms`, then anybody may take it, as in Java."""
+    """One table's lock. A holder that died keeps it for the longest wait, then anybody may take it, as in Java."""
 
     database: Database
     lock_id: str
     """`<catalog key>.<database>.<table>`."""
-    timeout_ms: int
-    longest_sleep_ms: int
+    patience: Patience
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        self._acquire()
+        self.patience.wait(self._take, self.lock_id, self._why)
         try:
             yield
         finally:
-            self.database.change(f"DELETE FROM {LOCKS} WHERE lock_id = :id", id=self.lock_id)
+            with let_go(self.lock_id):
+                self.database.change(f"DELETE FROM {LOCKS} WHERE lock_id = :id", id=self.lock_id)
 
-    def _acquire(self) -> None:
-        start, sleep = time.monotonic(), float(_FIRST_SLEEP_MS)
-        while not self._take():
-            if (time.monotonic() - start) * 1000 > self.timeout_ms:
-                raise CommitGaveUp(
-                    f"the lock {self.lock_id!r} was not free for {self.timeout_ms // 1000} s",
-                    hint=f"another writer is at work, or died: its row in {LOCKS} goes by itself in the same time",
-                    lock=self.lock_id,
-                )
-            # Waiters that wake at different times do not fall over each other again.
-            time.sleep(random.uniform(sleep / 2, sleep) / 1000)
-            sleep = min(sleep * 2, self.longest_sleep_ms)
+    def _why(self) -> str:
+        return f"another writer is at work, or died: its row in {LOCKS} goes by itself in the same time"
 
     def _take(self) -> bool:
         from sqlalchemy.exc import IntegrityError
@@ -77,7 +64,7 @@ class JdbcLock:
             self.database.change(
                 f"INSERT INTO {LOCKS} (lock_id, expire_time_seconds) VALUES (:id, :expires)",
                 id=self.lock_id,
-                expires=self.timeout_ms // 1000,
+                expires=self.patience.timeout_ms // 1000,
             )
         except IntegrityError:
             return False
