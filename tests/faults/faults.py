@@ -63,7 +63,7 @@ FAULTS = (
     Fault("files go before their snapshots", "table/maintain/expire.py", "    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    delete_paths(store, paths)\n    _clean", "    delete_paths(store, paths)\n    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    _clean", ("crash",)),
     Fault("oldest snapshots roll back first", "table/maintain/rollback.py", "for snapshot_id in reversed(newer):", "for snapshot_id in newer:", ("crash",)),
     Fault("a branch's first schema comes first", "table/maintain/branches.py", "for schema_id in reversed(main.schemas.ids()):", "for schema_id in main.schemas.ids():", ("crash",)),
-    Fault("sequence numbers begin with the last one", "table/write/table_write.py", "default=-1) + 1", "default=0)", ("table/write", *STATE)),
+    Fault("sequence numbers begin with the last one", "table/write/table_write.py", "max_sequence + 1", "max_sequence", ("table/write", *STATE)),
     Fault("known keys get new buckets", "table/write/dynamic.py", "(known.hashes[inside] == hashes) if len(known.hashes)", "(known.hashes[inside] < hashes) if len(known.hashes)", ("table/write/test_dynamic.py",)),
     Fault("partition names are not escaped", "format/row/partition_path.py", 'f"{escape(key)}={escape(value)}"', 'f"{key}={value}"', ("format/row", *STATE)),
     Fault("size ratio the wrong way round", "table/lsm/pick/universal.py", "if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:", "if taken * (100.0 + limits.size_ratio) / 100.0 > following.run.size:", ("table/lsm",)),

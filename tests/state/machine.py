@@ -16,7 +16,7 @@ from model import Branch, Column, Moment, Record, Rules, State, Values, shown
 from scene import scene
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitConflict, SchemaChangeError
+from paimon_nb.base.errors import CommitConflict, SchemaChangeError, UnsupportedOperation
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
@@ -504,7 +504,10 @@ class Machine:
             branch, main = self.branches[name], self.branches["main"]
             if not branch.moments:
                 return None
-            fast_forward(self.catalog.table(self.name).store, name)
+            try:
+                fast_forward(self.catalog.table(self.name).store, name)
+            except UnsupportedOperation as error:  # history that stays would lose its schema
+                return str(error)
             first = min(branch.moments)
             taken = branch.copy()
             taken.moments = {**{n: m for n, m in main.moments.items() if n < first}, **taken.moments}

@@ -155,6 +155,11 @@ class SnapshotDirectory:
         """Write a snapshot back under its own id (rollback to an expired tag, long-lived changelog)."""
         return self.fs.put_if_absent(self.path(snapshot.id), snapshot.to_json())
 
+    def replace(self, snapshot: Snapshot) -> None:
+        """Write a snapshot in the place of another of its id, in one step."""
+        self.fs.overwrite(self.path(snapshot.id), snapshot.to_json())
+        self.forget()
+
     def write_latest_hint(self, snapshot_id: int) -> None:
         write_hint(self.fs, self.root, LATEST, snapshot_id)
 

@@ -21,6 +21,7 @@ from paimon_nb.table.commit.conflict import (
     file_conflict,
     index_conflict,
     level_conflict,
+    lost_deletes_conflict,
 )
 from paimon_nb.table.commit.live import live_entries, snapshot_manifests
 from paimon_nb.table.commit.manifests import ManifestWriter, manifest_format, merge_manifests
@@ -248,10 +249,13 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
         decode = key_decoder([f.type for f in store.schema.key_fields])
         if found := level_conflict(base, change.entries, decode):
             return found
-    if change.new_index or change.deleted_index:
-        planned = _index_at(store, change.base_snapshot)
-        return index_conflict(planned, index_entries(store, latest), change.new_index, change.deleted_index)
-    return None
+    current = index_entries(store, latest)
+    if not current and not change.deleted_index:
+        return None
+    planned = _index_at(store, change.base_snapshot)
+    return lost_deletes_conflict(planned, current, change.entries) or index_conflict(
+        planned, current, change.new_index, change.deleted_index
+    )
 
 
 def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:

@@ -5,7 +5,7 @@ Source: behaviour reference, section 11 (Paimon `operation/commit/ConflictDetect
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -99,6 +99,31 @@ def index_conflict(
             why = "an index file that the commit replaces is no longer live"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
     return _deletion_vector_conflict(before, now, new, {i.file_name for i in gone})
+
+
+def lost_deletes_conflict(
+    planned: Iterable[IndexEntry], current: Iterable[IndexEntry], delta: Sequence[ManifestEntry]
+) -> Conflict | None:
+    """Rows of a file that the change replaces were deleted meanwhile: what replaces it would bring them back."""
+    kept = {e.file.file_name for e in delta if e.kind == ADD}  # on another level, its deletion vector with it
+    replaced = {e.file.file_name: e for e in delta if e.kind == DELETE and e.file.file_name not in kept}
+    before, now = _deleted_rows(planned, replaced), _deleted_rows(current, replaced)
+    for name, rows in now.items():
+        if before.get(name) != rows:
+            entry = replaced[name]
+            return Conflict(f"another writer deleted rows of {name}", entry.partition, entry.bucket, name)
+    return None
+
+
+def _deleted_rows(indexes: Iterable[IndexEntry], files: Container[str]) -> dict[str, object]:
+    """By data file, what tells its deletion vector from an earlier one: they only grow."""
+    return {
+        dv.data_file: (index.file_name, dv.offset) if dv.cardinality is None else dv.cardinality
+        for index in indexes
+        if index.index_type == DELETION_VECTORS
+        for dv in index.dv_ranges or ()
+        if dv.data_file in files
+    }
 
 
 def _deletion_vector_conflict(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paimon_nb.base.errors import ColumnNotFound, CommitConflict
+from paimon_nb.base.errors import ColumnNotFound, CommitConflict, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
@@ -45,6 +45,13 @@ def overwrite_change(
         return _replace(store, latest, added, lambda p: p in touched, frozenset(touched), overwrite.read_snapshot)
     match = partition_matcher(store, overwrite.partition)
     drops = None
+    for entry in added.entries:
+        if not match(entry.partition):
+            raise UnsupportedOperation(
+                f"{store.name}: the overwrite is of {dict(overwrite.partition)}, and rows belong to "
+                f"{store.partition_values(entry.partition)}",
+                hint="leave those rows out, or overwrite the partitions that get rows (dynamic)",
+            )
     if overwrite.partition:
         old = {e.partition for e in live_entries(store, latest) if match(e.partition)}
         drops = frozenset(old | {e.partition for e in added.entries})
@@ -80,7 +87,7 @@ def _replace(
         kind="OVERWRITE",
         entries=deletes + tuple(e for e in added.entries if e.kind == ADD),
         new_index=added.new_index,
-        base_snapshot=latest.id if latest else None,
+        base_snapshot=read.id if read else None,
         replaces_buckets=True,
         drops_index_of=drops,
     )

@@ -5,6 +5,8 @@ Data, manifests and indexes are shared by all branches, so only small metadata f
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
 from paimon_nb.base.name import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
@@ -84,7 +86,11 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
 
 
 def fast_forward(store: TableStore, name: str) -> None:
-    """Let main become what the branch is: main's history from the branch's first snapshot on is replaced by it."""
+    """Let main become what the branch is: main's history from the branch's first snapshot on is replaced by it.
+
+    Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or what is left of main's history needs schemas that the
+    branch has not, or has otherwise; nothing is changed then.
+    """
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     branch = open_branch(main, name)
     first = branch.snapshots.earliest_id()
@@ -92,7 +98,9 @@ def fast_forward(store: TableStore, name: str) -> None:
         raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
     first_schema = branch.snapshots.get(first).schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
-    replaced_tags = [n for n in main.tags.names() if main.tags.get(n).snapshot.id >= first]
+    theirs = branch.tags.names()
+    replaced_tags = [n for n in main.tags.names() if n in theirs or main.tags.get(n).snapshot.id >= first]
+    _check_schemas(main, branch, first_schema, set(replaced), set(replaced_tags))
     doomed = Doomed(main)
     for snapshot in [
         *map(main.snapshots.get, replaced),
@@ -116,7 +124,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     for schema_id in main.schemas.ids():
         if schema_id >= first_schema and schema_id not in taken:
             main.fs.delete(main.schemas.path(schema_id))
-    for tag in branch.tags.names():
+    for tag in theirs:
         _copy(main, branch.tags.path(tag), main.tags.path(tag))
     for snapshot_id in branch.snapshots.ids():
         _copy(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
@@ -125,6 +133,30 @@ def fast_forward(store: TableStore, name: str) -> None:
         main.snapshots.write_latest_hint(newest)
     main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
     delete_paths(main, paths)
+
+
+def _check_schemas(
+    main: TableStore, branch: TableStore, first: int, replaced: Collection[int], replaced_tags: Collection[str]
+) -> None:
+    """The branch's schemas from `first` on take the place of main's, and older snapshots must not be read under them."""
+    theirs = branch.schemas.ids()
+    changed = [
+        i
+        for i in main.schemas.ids()
+        if i >= first and (i not in theirs or main.schemas.get(i).fields != branch.schemas.get(i).fields)
+    ]
+    if not changed:
+        return
+    left = [(f"snapshot {i}", main.snapshots.get(i)) for i in main.snapshots.ids() if i not in replaced]
+    left += [(f"tag {n!r}", main.tags.get(n).snapshot) for n in main.tags.names() if n not in replaced_tags]
+    lost = [what for what, snapshot in left if snapshot.schema_id >= changed[0]]
+    if lost:
+        raise UnsupportedOperation(
+            f"{', '.join(lost[:5])} of main {'need' if len(lost) > 1 else 'needs'} schema {changed[0]}, which branch "
+            f"{branch.branch!r} does not have so: after a fast-forward nobody could read {'them' if len(lost) > 1 else 'it'}",
+            hint="expire those snapshots and delete those tags first, or roll main back to before them",
+            name=branch.branch,
+        )
 
 
 def open_branch(store: TableStore, name: str) -> TableStore:

@@ -47,7 +47,8 @@ def replace_tag(
     """Let an existing tag name another snapshot; what only the old one needed is deleted."""
     old = store.tags.get(name)
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
-    same = snapshot.id == old.snapshot.id
+    # Not by the id: after a fast-forward or a rollback two histories may count alike.
+    same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
     doomed = Doomed(store) if same else _needed_by(store, old)
     _write(store, name, snapshot, retained_ms, replace=True)  # one step: at no moment is there no such tag
     delete_paths(store, doomed.unused(reachable(store)) if not same else [])

@@ -3,17 +3,24 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
+from write_kit import arrow, by_key, compact_all, history, levels, make_table, put, rows_of
 
 from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.compact import compact
 from paimon_nb.table.compact.runs import file_rows
 from paimon_nb.table.maintain.reachable import changelog_entries
+from paimon_nb.table.replaced import single_files, take_out
+from paimon_nb.table.scan import plan_scan
+from paimon_nb.table.write import TableWrite
 
 KV = {"k": "INT", "v": "STRING"}
 KINDS = {0: "+I", 1: "-U", 2: "+U", 3: "-D"}
@@ -296,3 +303,33 @@ class TestOldWriters:
         expected = [{"k": 1, "v": 1 << 40, "late": "kept"}, {"k": 2, "v": 2, "late": None}]
         assert by_key(rows_of(new), "k") == by_key(expected, "k")
         assert len(live_entries(new, new.latest())) == 1
+
+
+def test_a_compaction_does_not_bring_back_what_was_replaced_meanwhile(tmp_path):
+    """With deletion vectors the newer row only marks the older one; a compaction that was planned before knows no mark."""
+    store = table(tmp_path, **{"deletion-vectors.enabled": "true"})
+    put(store, rows(*((k, f"old {k}") for k in range(1000))))
+    put(store, rows(*((k, f"newer {k}") for k in range(500, 600))))
+    planned = compact(store, full=True)
+    put(store, rows((9, "new")))
+    assert {f.file_name for m in planned for f in m.compact_before} <= {
+        e.file.file_name for e in live_entries(store, store.latest())
+    }
+    with pytest.raises(CommitConflict, match="another writer deleted rows of"):
+        TableCommit(store).commit(planned)
+    assert [r["v"] for r in rows_of(store) if r["k"] == 9] == ["new"]
+
+
+def test_an_overwrite_from_itself_does_not_bring_back_what_was_deleted_meanwhile(tmp_path):
+    store = make_table(f"{tmp_path}/t", KV, bucket="-1", **{"deletion-vectors.enabled": "true"})
+    put(store, rows((1, "a"), (2, "b")))
+    read = store.latest()
+    plan = plan_scan(store)
+    [split] = single_files(plan)
+    TableCommit(store).commit(take_out(store, plan, [(split, np.array([0]))]))
+    with TableWrite(store, overwrite=True) as writing:
+        writing.write(arrow(store, rows((1, "A"), (2, "B"))))
+        messages = writing.prepare()
+    with pytest.raises(CommitConflict, match="another writer deleted rows of"):
+        TableCommit(store).commit(messages, overwrite=Overwrite(read_snapshot=read.id))
+    assert rows_of(store) == rows((2, "b"))

@@ -1,12 +1,22 @@
 """Tags, rollback and branches, on tables whose data files are names."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 from commit_kit import leftovers, live, make_table
 from history_kit import NOW, Ticking, append, missing, on_disk, squash
 
-from paimon_nb.base.errors import AlreadyExists, BranchNotFound, InvalidName, SnapshotNotFound, TagNotFound
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BranchNotFound,
+    InvalidName,
+    SnapshotNotFound,
+    TagNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.catalog.alter import apply_changes
+from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.maintain import (
     ExpireLimits,
@@ -24,6 +34,7 @@ from paimon_nb.table.maintain import (
     rollback_to_tag,
 )
 from paimon_nb.table.maintain.auto_tags import create_batch_tag, create_due_tags
+from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
 KEEP_ONE = ExpireLimits(1, 1, 2**62, 100)
@@ -39,6 +50,13 @@ def filled(count=4, **options):
     for i in range(count):
         append(store, f"f{i}", i, i)
     return store
+
+
+def with_column(store: TableStore, name: str) -> TableStore:
+    """The table after ALTER TABLE ... ADD COLUMN."""
+    old = store.schemas.latest()
+    assert store.schemas.create(apply_changes(old, [AddColumn((name,), "INT")], has_data=True, now_ms=NOW))
+    return replace(store, schema=store.schemas.latest())
 
 
 class TestTags:
@@ -160,6 +178,30 @@ class TestRollback:
         with pytest.raises(SnapshotNotFound, match="tag 'one'"):
             rollback_to_snapshot(store, 1)
 
+    def test_two_histories_that_count_alike(self):
+        """Snapshot 2 is one of main's that went, one of main's that stays, and one of the branch's."""
+        store = filled(1)
+        append(store, "gone", 20, 20)
+        rollback_to_snapshot(store, 1)
+        append(store, "mains", 20, 20)
+        create_tag(store, "kept", 2)
+        create_branch(store, "b")
+        for i in range(3):
+            append(store.on_branch("b"), f"b{i}", i, i)
+        create_tag(store.on_branch("b"), "one", 2)
+        expire_snapshots(store.on_branch("b"), KEEP_ONE)
+        fast_forward(store, "b")
+        delete_branch(store, "b")
+        store.snapshots.forget()
+        assert (store.snapshots.ids(), live(store)) == ([1, 2, 3], {"b0", "b1", "b2"})
+
+        rollback_to_tag(store, "one")
+        assert (store.snapshots.ids(), live(store), missing(store)) == ([1, 2], {"b0", "b1"}, [])
+        assert on_disk(store) == {"f0", "mains", "b0", "b1"}
+
+        replace_tag(store, "kept", 2)
+        assert (on_disk(store), leftovers(store), missing(store)) == ({"f0", "b0", "b1"}, set(), [])
+
 
 class TestBranches:
     def test_empty_branch_has_the_schemas(self):
@@ -199,6 +241,37 @@ class TestBranches:
         assert (store.snapshots.ids(), live(store), missing(store)) == ([1, 2, 3], {"f0", "f1", "on-b"}, [])
         assert on_disk(store) == {"f0", "f1", "on-b"}
         assert append(store, "next", 40, 41) == 4
+
+    def test_fast_forward_takes_the_branchs_tag_of_a_name_that_both_have(self):
+        store = filled()
+        create_branch(store, "b")
+        branch = store.on_branch("b")
+        for i in range(3):
+            append(branch, f"b{i}", 30 + i, 30 + i)
+        create_tag(store, "t", 1)
+        create_tag(branch, "t", 3)
+        expire_snapshots(branch, KEEP_ONE)
+        fast_forward(store, "b")
+        store.snapshots.forget()
+        assert (store.snapshots.ids(), store.tags.get("t").snapshot.id, missing(store)) == ([1, 2, 3], 3, [])
+        assert live(store) == {"b0", "b1", "b2"}
+
+    def test_fast_forward_leaves_no_history_without_its_schema(self):
+        """Main's second schema and the branch's are two, and the branch's comes: what is older could not be read any more."""
+        store = filled(1)
+        create_branch(store, "b")
+        append(with_column(store, "of_main"), "under-mains", 30, 31)
+        branch = with_column(store.on_branch("b"), "of_branch")
+        for i in range(4):
+            append(branch, f"b{i}", 40 + i, 40 + i)
+        expire_snapshots(branch, KEEP_ONE)
+        main = TableStore.open(store.fs, store.root)
+        with pytest.raises(UnsupportedOperation, match="snapshot 2 of main needs schema 1, which branch 'b'"):
+            fast_forward(main, "b")
+        rollback_to_snapshot(main, 1)
+        fast_forward(main, "b")
+        main = TableStore.open(store.fs, store.root)
+        assert (main.snapshots.ids(), main.schema.names[-1], missing(main)) == ([1, 4], "of_branch", [])
 
     def test_the_first_snapshot_is_what_the_hint_says(self):
         """Java's fast_forward takes the branch's hint over: what is older than that is no longer told."""
