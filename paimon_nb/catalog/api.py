@@ -61,6 +61,13 @@ class Catalog(ABC):
         """Write schema 0. True if made now. Raises `AlreadyExists`, `DatabaseNotFound`."""
 
     @abstractmethod
+    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+        """Put a table in the place of another, which goes to the trash. Whether there was one.
+
+        Raises `TableNotFound` when there is none and not `create`; what `create_table` raises: then the old one stays.
+        """
+
+    @abstractmethod
     def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
         """Take the table away: into the trash for `undrop_table`, or for good with `purge`."""
 

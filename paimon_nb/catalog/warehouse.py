@@ -111,6 +111,23 @@ class WarehouseCatalog(Catalog):
         return Table(replace(store, watcher=self.register.watcher(name, store.schema)), name=name.of_table())
 
     def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+        if self._made(name, self._checked(name, schema)):
+            return True
+        if if_not_exists:
+            return False
+        raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
+
+    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+        schema = self._checked(name, schema)  # before the old one goes
+        replaced = self.drop_table(name, if_exists=create)
+        if not self._made(name, schema):
+            raise AlreadyExists(
+                f"table {name} was made by another session meanwhile", hint="look at it", name=str(name)
+            )
+        return replaced
+
+    def _checked(self, name: Name, schema: TableSchema) -> TableSchema:
+        """What a new table's schema will be. Raises what makes it impossible."""
         if name.system or name.branch != "main":
             raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
         if not self.register.has_database(name.database):
@@ -121,11 +138,7 @@ class WarehouseCatalog(Catalog):
         check_schema(schema)
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises where the catalog does not allow the place
-        if self._made(name, schema):
-            return True
-        if if_not_exists:
-            return False
-        raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
+        return schema
 
     def _made(self, name: Name, schema: TableSchema) -> bool:
         """First the schema file, which one session writes, then the name: a crash between leaves files that `repair` finds."""

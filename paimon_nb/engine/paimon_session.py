@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
-from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.frames import without_empty_batches
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
@@ -52,8 +52,12 @@ class Resolver(Protocol):
         partition_by: Sequence[str] = (),
         create: bool = True,
         by_name: bool = False,
+        where: Column | None = None,
     ) -> None:
-        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore."""
+        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore.
+
+        where: an overwrite replaces the partition that this condition means.
+        """
 
     def names(self, session: PaimonSession) -> Catalog:
         """What `spark.catalog` is."""
@@ -280,21 +284,18 @@ class PaimonWriterV2(Given, DataFrameWriterV2):
         return super().append() if self._is_foreign else self._store("append", create=False)
 
     def overwrite(self, condition: Any) -> None:
-        """Raises UnsupportedOperation for a Paimon table."""
+        """The partition that the condition names. Raises UnsupportedOperation for other conditions on a Paimon table."""
         if self._is_foreign:
             return super().overwrite(condition)
-        raise UnsupportedOperation(
-            "rows are not overwritten by a condition",
-            hint="overwritePartitions(), or DELETE FROM t WHERE ... and then append()",
-        )
+        return self._store("overwrite", create=False, where=condition)
 
     def overwritePartitions(self) -> None:
         return super().overwritePartitions() if self._is_foreign else self._store("partitions", create=False)
 
-    def _store(self, mode: str, *, create: bool = True) -> None:
+    def _store(self, mode: str, *, create: bool = True, where: Column | None = None) -> None:
         self._paimon._resolver.write(
             self._frame, self._parts, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
-            by_name=True,
+            by_name=True, where=where,
         )  # fmt: skip
 
 

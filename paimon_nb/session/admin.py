@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
-from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
-from paimon_nb.session.query import replaced_names
+from paimon_nb.session.query import known_to_spark, replaced_names
 from paimon_nb.session.result import Result, of_frame, rows, summary
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def nothing_to_do(job: Job, statement: NothingToDo) -> Result:
     """For a table of ours nothing; Spark's own tables and views are Spark's."""
     session, parts = job.session, statement.name
     ours = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
-    if not ours and session.spark_may_know and session.spark.catalog.tableExists(".".join(map(quote, parts))):
+    if not ours and known_to_spark(session, parts):
         return spark_command(job, SparkCommand(statement.text, statement.span))
     if not ours and statement.if_exists:
         return summary(f"no table {'.'.join(parts)}")

@@ -156,11 +156,10 @@ def create_table(job: Job, statement: CreateTable) -> Result:
             assert statement.query is not None
             with spark_errors(job.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
-        replaced = found.catalog.drop_table(found.name, if_exists=not statement.only_replace)
+        replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
         if replaced:
             warnings = [*warnings, f"the {found.name} that was there before is in the trash"]
-    made = found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists)
-    if not made:
+    elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
         return summary(f"table {found.name} exists already")
     snapshots: list[tuple[str, int]] = []
     if frame is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, SchemaMismatch, WriteError
 from paimon_nb.base.name import quote
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.types import DataType
 from paimon_nb.plan import Merge, MergeClause
 from paimon_nb.session.change import KIND, default_or
 from paimon_nb.session.evolve import Merging, evolved
@@ -190,8 +191,7 @@ def _without_own_keys(
     if not keys:
         return assigned
     assert statement.condition is not None
-    own = target.alias.lower()
-    equal = equal_columns(say(statement.condition))
+    own, condition = target.alias.lower(), say(statement.condition)
     other = (statement.source_alias or "__paimon_source").lower()
 
     def same(column: str, value: str) -> bool:
@@ -200,11 +200,21 @@ def _without_own_keys(
             return False
         side = next(iter(said))[0]
         mine = {(own, column.lower()), ("", column.lower())}
+        equal = equal_columns(condition, _wider(target.table.schema.field(column).type))
         return side in mine or any(
             (a in mine and _is(b, side, other)) or (b in mine and _is(a, side, other)) for a, b in equal
         )
 
     return [(c, p, v) for c, p, v in assigned if c not in keys or p or not same(c, v)]
+
+
+_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+
+
+def _wider(type_: DataType) -> Sequence[str]:
+    """Types that a whole number may be cast to for a comparison, by Spark too, and is still the same."""
+    name = getattr(type_, "root", "")
+    return _WHOLE[_WHOLE.index(name) :] if name in _WHOLE else ()
 
 
 def _is(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:

@@ -157,11 +157,11 @@ def resolve(
             from paimon_nb.session.temporary import read_temporary
 
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
-        if len(ref.parts) == 1 and session.spark_may_know and session.spark.catalog.tableExists(quote(ref.parts[0])):
+        if len(ref.parts) == 1 and known_to_spark(session, ref.parts):
             return None  # a temporary view that the user made in Spark goes first, as it does in Spark
         return _paimon(session, ref)
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
-        if _known_to_spark(session, ref):
+        if known_to_spark(session, ref.parts):
             return None
         raise at(error, text, ref.span) from None
     except (NameError_, ConfigError) as error:
@@ -284,14 +284,16 @@ def _view(
     return shown.toDF(*view.columns, *hidden)
 
 
-def _known_to_spark(session: Session, ref: TableRef) -> bool:
+def known_to_spark(session: Session, parts: Sequence[str]) -> bool:
+    """Whether Spark holds a table or view of this name."""
     if not session.spark_may_know:
         return False
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
-        return bool(session.spark.catalog.tableExists(".".join(map(quote, ref.parts))))
-    except PySparkException:
+        return bool(session.spark.catalog.tableExists(".".join(map(quote, parts))))
+    except (PySparkException, Py4JError):  # such as a catalog of ours by a class of Java's, which nobody loads
         return False
 
 

@@ -13,15 +13,33 @@ from paimon_nb.session.state import Session
 from paimon_nb.sql.tokens import tokens
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.catalog import Catalog
 
     from paimon_nb.engine.paimon_session import PaimonSession
+    from paimon_nb.format.schema import TableSchema
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Reader options that users know from elsewhere (design 6)."""
 _NOT_THE_TABLES = ("path", "catalog", "database", "table", "partitionOverwriteMode")
 """Writer options that say where the table is."""
+
+
+def _said(target: tuple[str, ...] | str) -> str:
+    """A table's name, or its path, for a sentence."""
+    return target if isinstance(target, str) else ".".join(target)
+
+
+def _schema_of(frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]) -> TableSchema:
+    """The schema of a table that is made for a DataFrame's rows."""
+    from paimon_nb.engine.types import fields_of_spark
+    from paimon_nb.plan import TableDef
+    from paimon_nb.session.definition import _schema
+    from paimon_nb.session.evolve import KEYS
+
+    settings = {k: str(v) for k, v in options.items() if k not in (*_NOT_THE_TABLES, *KEYS)}
+    definition = TableDef(partition_keys=tuple(partition_by), options=settings)
+    return _schema(definition, fields=fields_of_spark(frame.schema))
 
 
 _MOMENTS = ("versionasof", "timestampasof")
@@ -92,33 +110,36 @@ class Resolver:
         partition_by: Sequence[str] = (),
         create: bool = True,
         by_name: bool = False,
+        where: Column | None = None,
     ) -> None:
         """`df.write.format("paimon")`: a table name, or a path as text.
 
         Args:
             mode: 'append', 'error', 'ignore'; 'overwrite' replaces all rows unless Spark's setting or the option
                 `partitionOverwriteMode` is 'dynamic', 'partitions' those partitions that get rows, 'replace' the table.
-            create: make the table when it is absent.
+            create: make the table when it is absent. where: see `engine.overwritten`; other partitions stay.
         """
+        from paimon_nb.engine.overwritten import partition_of
+        from paimon_nb.engine.read import relation
         from paimon_nb.engine.types import fields_of_spark
         from paimon_nb.session.evolve import evolved, merging
         from paimon_nb.session.insert import align, overwrite_mode, store_rows
 
         table = self._open(target)
-        if table is not None and mode == "replace":
+        if table is None and not create:
+            raise TableNotFound(f"no table {_said(target)}", hint="saveAsTable makes it")
+        if mode == "replace":
             assert isinstance(target, tuple)
+            schema = _schema_of(frame, options, partition_by)
             frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
             found = self.session.find(target)
-            found.catalog.drop_table(found.name)
-            table = None
-        if table is None:
-            if not create:
-                raise TableNotFound(f"no table {target}", hint="saveAsTable makes it")
-            self._make(target, frame, options, partition_by)
+            found.catalog.replace_table(found.name, schema)
             table = self._open(target)
-            assert table is not None
+        elif table is None:
+            self._create(target, _schema_of(frame, options, partition_by))
+            table = self._open(target)
         elif mode in ("error", "errorifexists", "default"):
-            raise AlreadyExists(f"table {target} exists already", hint='.mode("append") or .mode("overwrite")')
+            raise AlreadyExists(f"table {_said(target)} exists already", hint='.mode("append") or .mode("overwrite")')
         elif mode == "ignore":
             return
         how = merging(self.session, {k: str(v) for k, v in options.items()})
@@ -127,7 +148,18 @@ class Resolver:
         aligned = align(frame, table, None, {}, by_name=by_name or how is not None)
         said = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
         dynamic = mode == "partitions" or (said or overwrite_mode(self.session, table)) == "dynamic"
-        store_rows(self.session, aligned, table, overwrite=mode in ("overwrite", "partitions"), dynamic=dynamic)
+        partition: dict[str, str | None] = {}
+        if where is not None:
+            partition |= partition_of(where, relation(self.session.spark, table), table.partition_keys)
+            dynamic = False
+        store_rows(
+            self.session,
+            aligned,
+            table,
+            overwrite=mode in ("overwrite", "partitions"),
+            partition=partition,
+            dynamic=dynamic,
+        )
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         """The stream of a named table or of the table at a path; None if the name is Spark's own."""
@@ -157,24 +189,11 @@ class Resolver:
         if table is None:
             from paimon_nb.session.stream import KINDS
 
-            self._make(target, frame.drop(KINDS), options, partition_by)
+            self._create(target, _schema_of(frame.drop(KINDS), options, partition_by))
             table, options = self._open(target), {}
         return table_sink(
             frame, table, complete=complete, options={k: str(v) for k, v in options.items()}, checkpoint=checkpoint
         )
-
-    def _make(
-        self, target: tuple[str, ...] | str, frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]
-    ) -> None:
-        """Make a table with a DataFrame's columns."""
-        from paimon_nb.engine.types import fields_of_spark
-        from paimon_nb.plan import TableDef
-        from paimon_nb.session.definition import _schema
-        from paimon_nb.session.evolve import KEYS
-
-        settings = {k: str(v) for k, v in options.items() if k not in (*_NOT_THE_TABLES, *KEYS)}
-        definition = TableDef(partition_keys=tuple(partition_by), options=settings)
-        self._create(target, _schema(definition, fields=fields_of_spark(frame.schema)))
 
     def _open(self, target: tuple[str, ...] | str) -> Any:
         from paimon_nb.table.at_path import open_table

@@ -15,7 +15,7 @@ from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.plan import Query, Span, TableRef
 from paimon_nb.session.computed import computed_columns, with_computed
 from paimon_nb.session.hints import scan_partitions
-from paimon_nb.session.query import named, new_view, resolve
+from paimon_nb.session.query import known_to_spark, named, new_view, resolve
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_dimension import Dimension
 from paimon_nb.session.stream_lookup_text import LookupJoin, Retry, find_join, retries
@@ -186,7 +186,7 @@ def _kept(session: Session, ref: TableRef) -> Table | None:
         name = ref.parts[0]
         if name in session.views or name in session.temporary:
             return None
-        if session.spark_may_know and session.spark.catalog.tableExists(quote(name)):
+        if known_to_spark(session, (name,)):
             return None
     if not session.exists(ref.parts) or session.find(ref.parts).name.system is not None:
         return None

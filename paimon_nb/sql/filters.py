@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +60,11 @@ def with_condition(
     return replace(table, filter=all_of(parts)) if parts else table
 
 
-def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case."""
+def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case.
+
+    through: types (BIGINT, ...); a column that is cast to one of them counts as the column.
+    """
     from sqlglot import exp
 
     tree = tree_of(condition, Span(0, len(condition)), (), (), before="SELECT 1 WHERE ")
@@ -71,6 +74,8 @@ def equal_columns(condition: str) -> list[tuple[tuple[str, str], tuple[str, str]
 
     def name(node: exp.Expr) -> tuple[str, str] | None:
         node = node.unnest()
+        while isinstance(node, exp.Cast) and node.to.sql("spark") in through:
+            node = node.this.unnest()
         if not isinstance(node, exp.Column) or len(node.parts) > 2:
             return None
         return node.table.lower(), node.name.lower()

@@ -88,6 +88,13 @@ def test_overwrite_of_a_table_without_partitions(swb):
     assert rows(swb, "SELECT * FROM t") == []
 
 
+def test_a_table_that_cannot_be_replaced_stays(wb):
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1)")
+    with pytest.raises(PaimonError, match="nope"):
+        wb.run("CREATE OR REPLACE TABLE t (k INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('sequence.field' = 'nope')")
+    assert wb.run("SELECT * FROM t").arrow.to_pylist() == [{"id": 1}]
+
+
 def test_replace_a_table_by_a_query_of_itself(swb):
     swb.run("CREATE TABLE t (id INT, v STRING); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     with pytest.raises(PaimonError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_nb.base.errors import SqlSyntaxError, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, PaimonError, SqlSyntaxError, TableNotFound, UnsupportedOperation
 
 ELSEWHERE = {
     # statement -> a word of the next step
@@ -116,8 +116,80 @@ def test_tables_by_pyspark(swb):
     spark.catalog.cacheTable("t")
     assert not spark.catalog.isCached("t")
     spark.catalog.uncacheTable("t")
-    with pytest.raises(UnsupportedOperation, match="by a condition"):
-        spark.table("t").writeTo("t").overwrite(spark.table("t").id > 1)
+
+
+@pytest.mark.spark
+def test_overwrite_by_a_condition_is_of_the_partition_that_it_names(swb):
+    from pyspark.sql.functions import col, lit
+
+    spark = swb.spark
+    swb.run("CREATE TABLE t (id BIGINT, p INT, q STRING) PARTITIONED BY (p, q)")
+    swb.run("INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'a')")
+
+    def after(condition, *given) -> list[tuple]:
+        spark.createDataFrame([*given], "id BIGINT, p INT, q STRING").writeTo("t").overwrite(condition)
+        return sorted(tuple(r) for r in spark.table("t").collect())
+
+    assert after((col("p") == 1) & (lit("b") == col("Q")), (20, 1, "b")) == [(1, 1, "a"), (3, 2, "a"), (20, 1, "b")]
+    assert after(col("p") == lit(1).cast("bigint")) == [(3, 2, "a")]
+    for condition in (
+        col("id") == 1,
+        col("p") > 1,
+        (col("p") == 1) | (col("p") == 2),
+        (col("p") == 1) & (col("p") == 2),
+    ):
+        with pytest.raises(UnsupportedOperation, match="by the condition"):
+            after(condition)
+    with pytest.raises(PaimonError):
+        after(col("p") == 2, (4, 5, "a"))
+    assert after(lit(True), (5, 5, "z")) == [(5, 5, "z")]
+
+
+@pytest.mark.spark
+def test_a_table_is_replaced_by_pyspark_or_stays_as_it_was(swb):
+    rows = swb.spark.createDataFrame([(1, "a")], "id INT, v STRING")
+    with pytest.raises(TableNotFound, match="no table t"):
+        rows.writeTo("t").replace()
+    rows.writeTo("t").createOrReplace()
+    rows.withColumnRenamed("v", "w").writeTo("t").replace()
+    assert swb.spark.table("t").columns == ["id", "w"]
+    bad = rows.writeTo("t").tableProperty("primary-key", "id").tableProperty("sequence.field", "nope")
+    for replaces in (bad.replace, bad.createOrReplace):
+        with pytest.raises(PaimonError, match="nope"):
+            replaces()
+    assert [tuple(r) for r in swb.spark.table("t").collect()] == [(1, "a")]
+    with pytest.raises(AlreadyExists, match="table t exists"):
+        rows.write.format("paimon").saveAsTable("t")
+
+
+@pytest.mark.spark
+def test_merge_by_pyspark_of_keys_that_spark_widens(swb):
+    """Python's numbers are BIGINT, and Spark casts the table's INT for the comparison."""
+    from pyspark.sql.functions import expr
+
+    swb.run("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED); INSERT INTO t VALUES (1, 'a')")
+    rows = swb.spark.createDataFrame([(1, "b"), (2, "c")], ["id", "v"]).alias("s")
+    rows.mergeInto("t", expr("t.id = s.id")).whenMatched().updateAll().whenNotMatched().insertAll().merge()
+    assert sorted(tuple(r) for r in swb.spark.table("t").collect()) == [(1, "b"), (2, "c")]
+
+
+@pytest.mark.spark
+def test_a_missing_table_of_a_catalog_by_javas_class(swb, tmp_path):
+    """Spark itself cannot load the class, and is not asked to."""
+    settings = {
+        "spark.sql.catalog.lake": "org.apache.paimon.spark.SparkCatalog",
+        "spark.sql.catalog.lake.warehouse": str(tmp_path),
+    }
+    for key, value in settings.items():
+        swb.spark.conf.set(key, value)
+    try:
+        swb.run("CREATE DATABASE lake.db; CREATE TABLE lake.db.things (id INT)")
+        with pytest.raises(TableNotFound, match="thing") as caught:
+            swb.spark.table("lake.db.thing")
+        assert "things" in str(caught.value)
+    finally:
+        for key in settings:
+            swb.spark.conf.unset(key)
 
 
 @pytest.mark.spark

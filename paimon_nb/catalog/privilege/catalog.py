@@ -89,6 +89,13 @@ class PrivilegedCatalog(Catalog):
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
         return self._open.create_table(name, schema, if_not_exists=if_not_exists)
 
+    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+        self.rights().demand(Privilege.CREATE_TABLE, name.database)
+        self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
+        replaced = self._open.replace_table(name, schema, create=create)
+        self._ledger.dropped(_identifier(name))
+        return replaced
+
     def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
         self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
         dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
