@@ -16,7 +16,14 @@ from pathlib import Path
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import BadOptionValue, SourceLost, SourceUnavailable, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    BadOptionValue,
+    DatabaseNotFound,
+    SourceLost,
+    SourceUnavailable,
+    TableNotFound,
+    UnsupportedOperation,
+)
 from paimon_nb.connectors.cdc.pgoutput import Transaction
 from paimon_nb.connectors.cdc.postgres_client import Moment, Place
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, elements, paimon_type
@@ -35,6 +42,16 @@ def name(postgres):
     found = f"t_{uuid.uuid4().hex[:6]}"
     yield found
     postgres.run(f"DROP TABLE IF EXISTS {found}", f"DROP PUBLICATION IF EXISTS {found}_tables")
+    postgres.run("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
+
+
+@pytest.fixture
+def shop(postgres):
+    """An empty schema, whose name is its slot's, too."""
+    found = f"s_{uuid.uuid4().hex[:6]}"
+    postgres.run(f"CREATE SCHEMA {found}")
+    yield found
+    postgres.run(f"DROP SCHEMA {found} CASCADE", f"DROP PUBLICATION IF EXISTS {found}_tables")
     postgres.run("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
 
 
@@ -130,50 +147,68 @@ def test_every_type_arrives_the_same_from_the_rows_and_from_the_log(wb, postgres
     assert found == [(1, *full), (2, *empty), (3, *full), (4, *empty)]
 
 
-def equal_at_the_end(wb, postgres, name: str, count: int, seed: int, kills: int) -> None:
-    """The sync runs as the command line's process, killed hard some times while the table changes."""
-    make(postgres, name, "id INT PRIMARY KEY, v BIGINT, s TEXT", "(1, 1, 'a')", "(1000, 5, NULL)")
-    conf = postgres.conf | {"table-name": name, "slot.name": name}
-    command = [sys.executable, "-m", "paimon_nb.cli", "postgres_sync_table", "--warehouse", wb.session.catalog.warehouse, "--table", "t",
-               *[w for k, v in conf.items() for w in ("--postgres_conf", f"{k}={v}")], "--table_conf", "bucket=2", "--interval", "50 ms"]  # fmt: skip
+def equal_at_the_end(
+    wb, postgres, tables: dict[str, str], arguments: list[str], count: int, seed: int, kills: int
+) -> None:
+    """The sync runs as the command line's process, killed hard some times while the tables change; half-way they get a column.
+
+    Args: tables: where each of PostgreSQL's tables is kept.
+    """
+    for table in tables:
+        make(postgres, table, "id INT PRIMARY KEY, v BIGINT, s TEXT", "(1, 1, 'a')", "(1000, 5, NULL)")
+    command = [sys.executable, "-m", "paimon_nb.cli", *arguments, "--warehouse", wb.session.catalog.warehouse,
+               *[w for k, v in postgres.conf.items() for w in ("--postgres_conf", f"{k}={v}")], "--table_conf", "bucket=2", "--interval", "50 ms"]  # fmt: skip
     environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
     chance = random.Random(seed)
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
-    def stored() -> list[tuple]:
+    def stored(target: str) -> list[tuple]:
         try:
-            return [r[:3] for r in rows(wb)]
-        except TableNotFound:
+            return rows(wb, target)
+        except (TableNotFound, DatabaseNotFound):
             return []
 
+    def state() -> dict[str, list[tuple]]:
+        return {target: stored(target) for target in tables.values()}
+
+    def wait(done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 600
+        while not done() and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.05)
+        assert process.poll() is None
+        assert done()
+
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
         for part in range(kills + 1):
             with postgres.connect() as connection:
-                churn(connection, name, count // (kills + 1), chance)
+                before = state()
+                if part == (kills + 1) // 2:
+                    for table in tables:
+                        connection.execute(f"ALTER TABLE {table} ADD COLUMN w INT")
+                        connection.execute(f"UPDATE {table} SET w = v % 7 WHERE id % 3 = 0")
+                churn(connection, list(tables), count // (kills + 1) // 2, chance)
+                wait(lambda before=before: state() != before)  # it is at work
+                churn(connection, list(tables), count // (kills + 1) // 2, chance)
             if part < kills:
-                time.sleep(chance.random())
+                time.sleep(chance.random() / 5)
                 process.kill()
                 process.wait()
                 process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        wanted = sorted(postgres.run(f"SELECT id, v, s FROM {name}"))
-        deadline = time.monotonic() + 600
-        while stored() != wanted and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.2)
-        assert process.poll() is None
-        assert stored() == wanted
+        wanted = {target: sorted(postgres.run(f"SELECT * FROM {table}")) for table, target in tables.items()}
+        wait(lambda: state() == wanted)
     finally:
         process.kill()
         process.wait()
 
 
-def churn(connection, table: str, count: int, chance: random.Random) -> None:
-    """Random changes in transactions of random sizes, some of them rolled back."""
+def churn(connection, tables: list[str], count: int, chance: random.Random) -> None:
+    """Random changes in transactions of random sizes over all tables, some of them rolled back."""
     done = 0
     while done < count:
         with connection.transaction(force_rollback=chance.random() < 0.1):
             for _ in range(chance.randint(1, 40)):
                 key, value = chance.randint(1, 500), chance.randint(-(10**6), 10**6)
-                kind = chance.random()
+                table, kind = chance.choice(tables), chance.random()
                 if kind < 0.5:
                     connection.execute(f"INSERT INTO {table} (id, v, s) VALUES (%s, %s, %s) ON CONFLICT (id) DO UPDATE SET v = excluded.v", (key, value, str(value)))  # fmt: skip
                 elif kind < 0.8:
@@ -183,13 +218,72 @@ def churn(connection, table: str, count: int, chance: random.Random) -> None:
                 done += 1
 
 
+def of_table(name: str) -> tuple[dict[str, str], list[str]]:
+    """A table and how it is synced."""
+    return {name: "t"}, ["postgres_sync_table", "--table", "t", "--postgres_conf", f"table-name={name}", "--postgres_conf", f"slot.name={name}"]  # fmt: skip
+
+
+def of_database(schema: str) -> tuple[dict[str, str], list[str]]:
+    """Three tables of a schema and how they are synced."""
+    arguments = ["postgres_sync_database", "--database", "ods", "--table_prefix", "o_", "--table_suffix", "_v",
+                 "--postgres_conf", f"schema-name={schema}", "--postgres_conf", f"slot.name={schema}"]  # fmt: skip
+    return {f"{schema}.{t}": f"ods.o_{t}_v" for t in ("a", "b", "c")}, arguments
+
+
 def test_a_sync_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, postgres, name):
-    equal_at_the_end(wb, postgres, name, 2_000, 1, kills=1)
+    equal_at_the_end(wb, postgres, *of_table(name), 2_000, 1, kills=1)
+
+
+def test_a_sync_of_a_database_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, postgres, shop):
+    equal_at_the_end(wb, postgres, *of_database(shop), 2_000, 1, kills=1)
 
 
 @pytest.mark.nightly
 def test_after_50_000_changes_and_many_kills_the_table_equals_the_database(wb, postgres, name):
-    equal_at_the_end(wb, postgres, name, 50_000, 7, kills=10)
+    equal_at_the_end(wb, postgres, *of_table(name), 50_000, 7, kills=10)
+
+
+@pytest.mark.nightly
+def test_after_50_000_changes_and_many_kills_all_tables_equal_the_database(wb, postgres, shop):
+    equal_at_the_end(wb, postgres, *of_database(shop), 50_000, 7, kills=10)
+
+
+def test_a_database(wb, postgres, shop):
+    for table in ("a", "skipped", "other"):
+        make(postgres, f"{shop}.{table}", "id INT PRIMARY KEY, v INT", "(1, 1)", "(2, NULL)")
+    make(postgres, f"{shop}.b", "x VARCHAR(3), y INT, PRIMARY KEY (x, y)", "('k', 1)")
+    make(postgres, f"{shop}.log", "text VARCHAR(5)", "('lost')")
+    postgres.run(f"CREATE TABLE {shop}.short (id INT PRIMARY KEY)")  # and no REPLICA IDENTITY FULL
+    conf = ",".join(f"{k}={v}" for k, v in (postgres.conf | {"schema-name": shop, "slot.name": shop}).items())
+    text = (f"CALL sys.postgres_sync_database(database => 'ods', postgres_conf => '{conf}', table_prefix => 'o_', table_suffix => '_v', "
+            "including_tables => 'a|b|log|s.*|late', excluding_tables => 'skip.*', interval => '50 ms')")  # fmt: skip
+
+    result = wb.run(text)
+    (row,) = result.arrow.to_pylist()
+    job = wb.session.jobs.find(row["job"])
+    until(job, lambda: rows(wb, "ods.o_a_v") == [(1, 1), (2, None)] and rows(wb, "ods.o_b_v") == [("k", 1)])
+    postgres.run(
+        f"BEGIN; INSERT INTO {shop}.a VALUES (3, 3); ALTER TABLE {shop}.a ADD COLUMN w TEXT; UPDATE {shop}.a SET w = 'x' WHERE id > 1; "
+        f"DELETE FROM {shop}.b; INSERT INTO {shop}.b VALUES ('m', 2); INSERT INTO {shop}.other VALUES (3, 3); COMMIT",
+    )  # fmt: skip
+    until(job, lambda: rows(wb, "ods.o_a_v") == [(1, 1, None), (2, None, "x"), (3, 3, "x")])
+    until(job, lambda: rows(wb, "ods.o_b_v") == [("m", 2)])
+    job.stop()
+    make(postgres, f"{shop}.late", "id INT PRIMARY KEY", "(7)")
+    postgres.run(f"UPDATE {shop}.a SET v = 4 WHERE id = 3")
+    (again,) = wb.run(text).arrow.to_pylist()
+    job = wb.session.jobs.find(again["job"])
+    postgres.run(f"INSERT INTO {shop}.late VALUES (8)", f"DELETE FROM {shop}.a WHERE id = 1")
+
+    until(job, lambda: rows(wb, "ods.o_late_v") == [(7,), (8,)])
+    until(job, lambda: rows(wb, "ods.o_a_v") == [(2, None, "x"), (3, 4, "x")])
+    assert (row["tables"], again["tables"]) == ("ods.o_a_v, ods.o_b_v", "ods.o_a_v, ods.o_b_v, ods.o_late_v")
+    assert wb.session.catalog.tables("ods") == ["o_a_v", "o_b_v", "o_late_v"]
+    assert rows(wb, "ods.o_b_v") == [("m", 2)]
+    assert [n for n in result.notes if "left out" in n] == [
+        f"left out: {shop}.log: the source of ods.o_log_v has no primary key",
+        f"left out: {shop}.short: {shop}.short does not log old rows",
+    ]
 
 
 def test_what_is_wrong_is_said_before_anything_runs(wb, postgres, name):
