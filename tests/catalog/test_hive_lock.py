@@ -204,7 +204,8 @@ def _cut_after(call: bytes, host: str, port: int) -> Iterator[tuple[str, threadi
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         for side in sides:
-            side.close()
+            with suppress(OSError):
+                side.shutdown(socket.SHUT_RDWR)  # closing alone wakes nobody who reads
         thread.join()
 
 
