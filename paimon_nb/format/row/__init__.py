@@ -2,7 +2,7 @@
 
 from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
 from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
-from paimon_nb.format.row.encode import RowBytes, encode_rows
+from paimon_nb.format.row.encode import RowBytes, encode_rows, with_one_nan
 from paimon_nb.format.row.java_text import cast_to_string, java_text_maker, java_to_string
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,
@@ -19,5 +19,5 @@ __all__ = [
     "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue", "arity_of",
     "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
     "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names", "partition_path",
-    "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape",
+    "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape", "with_one_nan",
 ]  # fmt: skip

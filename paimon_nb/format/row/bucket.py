@@ -6,6 +6,7 @@ Source: Paimon `DefaultBucketFunction`, `ModBucketFunction`, `HiveBucketFunction
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.row.binary_row import row_bytes
-from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, fixed_values
+from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, fixed_values, with_one_nan
 from paimon_nb.format.row.murmur import hash_bytes, hash_rows, hash_words
 from paimon_nb.format.row.values import Value, to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
@@ -28,13 +29,14 @@ BucketFunction = Callable[[Sequence[DataType], Columns, int], Ints]
 
 def key_hash(types: Sequence[DataType], columns: Columns) -> Ints:
     """Murmur of each row: what the dynamic-bucket hash index stores, and what `default` buckets come from."""
+    columns = [with_one_nan(as_array(t, c)) for t, c in zip(types, columns, strict=True)]
     words = fixed_row_words(types, columns)
     return hash_words(words) if words else hash_rows(encode_rows(types, columns))
 
 
 def key_hash_of(types: Sequence[DataType], values: Sequence[Value]) -> int:
     """`key_hash` of one row of in-row values."""
-    return hash_bytes(row_bytes(types, values))
+    return hash_bytes(row_bytes(types, [math.nan if v != v else v for v in values]))
 
 
 def bucket_of(types: Sequence[DataType], columns: Columns, total_buckets: int, function: str = "default") -> Ints:

@@ -6,6 +6,7 @@ and, where a column needs it, words of variable length behind it. Source: format
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -106,6 +107,13 @@ def _columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedA
             hint="pass one column a type, all of one length",
         )
     return [_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
+
+
+def with_one_nan(array: pa.Array) -> pa.Array:
+    """FLOAT and DOUBLE with one kind of NaN, so that NaN is one key whatever its bits are; other arrays as they are."""
+    if not pa.types.is_floating(array.type):
+        return array
+    return pc.if_else(pc.is_nan(array), pa.scalar(math.nan, array.type), array)
 
 
 def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -33,6 +34,7 @@ def key_order(value: Any) -> tuple[bool, Any]:
         return (False, 0)
     if isinstance(value, float):
         # Java compares keys by < and >: -0.0 is 0.0. Its NaN is then equal to everything; here it comes last.
-        bits = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
+        one = math.nan if value != value else value + 0.0
+        bits = struct.unpack("<q", struct.pack("<d", one))[0]
         return (True, bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1)
     return (True, value)

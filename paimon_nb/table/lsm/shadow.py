@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.row import encode_rows
+from paimon_nb.format.row import encode_rows, with_one_nan
 from paimon_nb.format.types import DataField
 
 
@@ -40,6 +40,7 @@ def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[
 def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
     """One value per row that is equal exactly for equal keys."""
     columns = [_whole(rows.column(f.name)) for f in keys]
+    columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
     if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
         return columns[0]
     return pa.array(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
@@ -52,6 +53,11 @@ def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.
 
 def _drop(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
     return table.filter(pa.array(~mask)) if bool(mask.any()) else table
+
+
+def _equal_bits(numbers: pa.Array) -> pa.Array:
+    """Floats that are equal as keys with equal bits: one NaN, one zero."""
+    return pc.add(with_one_nan(numbers), pa.scalar(0.0, numbers.type))
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

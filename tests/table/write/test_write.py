@@ -3,6 +3,7 @@
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
@@ -234,3 +235,17 @@ def test_zero_and_minus_zero_are_one_key(kind: str, tmp_path: Path) -> None:
         put(store, [{"k": key, "v": value}, {"k": 1.0, "v": "b"}])
         seen.append([(str(r["k"]), r["v"]) for r in read_plan(plan_scan(store.refreshed())).to_pylist()])
     assert seen == [[("0.0", "a"), ("1.0", "b")], [("-0.0", "c"), ("1.0", "b")], [("0.0", "d"), ("1.0", "b")]]
+
+
+@pytest.mark.parametrize("type_", ["FLOAT", "DOUBLE"])
+@pytest.mark.parametrize("bucket", ["1", "4", "-1"])
+def test_nan_is_one_key_whatever_its_bits_are(bucket: str, type_: str, tmp_path: Path) -> None:
+    """0.0 / 0.0 gives a NaN with the sign set on x86, `float("nan")` one without."""
+    store = make_table(f"{tmp_path}/t", {"k": type_, "v": "INT"}, ["k"], bucket=bucket, **{"write-only": "true"})
+    nan, other = np.float32("nan"), -np.float32("nan")
+    assert nan.tobytes() != other.tobytes()
+    for v, keys in enumerate([[nan, 1.0], [other, 1.0], [other], [nan, other]]):
+        put(store, pa.table({"k": pa.array(keys, pa.float32()), "v": pa.array([v] * len(keys), pa.int32())}))
+    read = sorted((str(r["k"]), r["v"]) for r in read_plan(plan_scan(store)).to_pylist())
+    compact_all(store)
+    assert read == sorted((str(r["k"]), r["v"]) for r in rows_of(store)) == [("1.0", 1), ("nan", 3)]
