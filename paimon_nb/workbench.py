@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
 from paimon_nb.base.name import split_name
+from paimon_nb.base.plain import plain
 from paimon_nb.catalog import open_catalog
 from paimon_nb.session import Result, Session
 from paimon_nb.session.spark_catalogs import with_store_settings
@@ -109,6 +110,7 @@ class Workbench:
             raise SqlAnalysisError(
                 f"no value for :{missing[0]}", hint=f"pass it: sql(..., {missing[0]}=...)", sql=text, missing=missing
             )
+        params = {name: plain(value) for name, value in params.items()}
         result = None
         for statement in statements:
             result = run_statement(self.session, statement, text, params)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.name import quote
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
+from paimon_nb.options.names import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.computed import computed_columns
-from paimon_nb.session.hints import check_names, scan_partitions
+from paimon_nb.session.hints import scan_partitions
 from paimon_nb.session.query import global_table, travelled
 from paimon_nb.session.state import Session
 from paimon_nb.table.scan.predicate import Predicate

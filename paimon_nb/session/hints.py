@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import BadOptionValue, UnknownOption
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.options import CONNECTOR_OPTIONS, READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
+from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
 from paimon_nb.options.read import SCAN_PARTITIONS
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate import Predicate
     from paimon_nb.table.table import Table
-
-_CLOSE = 0.75
-"""How alike two names are of which one is taken for a slip of the pen; readers may bring options of other formats."""
-
-
-def check_names(options: Mapping[str, str]) -> None:
-    """Raises UnknownOption: a name that is nearly one of ours. Without an effect it would give other rows, silently."""
-    for key in options:
-        if find_option(key) is not None or key in READ_OPTIONS or key in WRITE_OPTIONS:
-            continue
-        known = (*TABLE_OPTIONS, *CONNECTOR_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
-        near = difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE)
-        if near:
-            raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
 
 
 def unknown(key: str) -> list[str]:

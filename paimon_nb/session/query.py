@@ -19,10 +19,11 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.literal import spark_literal
 from paimon_nb.base.name import Name, quote, split_name
+from paimon_nb.options.names import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.computed import computed_columns, with_computed
 from paimon_nb.session.division import divided_as_flink
-from paimon_nb.session.hints import check_names, scan_partitions, within
+from paimon_nb.session.hints import scan_partitions, within
 from paimon_nb.session.state import Session
 from paimon_nb.session.unnest import unnested
 from paimon_nb.table.scan.predicate import all_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, TableNotFound
+from paimon_nb.options.names import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.session.hints import check_names
 from paimon_nb.session.query import resolve, travelled
 from paimon_nb.session.state import Session
 from paimon_nb.sql.tokens import tokens

@@ -12,7 +12,7 @@ from paimon_nb.base.name import Name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option
-from paimon_nb.session.hints import check_names
+from paimon_nb.options.names import check_names
 from paimon_nb.session.spark_catalogs import NOTHING, Seen, opened, seen
 from paimon_nb.session.stream_jobs import Jobs
 from paimon_nb.table.table import Table

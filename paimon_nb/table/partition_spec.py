@@ -17,6 +17,8 @@ def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises: ColumnNotFound: no such partition column. BadOptionValue: a text that is no value of the column's type.
     """
+    if not isinstance(spec, Mapping):
+        raise BadOptionValue(f"{spec!r} is no partition", hint="give values by column: {'dt': '2024-01-31'}")
     out: dict[str, Any] = {}
     for name, value in spec.items():
         if name not in schema.partition_keys:

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
 from paimon_nb.base.name import Name
+from paimon_nb.base.plain import plain
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import arrow_type
 from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.options.names import check_names
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.scan import (
     OWN_SCHEMA,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.inspect import Compared, Due, Finding, Why
     from paimon_nb.table.stream import Position, TableStream
     from paimon_nb.table.write import TableWrite
+    from paimon_nb.table.write.as_table import Rows
 
 _TRAVEL = ("snapshot", "tag", "timestamp")
 
@@ -157,7 +162,6 @@ class Table:
     def partition_specs(self) -> list[dict[str, str]]:
         """The partitions that have rows: column -> text as in directory names."""
         from paimon_nb.format.row import partition_names
-        from paimon_nb.options import table as opt
         from paimon_nb.table.system.groups import live_entries
 
         _, entries = live_entries(self.store)
@@ -191,6 +195,8 @@ class Table:
         """
         store = self._store_at(options, **travel)
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
+        if plan.snapshot is None:
+            self.store.check_identity()  # a table that was dropped has no snapshot either, and is not empty
         return Scan(plan.store, plan)
 
     def to_arrow(
@@ -200,7 +206,7 @@ class Table:
         *,
         snapshot: int | str | None = None,
         tag: str | None = None,
-        timestamp: int | str | dt.datetime | None = None,
+        timestamp: int | str | dt.date | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> pa.Table:
         """The table's rows, read in this process.
@@ -208,12 +214,14 @@ class Table:
         Args:
             columns: which, in which order; None = all. where: `"id = 7 AND dt >= '2024-01-01'"` or a predicate.
             snapshot, tag, timestamp: a past moment, read under its own schema (one of them). timestamp: epoch
-                milliseconds, a datetime, or text on this process's wall clock.
+                milliseconds, a datetime or date, or text on this process's wall clock.
             options: dynamic options such as `{"incremental-between": "1,5"}`; these keep the latest schema.
 
         Raises: TimeTravelError, SnapshotExpired, TagNotFound; ColumnNotFound, SqlSyntaxError; FormatError.
         """
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
+        if columns is not None and not columns:  # no columns, and yet as many rows as there are
+            return read_plan(plan, plan.schema.names[:1]).select([])
         return read_plan(plan, None if columns is None else [_column(plan.schema, c) for c in columns])
 
     def lookup(self, **key: Any) -> pa.Table:
@@ -299,38 +307,52 @@ class Table:
 
         return TableCommit(self.store, commit_user)
 
-    def append(self, rows: pa.Table) -> list[int]:
-        """Add rows, in one commit. Returns the ids of the snapshots made. On a primary-key table it is an upsert."""
+    def append(self, rows: Rows) -> list[int]:
+        """Add rows, in one commit. Returns the ids of the snapshots made. On a primary-key table it is an upsert.
+
+        Args:
+            rows: an Arrow table or batch, a reader, a frame of pandas or polars; see `TableWrite.write`.
+        """
         return self._write(rows, None)
 
-    def upsert(self, rows: pa.Table) -> list[int]:
+    def upsert(self, rows: Rows) -> list[int]:
         """Add or replace rows by primary key, in one commit. Raises UnsupportedOperation without a primary key."""
         self._need_keys("upsert")
         return self._write(rows, None)
 
-    def delete(self, keys: pa.Table | str | Predicate) -> list[int]:
-        """Delete rows by primary key (a table with the key columns), or those for which a condition is true.
+    def delete(self, keys: Rows | str | Predicate) -> list[int]:
+        """Delete rows by primary key (rows with the key columns), or those for which a condition is true.
 
-        Raises: UnsupportedOperation: no primary key, or the merge engine takes no deletes.
+        Raises: UnsupportedOperation: no primary key, or the table takes no deletes as it is set up.
         """
         import pyarrow as pa
 
+        from paimon_nb.table.row_level import check_delete
+        from paimon_nb.table.write.as_table import as_table
+
         self._need_keys("delete")
+        check_delete(self.store)
+        kind_column = self.options.get(opt.ROWKIND_FIELD)
+        if kind_column:
+            raise UnsupportedOperation(
+                f"{self.name}: column {kind_column!r} tells the kind of each row ('rowkind.field'), so delete() cannot",
+                hint=f"upsert() the rows with '-D' in {kind_column!r}",
+            )
         if isinstance(keys, str | Predicate):
             found = self.to_arrow(where=keys)
         else:
-            found = self._with_all_columns(keys)
+            found = self._with_all_columns(as_table(keys))
         if not found.num_rows:
             return []
         return self._write(found, pa.array([3] * found.num_rows, pa.int8()))
 
-    def overwrite(
-        self, rows: pa.Table, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False
-    ) -> list[int]:
+    def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
         """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
         from paimon_nb.table.commit.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
+        from paimon_nb.table.write.as_table import as_table
 
+        rows = as_table(rows)
         with TableWrite(self.store, overwrite=True) as writing:
             if rows.num_rows:
                 writing.write(rows)
@@ -338,9 +360,11 @@ class Table:
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
         return self.commit().commit(messages, overwrite=scope, expected_rows=rows.num_rows)
 
-    def _write(self, rows: pa.Table, kinds: pa.Array | None) -> list[int]:
+    def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
+        from paimon_nb.table.write.as_table import as_table
 
+        rows = as_table(rows)
         if not rows.num_rows:
             return []
         with TableWrite(self.store) as writing:
@@ -349,31 +373,37 @@ class Table:
         return self.commit().commit(messages, expected_rows=rows.num_rows)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
-        """Rows to delete, completed with NULLs: the present rows where NOT NULL columns need values."""
+        """Rows to delete: as they are now, or completed with NULLs where nobody looks at more than the key."""
         import pyarrow as pa
 
         missing = [k for k in self.primary_keys if k not in keys.column_names]
         if missing:
             raise ColumnNotFound(f"delete needs the key column {missing[0]!r}", hint=f"keys: {', '.join(self.primary_keys)}", column=missing[0])  # fmt: skip
-        from paimon_nb.format.types import arrow_type
+        keys = keys.select(self.primary_keys)
+        others = [f for f in self.schema.fields if f.name not in self.primary_keys]
+        if self._reads_deleted_rows() or not all(f.type.nullable for f in others):
+            return self._present_rows(keys)
+        for field in others:
+            keys = keys.append_column(field.name, pa.nulls(keys.num_rows, arrow_type(field.type)))
+        return keys
 
-        columns = []
-        for field in self.schema.fields:
-            if field.name in keys.column_names:
-                columns.append(keys.column(field.name))
-            elif field.type.nullable:
-                columns.append(pa.nulls(keys.num_rows, arrow_type(field.type)))
-            else:
-                return self._present_rows(keys)
-        return pa.table(columns, names=list(self.schema.names))
+    def _reads_deleted_rows(self) -> bool:
+        """Whether a deleted row's other columns say something: which version it is, what to retract, what the changelog tells."""
+        o = self.options
+        return bool(
+            o.merge_engine != "deduplicate" or o.get(opt.SEQUENCE_FIELD) or o.get(opt.CHANGELOG_PRODUCER) == "input"
+        )
 
     def _present_rows(self, keys: pa.Table) -> pa.Table:
         import pyarrow as pa
 
-        wanted = pa.table([keys.column(k).cast(self.schema.arrow.field(k).type) for k in self.primary_keys], names=list(self.primary_keys))  # fmt: skip
-        return (
-            self.to_arrow().join(wanted, list(self.primary_keys), join_type="left semi").select(list(self.schema.names))
-        )
+        from paimon_nb.format.data import conform
+        from paimon_nb.table.lsm.shadow import is_in, key_ids
+
+        fields = [self.schema.field(k) for k in self.primary_keys]
+        wanted = key_ids(conform(keys.select(self.primary_keys), fields), fields)
+        rows = self.to_arrow()
+        return rows.filter(pa.array(is_in(key_ids(rows, fields), wanted)))
 
     def _need_keys(self, what: str) -> None:
         if not self.primary_keys:
@@ -441,14 +471,21 @@ class Table:
 
         return analyze(self.store, None if columns is None else [_column(self.schema, c) for c in columns])
 
-    def create_tag(self, name: str, snapshot: int | None = None, *, retained: str | int | None = None) -> None:
-        """Keep a snapshot (the latest) under a name. retained: '1 d', or milliseconds; None = as the options say."""
+    def create_tag(
+        self, name: str, snapshot: int | None = None, *, retained: str | int | dt.timedelta | None = None
+    ) -> None:
+        """Keep a snapshot (the latest) under a name. retained: '1 d', a timedelta, or milliseconds; None = as the options say."""
         from paimon_nb.table.maintain import create_tag
 
         create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
 
     def replace_tag(
-        self, name: str, snapshot: int | None = None, *, retained: str | int | None = None, create: bool = False
+        self,
+        name: str,
+        snapshot: int | None = None,
+        *,
+        retained: str | int | dt.timedelta | None = None,
+        create: bool = False,
     ) -> None:
         """Let a tag name another snapshot; `create` makes it where there is none."""
         from paimon_nb.table.maintain import create_tag, replace_tag
@@ -572,6 +609,8 @@ class Table:
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Raises: UnknownOption: a name that is nearly one of ours."""
+    check_names(options)
     return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
 
 
@@ -583,20 +622,36 @@ def _column(schema: TableSchema, name: str) -> str:
     return folded.get(name.lower()) or schema.field(name).name
 
 
-def _epoch_ms(moment: int | str | dt.datetime) -> int:
-    if isinstance(moment, int):
-        return moment
-    if isinstance(moment, dt.datetime):
-        return int(moment.timestamp() * 1000)
+def _epoch_ms(moment: int | str | dt.date) -> int:
+    """Raises: BadOptionValue: it is no moment."""
     from paimon_nb.table.scan.travel import local_ms
 
-    return int(moment) if moment.isdecimal() else local_ms(moment, "timestamp")
+    match plain(moment):
+        case bool():
+            pass
+        case int(ms):
+            return ms
+        case dt.datetime() as at:
+            return int(at.timestamp() * 1000)
+        case dt.date() as day:  # its first moment, as of a day in text
+            return local_ms(day.isoformat(), "timestamp")
+        case str(text):
+            return int(text) if text.isdecimal() else local_ms(text, "timestamp")
+    raise BadOptionValue(
+        f"timestamp={moment!r} is no moment", hint="epoch milliseconds, a datetime, or '2024-01-31 12:00:00'"
+    )
 
 
-def _duration_ms(value: str | int | None) -> int | None:
+def _duration_ms(value: str | int | dt.timedelta | None) -> int | None:
+    """Raises: BadOptionValue: it is no time span."""
     from paimon_nb.options import parse_duration_ms
 
-    return parse_duration_ms(value) if isinstance(value, str) else value
+    if isinstance(value, dt.timedelta):
+        return value // dt.timedelta(milliseconds=1)
+    try:
+        return parse_duration_ms(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise BadOptionValue(f"{value!r} is no time span: {error}", hint="write '1 d', or milliseconds") from None
 
 
 def _name_of(store: TableStore) -> Name:

@@ -118,10 +118,12 @@ def _fit(array: pa.Array, t: DataType) -> pa.Array:
     wanted = arrow_type(t)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), wanted)
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    if pa.types.is_dictionary(array.type):
+        array = _decoded(array)
     match t:
         case Row():
             return _struct(array, [(f.name, f.type) for f in t.fields], wanted)
@@ -138,6 +140,12 @@ def _fit(array: pa.Array, t: DataType) -> pa.Array:
     return _limited(array, t)
 
 
+def _decoded(array: pa.DictionaryArray) -> pa.Array:
+    if pa.types.is_string_view(array.dictionary.type):  # Arrow takes no views by position
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.large_string()))
+    return array.dictionary_decode()
+
+
 def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], wanted: pa.DataType) -> pa.Array:
     if not pa.types.is_struct(array.type):
         raise TypeError("it is no row")
@@ -150,7 +158,8 @@ def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], wanted: pa.
 
 def _list(array: pa.Array, t: Array, wanted: pa.DataType) -> pa.Array:
     types = pa.types
-    if not (types.is_list(array.type) or types.is_large_list(array.type) or types.is_fixed_size_list(array.type) or types.is_list_view(array.type)):  # fmt: skip
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
+    if not any(fits(array.type) for fits in kinds):
         raise TypeError("it is no array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
     values = _fit(array.flatten(), t.element)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError
+from paimon_nb.base.plain import plain
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.row import Instant, from_python
 from paimon_nb.format.types import (
@@ -133,6 +134,7 @@ def _text_only(value: str, field: DataField) -> str:
 
 
 def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
+    literal = plain(literal)
     if literal is None:
         return Constant(None)
     if isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB"):

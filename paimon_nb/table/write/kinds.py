@@ -5,6 +5,9 @@ Source: behaviour reference, section 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,11 +16,12 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
+Kinds: TypeAlias = pa.Array | pa.ChunkedArray | Sequence[str] | Sequence[int]
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 SYMBOLS = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE}
 
 
-def row_kinds(store: TableStore, rows: pa.Table, kinds: pa.Array | pa.ChunkedArray | None) -> np.ndarray:
+def row_kinds(store: TableStore, rows: pa.Table, kinds: Kinds | None) -> np.ndarray:
     """int8 per row. `kinds` may be codes 0..3 or the symbols +I -U +U -D; None means +I.
 
     Raises: SchemaMismatch: an unknown kind.
@@ -29,7 +33,7 @@ def row_kinds(store: TableStore, rows: pa.Table, kinds: pa.Array | pa.ChunkedArr
         return np.zeros(rows.num_rows, dtype=np.int8)
     if len(kinds) != rows.num_rows:
         raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="give one kind a row")
-    return _codes(kinds, "row kinds")
+    return _codes(kinds if isinstance(kinds, pa.Array | pa.ChunkedArray) else pa.array(kinds), "row kinds")
 
 
 def kept(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:

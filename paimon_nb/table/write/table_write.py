@@ -25,13 +25,14 @@ from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.append_writer import AppendBucketWriter, write_order
+from paimon_nb.table.write.as_table import Rows, as_table
 from paimon_nb.table.write.assign import fixed_buckets, partition_groups, split, take
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.defaults import with_defaults
 from paimon_nb.table.write.dynamic import DynamicBuckets
 from paimon_nb.table.write.files import Place
 from paimon_nb.table.write.key_writer import KeyBucketWriter
-from paimon_nb.table.write.kinds import kept, row_kinds
+from paimon_nb.table.write.kinds import Kinds, kept, row_kinds
 
 Writer = KeyBucketWriter | AppendBucketWriter
 MIN_THREADS = 4
@@ -98,17 +99,18 @@ class TableWrite:
 
     # -- rows in
 
-    def write(self, rows: pa.Table, kinds: pa.Array | pa.ChunkedArray | None = None) -> None:
+    def write(self, rows: Rows, kinds: Kinds | None = None) -> None:
         """Take rows; columns by name, missing ones get their default.
 
         Args:
-            rows: any Arrow table whose columns fit the table's.
+            rows: an Arrow table or batch, or anything that gives a stream of them (`as_table`), whose columns fit the table's.
             kinds: per row +I -U +U -D, or 0..3; None means +I.
 
         Raises:
             SchemaMismatch, NullNotAllowed: nothing of this call is kept. UnsupportedOperation: -D without a key, ...
         """
         self._check_open()
+        rows = as_table(rows)
         ids = rows.column(ROW_ID_FIELD.name) if self.tracked else None
         rows = rows if ids is None else rows.drop_columns([ROW_ID_FIELD.name])
         rows = conform(with_defaults(rows, self.store.schema), self.store.schema.fields)

@@ -1,0 +1,27 @@
+"""Names of options as people write them: a slip of the pen is told from an option of somebody else's."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from paimon_nb.base.errors import UnknownOption
+from paimon_nb.options.check import find_option
+from paimon_nb.options.connector import CONNECTOR_OPTIONS
+from paimon_nb.options.read import READ_OPTIONS
+from paimon_nb.options.table import TABLE_OPTIONS
+from paimon_nb.options.write import WRITE_OPTIONS
+
+_CLOSE = 0.75
+"""How alike two names are of which one is taken for a slip of the pen; readers may bring options of other formats."""
+
+
+def check_names(options: Iterable[str]) -> None:
+    """Raises UnknownOption: a name that is nearly one of ours. Without an effect it would give other rows, silently."""
+    for key in options:
+        if find_option(key) is not None or key in READ_OPTIONS or key in WRITE_OPTIONS:
+            continue
+        known = (*TABLE_OPTIONS, *CONNECTOR_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
+        near = difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE)
+        if near:
+            raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
