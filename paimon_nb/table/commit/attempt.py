@@ -22,6 +22,7 @@ from paimon_nb.table.commit.conflict import (
     index_conflict,
     level_conflict,
     lost_deletes_conflict,
+    marked_conflict,
 )
 from paimon_nb.table.commit.live import live_entries, snapshot_manifests
 from paimon_nb.table.commit.manifests import ManifestWriter, manifest_format, merge_manifests
@@ -74,11 +75,24 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     except Cancelled:  # before it was published: these files belong to nobody
         writer.discard()
         raise
+    if published is Published.WON and _taken_back(store, latest):
+        store.snapshots.delete(snapshot.id)
+        published = Published.LOST
     if published is Published.LOST:
         writer.discard()
     else:
         store.snapshots.write_latest_hint(snapshot.id)
     return Outcome(published, snapshot)
+
+
+def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
+    """Whether the snapshot that ours stands on went by a rollback or a fast-forward meanwhile, and its files with it.
+
+    Then the number of ours was free, though nobody can read it. A base that has expired is something else: nothing older is there.
+    """
+    if base is None or store.snapshots.same_commit(base):
+        return False
+    return any(i <= base.id for i in store.snapshots.ids())
 
 
 def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
@@ -240,7 +254,8 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     overwritten = _overwritten_since(store, latest, change.base_snapshot)
     if not change.must_check and not overwritten:
         return None
-    base = live_entries(store, latest, {e.partition for e in change.entries})
+    touched = {e.partition for e in change.entries} | {i.partition for i in change.new_index}
+    base = live_entries(store, latest, touched)
     if not change.replaces_buckets and (found := bucket_count_conflict(base, change.entries)):
         return found
     if found := file_conflict(base, change.entries):
@@ -249,6 +264,8 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
         decode = key_decoder([f.type for f in store.schema.key_fields])
         if found := level_conflict(base, change.entries, decode):
             return found
+    if found := marked_conflict(base, change.entries, change.new_index):
+        return found
     current = index_entries(store, latest)
     if not current and not change.deleted_index:
         return None

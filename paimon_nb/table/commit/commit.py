@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import Cancelled, CommitError, CommitGaveUp, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    Cancelled,
+    CommitConflict,
+    CommitError,
+    CommitGaveUp,
+    SnapshotNotFound,
+    UnsupportedOperation,
+)
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -51,6 +58,10 @@ class Pauses:
         """Seconds to wait after the `tries`-th loss: exponential, with jitter over the whole span."""
         span = min(self.most, self.least * 2 ** min(tries, 20))
         return random.uniform(self.least / 2, max(span, self.least)) / 1000
+
+
+_COMPACT_AGAIN = 5
+"""Tries, where others keep on writing to the same buckets."""
 
 
 class TableCommit:
@@ -110,14 +121,15 @@ class TableCommit:
             second = compact_change(messages)
             if not second.is_empty:
                 made += self._publish(lambda latest: second, terms)
-        except (CommitError, Cancelled, UnsupportedOperation):
+        except (CommitError, Cancelled, UnsupportedOperation) as error:
             # Refused before or instead of publishing: these files belong to nobody. After the first snapshot was
             # published only the compaction's files do.
             abort_messages(self.store, messages, compaction_only=bool(made))
             if made:
                 added = (name for m in messages for name in m.written - m.written_by_compaction)
                 spend(self.store, added, "committed")
-                return made  # the rows are in; the compaction was overtaken and is simply left for the next one
+                # The rows are in; the compaction was overtaken and is simply left for the next one.
+                return made + (self._compact_again(messages, terms) if isinstance(error, CommitConflict) else [])
             raise
         if made:
             spend(self.store, (name for m in messages for name in m.written), "committed")
@@ -186,6 +198,24 @@ class TableCommit:
                 )
             sleep(pauses.after(tries))
             store.check_identity()
+
+    def _compact_again(self, messages: Sequence[CommitMessage], terms: Terms) -> list[int]:
+        """Where nobody sees level 0, rows that are in would not be seen before somebody's next compaction."""
+        from paimon_nb.table.compact import compact  # it commits what it makes, so it knows this room
+        from paimon_nb.table.scan.plan import visible_levels
+
+        if visible_levels(self.store) is None:
+            return []
+        partitions = {m.partition for m in messages if m.has_compact}
+        buckets = {m.bucket for m in messages if m.has_compact}
+        for _ in range(_COMPACT_AGAIN):
+            done = compact(self.store, partitions.__contains__, full=False, buckets=buckets)
+            change = compact_change(done)
+            try:
+                return [] if change.is_empty else self._publish(lambda latest: change, terms)  # noqa: B023
+            except CommitConflict:
+                abort_messages(self.store, done)
+        return []
 
     def _tidy(self, identifier: int) -> None:
         from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room

@@ -101,6 +101,21 @@ def index_conflict(
     return _deletion_vector_conflict(before, now, new, {i.file_name for i in gone})
 
 
+def marked_conflict(
+    base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry], new: Iterable[IndexEntry]
+) -> Conflict | None:
+    """A deletion vector of a file that somebody else replaced deletes nothing: the rows live on in another file."""
+    marked = [(i, dv) for i in new if i.index_type == DELETION_VECTORS for dv in i.dv_ranges or ()]
+    if not marked:
+        return None
+    live = {e.file.file_name for e in (*base, *delta)}
+    for index, dv in marked:
+        if dv.data_file not in live:
+            why = f"{dv.data_file}, of which the commit deletes rows, is no longer live"
+            return Conflict(why, index.partition, index.bucket, dv.data_file)
+    return None
+
+
 def lost_deletes_conflict(
     planned: Iterable[IndexEntry], current: Iterable[IndexEntry], delta: Sequence[ManifestEntry]
 ) -> Conflict | None:

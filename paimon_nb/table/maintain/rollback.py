@@ -76,6 +76,9 @@ def _forget_after(store: TableStore, target: Snapshot, other: Snapshot | None = 
             store.snapshots.replace(without_changelog(target))
         else:
             store.snapshots.delete(snapshot_id)
+    # What was published on top of them since they were listed cannot be read any more; it counts as rolled back, too.
+    for snapshot_id in [i for i in store.snapshots.ids() if newer and i > newer[-1]]:
+        store.snapshots.delete(snapshot_id)
     store.snapshots.write_latest_hint(target.id)
     for changelog_id in reversed(newer_logs):
         store.changelogs.delete(changelog_id)

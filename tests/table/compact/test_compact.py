@@ -17,9 +17,11 @@ from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
 from paimon_nb.table.compact.runs import file_rows
+from paimon_nb.table.maintain import rollback_to_snapshot
 from paimon_nb.table.maintain.reachable import changelog_entries
 from paimon_nb.table.replaced import single_files, take_out
 from paimon_nb.table.scan import plan_scan
+from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 KV = {"k": "INT", "v": "STRING"}
@@ -318,6 +320,28 @@ def test_a_compaction_does_not_bring_back_what_was_replaced_meanwhile(tmp_path):
     with pytest.raises(CommitConflict, match="another writer deleted rows of"):
         TableCommit(store).commit(planned)
     assert [r["v"] for r in rows_of(store) if r["k"] == 9] == ["new"]
+
+
+@pytest.mark.parametrize("meanwhile", ["compaction", "rollback", "truncate", "overwrite"])
+def test_a_delete_by_position_is_not_lost_with_the_file(tmp_path, meanwhile):
+    store = make_table(f"{tmp_path}/t", KV, bucket="-1", **{"deletion-vectors.enabled": "true"})
+    for n in range(3):
+        put(store, rows((n, "a"), (n + 10, "b")))
+    split = list(single_files(plan := plan_scan(store)))[-1]
+    gone = take_out(store, plan, [(split, np.array([0]))])
+    match meanwhile:
+        case "compaction":
+            TableCommit(store).commit(compact(store, full=True))
+        case "rollback":
+            rollback_to_snapshot(store, 2)
+        case "truncate":
+            Table(store).truncate()
+        case "overwrite":
+            Table(store).overwrite(arrow(store, rows((7, "c"))))
+    before = rows_of(store)
+    with pytest.raises(CommitConflict, match="of which the commit deletes rows, is no longer live"):
+        TableCommit(store).commit(gone)
+    assert rows_of(store) == before
 
 
 def test_an_overwrite_from_itself_does_not_bring_back_what_was_deleted_meanwhile(tmp_path):
