@@ -373,19 +373,19 @@ class Table:
         return self.commit().commit(messages, expected_rows=rows.num_rows)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
-        """Rows to delete: as they are now, or completed with NULLs where nobody looks at more than the key."""
+        """Rows to delete: as they are now, or as given, with NULLs, where nobody looks at more than the key."""
         import pyarrow as pa
 
         missing = [k for k in self.primary_keys if k not in keys.column_names]
         if missing:
             raise ColumnNotFound(f"delete needs the key column {missing[0]!r}", hint=f"keys: {', '.join(self.primary_keys)}", column=missing[0])  # fmt: skip
-        keys = keys.select(self.primary_keys)
-        others = [f for f in self.schema.fields if f.name not in self.primary_keys]
-        if self._reads_deleted_rows() or not all(f.type.nullable for f in others):
+        rows = keys.select([n for n in self.schema.names if n in keys.column_names])
+        absent = [f for f in self.schema.fields if f.name not in rows.column_names]
+        if self._reads_deleted_rows() or not all(f.type.nullable for f in absent):
             return self._present_rows(keys)
-        for field in others:
-            keys = keys.append_column(field.name, pa.nulls(keys.num_rows, arrow_type(field.type)))
-        return keys
+        for field in absent:
+            rows = rows.append_column(field.name, pa.nulls(rows.num_rows, arrow_type(field.type)))
+        return rows
 
     def _reads_deleted_rows(self) -> bool:
         """Whether a deleted row's other columns say something: which version it is, what to retract, what the changelog tells."""

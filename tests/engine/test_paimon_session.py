@@ -31,7 +31,7 @@ class Shelf:
         self.asked.append(("sql", text, args, dict(kwargs)))
         return self.spark.sql(text.replace("db.t", "range(3)"), args)
 
-    def write(self, frame, target, *, mode, options, partition_by=(), create=True, by_name=False):
+    def write(self, frame, target, *, mode, options, partition_by=(), create=True, by_name=False, where=None):
         self.asked.append(("write", frame.count(), target, mode, dict(options), tuple(partition_by), create, by_name))
 
 
