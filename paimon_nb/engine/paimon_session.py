@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
-from paimon_nb.base.errors import TableNotFound
+from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.frames import without_empty_batches
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
@@ -58,6 +58,9 @@ class Resolver(Protocol):
 
         where: an overwrite replaces the partition that this condition means.
         """
+
+    def over(self, plain: SparkSession) -> Resolver:
+        """The same tables for statements that run in another of Spark's sessions, whose temporary views they see."""
 
     def names(self, session: PaimonSession) -> Catalog:
         """What `spark.catalog` is."""
@@ -149,6 +152,11 @@ class PaimonSession(SparkSession):
 
         return PaimonStreamReader(self)
 
+    def over(self, plain: SparkSession) -> PaimonSession:
+        """This session as it is now, over another of Spark's: a stream's batches come in a session of their own."""
+        plain = plain_session(plain)
+        return PaimonSession(plain, self._resolver.over(plain), self._workbench)
+
     def adopt(self, frame: DataFrame) -> DataFrame:
         """A frame of the session below as one of this session."""
         return adopt(frame, self)
@@ -203,11 +211,28 @@ class PaimonWriter(GivenWriter, DataFrameWriter):
         super().__init__(frame)
         self._frame, self._paimon = frame, session
         self._save_mode = "error"
+        self._layout = ""
+        """The call that asked for Spark's own buckets or order."""
 
     def mode(self, saveMode: str | None) -> PaimonWriter:
         super().mode(saveMode)
         if saveMode:
             self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
+        return self
+
+    def bucketBy(self, numBuckets: int, col: Any, *cols: Any) -> PaimonWriter:
+        self._layout = "bucketBy"
+        super().bucketBy(numBuckets, col, *cols)
+        return self
+
+    def clusterBy(self, *cols: Any) -> PaimonWriter:
+        self._layout = "clusterBy"
+        super().clusterBy(*cols)
+        return self
+
+    def sortBy(self, col: Any, *cols: Any) -> PaimonWriter:
+        self._layout = self._layout or "sortBy"
+        super().sortBy(col, *cols)
         return self
 
     def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
@@ -240,6 +265,11 @@ class PaimonWriter(GivenWriter, DataFrameWriter):
             self.mode(mode)
 
     def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
+        if self._layout:
+            raise UnsupportedOperation(
+                f"{self._layout} is for Spark's own tables; a Paimon table's buckets and order are its options",
+                hint='.option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
+            )
         self._paimon._resolver.write(
             self._frame, target, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
             by_name=by_name,

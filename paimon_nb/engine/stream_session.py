@@ -75,8 +75,15 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
         return self
 
     def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
-        """The function's DataFrames know Paimon, too."""
-        super().foreachBatch(lambda batch, number: func(self._paimon.adopt(batch), number))
+        """The function's DataFrames know Paimon, too; temporary views of them are found by their `sparkSession`."""
+        sessions: list[PaimonSession] = []
+
+        def call(batch: DataFrame, number: int) -> None:
+            if not sessions:  # one a stream: what one batch set up is there for the next
+                sessions.append(self._paimon.over(batch.sparkSession))
+            func(sessions[0].adopt(batch), number)
+
+        super().foreachBatch(call)
         return self
 
     def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,

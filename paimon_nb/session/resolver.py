@@ -13,7 +13,7 @@ from paimon_nb.session.state import Session
 from paimon_nb.sql.tokens import tokens
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.catalog import Catalog
 
     from paimon_nb.engine.paimon_session import PaimonSession
@@ -99,6 +99,12 @@ class Resolver:
         from paimon_nb.session.spark_names import SparkNames
 
         return SparkNames(session, self.session)
+
+    def over(self, plain: SparkSession) -> Resolver:
+        """The session as it is now, its statements run by `plain`."""
+        from paimon_nb.session.stream_run import fork
+
+        return Resolver(fork(self.session, plain))
 
     def write(
         self,

@@ -276,3 +276,29 @@ def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
     run = Run(frame, tmp_path / "c")
     # A run that finds a batch to repeat may end with it: availableNow then leaves the rest to the next.
     assert run() + run() == [[(1, "a")], [(2, "b")]]
+
+
+def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
+    """The form that Spark's books show: the view is one of the batch's session, and of no other."""
+    table, seen = make(wb), []
+    table.append(rows((1, "a"), (2, "b")))
+    wb.run("CREATE TABLE merged (k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')")
+    wb.run("INSERT INTO merged VALUES (1, 'old')")
+
+    def merge(batch, number):
+        batch.createOrReplaceTempView("changes")
+        seen.append(batch.sparkSession.table("changes").count())
+        batch.sparkSession.sql(
+            "MERGE INTO merged USING changes c ON merged.k = c.k"
+            " WHEN MATCHED THEN UPDATE SET v = c.v WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    for number in (1, 2):
+        writer = wb.spark.readStream.format("paimon").table("t").writeStream.foreachBatch(merge)
+        writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True).start().awaitTermination(
+            240
+        )
+        table.append(rows((2, f"B{number}")))
+    merged = wb.table("merged").to_arrow().to_pylist()
+    assert (sorted((r["k"], r["v"]) for r in merged), seen) == ([(1, "a"), (2, "B1")], [2, 1])
+    assert not wb.spark.catalog.tableExists("changes")

@@ -106,6 +106,17 @@ def test_merge_of_pyspark(swb):
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("call", ["bucketBy", "clusterBy"])
+def test_layouts_of_sparks_own_tables_are_refused_and_not_forgotten(swb, call):
+    writer = swb.spark.range(3).write.format("paimon")
+    writer = writer.bucketBy(2, "id").sortBy("id") if call == "bucketBy" else writer.clusterBy("id")
+    with pytest.raises(UnsupportedOperation, match=f"{call} is for Spark's own tables"):
+        writer.saveAsTable("laid")
+    with pytest.raises(TableNotFound):
+        swb.table("laid")
+
+
+@pytest.mark.spark
 def test_tables_by_pyspark(swb):
     spark = swb.spark
     made = spark.catalog.createTable(
