@@ -152,6 +152,8 @@ def _sql(arguments: list[str]) -> int:
     parser.add_argument("--config", metavar="FILE.yaml", help="a catalog's definition, or Flink's settings")
     parser.add_argument("--limit", type=int, default=100)
     given = parser.parse_args(arguments)
+    if given.config and not Path(given.config).is_file():
+        parser.error(f"no such file: {given.config}")
     import paimon_nb
     from paimon_nb.notebook.display import Rows
 
@@ -217,7 +219,7 @@ def _action(name: str, arguments: list[str]) -> int:
     if "database" in names:
         named |= {k: v for k, v in (("database", database), ("table", table)) if v and k in names}
     elif "table" in names and table:
-        named["table"] = f"{database or 'default'}.{table}"
+        named["table"] = table if "." in table and not database else f"{database or 'default'}.{table}"
     if partition:
         named["partitions" if "partitions" in names else "partition"] = ";".join(partition)
     wb = connect(warehouse or "warehouse")

@@ -66,12 +66,19 @@ def test_an_error_is_two_lines(warehouse):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("where", ["path", "names"])
+def test_a_configuration_that_is_not_there_is_named(tmp_path):
+    code, out, err = run("sql", "--config", "nope.yaml", "SHOW TABLES", cwd=tmp_path)
+    assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: no such file: nope.yaml")
+
+
+@pytest.mark.parametrize("where", ["path", "names", "one name"])
 def test_compact_as_an_action(warehouse, where):
     place = (
         ["--path", f"{warehouse}/default.db/t"]
         if where == "path"
         else ["--warehouse", warehouse, "--database", "default", "--table", "t"]
+        if where == "names"
+        else ["--warehouse", warehouse, "--table", "default.t"]
     )
     code, _, err = run("compact", *place)
     assert (code, err) == (0, "")
