@@ -90,9 +90,14 @@ def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
 
     Then the number of ours was free, though nobody can read it. A base that has expired is something else: nothing older is there.
     """
-    if base is None or store.snapshots.same_commit(base):
-        return False
-    return any(i <= base.id for i in store.snapshots.ids())
+    try:
+        return (
+            base is not None
+            and not store.snapshots.same_commit(base)
+            and any(i <= base.id for i in store.snapshots.ids())
+        )
+    except (OSError, StoreError):
+        return False  # ours is published: not to know more must not look as if it had failed
 
 
 def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
