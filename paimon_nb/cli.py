@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paimon_nb import __version__
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.redact import redact_text
 
@@ -25,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given and given[0] in _COMMANDS:
             return _COMMANDS[given[0]](given[1:])
+        if given and given[0] == "--version":
+            print(f"paimon-nb {__version__}")
+            return 0
         if given and given[0] not in ("-h", "--help"):
             return _action(given[0], given[1:])
     except PaimonError as error:
@@ -44,6 +48,7 @@ def _help() -> None:
         "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR] [--config FILE.yaml]\n"
         "paimon-nb warm-up         keep Spark's classes (150 MB): sessions start in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
+        "paimon-nb --version\n"
         "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n\n"
         "actions: " + ", ".join(sorted(PROCEDURES))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import os
 import sys
@@ -105,7 +106,10 @@ def checks(warehouse: str = "warehouse") -> list[Check]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the checks; 1 when something is to be mended."""
-    found = checks(*arguments[:1])
+    parser = argparse.ArgumentParser(prog="paimon-nb doctor")
+    parser.add_argument("warehouse", nargs="?", help="a folder that must be writable")
+    given = parser.parse_args(arguments)
+    found = checks(*[given.warehouse] if given.warehouse else [])
     width = max(len(c.what) for c in found)
     for c in found:
         print(f"{'ok ' if c.fix is None else '-> '} {c.what:<{width}}  {c.found}")

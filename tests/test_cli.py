@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
+from paimon_nb.cli import main
 from paimon_nb.procedures import PROCEDURES
 
 
@@ -107,6 +108,17 @@ def test_doctor_finds_what_is_needed(tmp_path):
     assert code in (0, 1)  # the machine may lack Java; then the line says what to do
     for what in ("Python", "Java", "pyspark", "pyarrow"):
         assert what in out
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"paimon-nb {paimon_nb.__version__}\n"
+
+
+def test_doctor_refuses_what_it_does_not_know(capsys):
+    with pytest.raises(SystemExit):
+        main(["doctor", "--bad"])
+    assert "unrecognized arguments: --bad" in capsys.readouterr().err
 
 
 def test_doctor_tells_a_place_that_cannot_be_written(tmp_path):

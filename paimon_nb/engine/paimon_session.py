@@ -256,6 +256,10 @@ class PaimonWriter(GivenWriter, DataFrameWriter):
         parts = split_name(tableName)
         if self._is_foreign or self._paimon._resolver.table(parts, {}) is None:
             return super().insertInto(tableName, overwrite)
+        if self._partition_by:
+            raise UnsupportedOperation(
+                "insertInto() goes by the table's own partitions", hint="leave partitionBy() out, or use saveAsTable()"
+            )
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
         return self._store(parts, "overwrite" if replace else "append", create=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import AlreadyExists, TableNotFound
+from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound
 from paimon_nb.options.names import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query import resolve, travelled
@@ -148,6 +148,11 @@ class Resolver:
             raise AlreadyExists(f"table {_said(target)} exists already", hint='.mode("append") or .mode("overwrite")')
         elif mode == "ignore":
             return
+        if partition_by and tuple(partition_by) != tuple(table.partition_keys):
+            raise SchemaMismatch(
+                f"table {_said(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
+                hint="leave partitionBy() out, or write to another table",
+            )
         how = merging(self.session, {k: str(v) for k, v in options.items()})
         if how is not None:
             table = evolved(self.session, target, table, fields_of_spark(frame.schema), how)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_nb.base.errors import AlreadyExists, PaimonError, SqlSyntaxError, TableNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    PaimonError,
+    SchemaMismatch,
+    SqlSyntaxError,
+    TableNotFound,
+    UnsupportedOperation,
+)
 
 ELSEWHERE = {
     # statement -> a word of the next step
@@ -171,6 +178,19 @@ def test_a_table_is_replaced_by_pyspark_or_stays_as_it_was(swb):
     assert [tuple(r) for r in swb.spark.table("t").collect()] == [(1, "a")]
     with pytest.raises(AlreadyExists, match="table t exists"):
         rows.write.format("paimon").saveAsTable("t")
+
+
+@pytest.mark.spark
+def test_partitions_that_a_writer_names_are_the_tables(swb):
+    rows = swb.spark.createDataFrame([(1, "a")], "id INT, p STRING")
+    rows.write.format("paimon").partitionBy("p").saveAsTable("t")
+    for mode in ("append", "overwrite"):
+        with pytest.raises(SchemaMismatch, match=r"partitioned by \(p\), not by \(id\)"):
+            rows.write.format("paimon").partitionBy("id").mode(mode).saveAsTable("t")
+    with pytest.raises(UnsupportedOperation, match="own partitions"):
+        rows.write.partitionBy("p").insertInto("t")
+    rows.write.format("paimon").partitionBy("p").mode("append").saveAsTable("t")
+    assert swb.table("t").to_arrow().num_rows == 2
 
 
 @pytest.mark.spark

@@ -12,6 +12,7 @@ from typing import Any
 from paimon_nb.base.errors import ColumnNotFound, CommitConflict, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
+from paimon_nb.format.row import partition_names
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.change import Change, append_change
 from paimon_nb.table.commit.live import live_entries
@@ -47,9 +48,13 @@ def overwrite_change(
     drops = None
     for entry in added.entries:
         if not match(entry.partition):
+            fields = [store.schema.field(k) for k in overwrite.partition]
+            wanted = partition_names(fields, list(overwrite.partition.values()), legacy=False)
+            found = partition_names(
+                store.schema.partition_fields, store.partition_values(entry.partition), legacy=False
+            )
             raise UnsupportedOperation(
-                f"{store.name}: the overwrite is of {dict(overwrite.partition)}, and rows belong to "
-                f"{store.partition_values(entry.partition)}",
+                f"{store.name}: the overwrite is of partition {wanted}, and rows belong to {found}",
                 hint="leave those rows out, or overwrite the partitions that get rows (dynamic)",
             )
     if overwrite.partition:

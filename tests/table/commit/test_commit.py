@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 from commit_kit import added, compacted, data_file, leftovers, live, make_table, partition_of
 
-from paimon_nb.base.errors import CommitConflict, CommitError, CommitOverwritten, TableReplaced, UnsupportedFormat
+from paimon_nb.base.errors import (
+    CommitConflict,
+    CommitError,
+    CommitOverwritten,
+    TableReplaced,
+    UnsupportedFormat,
+    UnsupportedOperation,
+)
 from paimon_nb.format.manifest import read_manifest, read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import MemoryFileIO
@@ -257,3 +264,11 @@ def test_manifests_in_orc(compression):
         for e in read_manifest(elsewhere, copied(m.file_name))
     ]
     assert found == list(live_entries(store, latest))
+
+
+def test_an_overwrite_of_one_partition_takes_no_rows_of_others():
+    store = make_table(partitioned=True)
+    TableCommit(store).commit([added(data_file(), dt="a")])
+    with pytest.raises(UnsupportedOperation, match=r"of partition \{'dt': 'a'\}, and rows belong to \{'dt': 'b'\}"):
+        TableCommit(store).commit([added(data_file(), dt="b")], overwrite=Overwrite({"dt": "a"}))
+    assert len(live(store)) == 1
