@@ -41,7 +41,8 @@ def test_rows_may_come_in_any_arrow_form(table, form):
 
 
 def test_a_frame_of_polars_with_categories(table):
-    polars = pytest.importorskip("polars")
+    import polars
+
     frame = polars.DataFrame({"k": [1, 2], "v": ["a", None]}, schema_overrides={"v": polars.Categorical})
     table.upsert(frame)
     assert table.to_arrow().to_pylist() == TWO.to_pylist()
