@@ -124,7 +124,7 @@ def do_lookup(warehouse, name, native, keys, asked):
     return statistics.median(took), [read(table, key).column("i").to_pylist() for key in asked]
 
 
-def do_commits(warehouse, name, native, options, count, last):
+def do_commits(warehouse, name, native, options, count, last=1):
     """The median of the last ones of small commits in a row."""
     table = create(warehouse, name, native, options)
     took = []
