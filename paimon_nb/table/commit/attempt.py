@@ -275,7 +275,7 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
     if not current and not change.deleted_index:
         return None
     planned = _index_at(store, change.base_snapshot)
-    return lost_deletes_conflict(planned, current, change.entries) or index_conflict(
+    return lost_deletes_conflict(planned, current, change.entries, change.deleted_index) or index_conflict(
         planned, current, change.new_index, change.deleted_index
     )
 

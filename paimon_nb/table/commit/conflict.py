@@ -117,12 +117,22 @@ def marked_conflict(
 
 
 def lost_deletes_conflict(
-    planned: Iterable[IndexEntry], current: Iterable[IndexEntry], delta: Sequence[ManifestEntry]
+    planned: Iterable[IndexEntry],
+    current: Iterable[IndexEntry],
+    delta: Sequence[ManifestEntry],
+    gone: Iterable[IndexEntry],
 ) -> Conflict | None:
-    """Rows of a file that the change replaces were deleted meanwhile: what replaces it would bring them back."""
+    """Rows of a file that the change replaces were deleted meanwhile: what replaces it would bring them back.
+
+    Index files that the change itself takes away (`gone`) are those that it has read, also where their snapshot has expired.
+    """
+    known = {i.file_name for i in gone}
     kept = {e.file.file_name for e in delta if e.kind == ADD}  # on another level, its deletion vector with it
     replaced = {e.file.file_name: e for e in delta if e.kind == DELETE and e.file.file_name not in kept}
-    before, now = _deleted_rows(planned, replaced), _deleted_rows(current, replaced)
+    before, now = (
+        _deleted_rows(planned, replaced),
+        _deleted_rows((i for i in current if i.file_name not in known), replaced),
+    )
     for name, rows in now.items():
         if before.get(name) != rows:
             entry = replaced[name]

@@ -17,7 +17,7 @@ from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
 from paimon_nb.table.compact.runs import file_rows
-from paimon_nb.table.maintain import rollback_to_snapshot
+from paimon_nb.table.maintain import ExpireLimits, expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintain.reachable import changelog_entries
 from paimon_nb.table.replaced import single_files, take_out
 from paimon_nb.table.scan import plan_scan
@@ -320,6 +320,20 @@ def test_a_compaction_does_not_bring_back_what_was_replaced_meanwhile(tmp_path):
     with pytest.raises(CommitConflict, match="another writer deleted rows of"):
         TableCommit(store).commit(planned)
     assert [r["v"] for r in rows_of(store) if r["k"] == 9] == ["new"]
+
+
+def test_a_long_compaction_outlives_the_snapshot_that_it_was_planned_from(tmp_path):
+    store = table(tmp_path, **{"deletion-vectors.enabled": "true"})
+    put(store, rows(*((k, f"old {k}") for k in range(1000))))
+    put(store, rows(*((k, f"newer {k}") for k in range(500, 600))))
+    planned = compact(store, full=True)
+    with_vectors = {r.data_file for m in planned for i in m.compact_deleted_index for r in i.dv_ranges or ()}
+    assert with_vectors & {f.file_name for m in planned for f in m.compact_before}
+    Table(store).analyze()
+    expire_snapshots(store, ExpireLimits(1, 1, 0, 50))
+    store.snapshots.forget()
+    TableCommit(store).commit(planned)
+    assert levels(store) == [(0, 5, 1000)]
 
 
 @pytest.mark.parametrize("meanwhile", ["compaction", "rollback", "truncate", "overwrite"])
