@@ -18,6 +18,9 @@ class AppendBucketWriter:
     `tracked` as for `AppendFiles`. With an order, rows wait for the end: in memory up to `write-buffer-size`, beyond that on local disk.
     """
 
+    buffered = 0
+    """Bytes of rows that a flush would write: they stream to their file."""
+
     def __init__(
         self, store: TableStore, place: Place, next_sequence: int, order: Order | None = None, *, tracked: bool = False
     ) -> None:
@@ -31,6 +34,9 @@ class AppendBucketWriter:
             self._ordered.add(rows)
         else:
             self._files.write(rows)
+
+    def flush(self) -> None:
+        """Nothing waits."""
 
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
         """(new files, no changelog)."""

@@ -21,7 +21,7 @@ from paimon_nb.table.write.files import Place, write_key_values
 class KeyBucketWriter:
     """Takes rows in arrival order; hands back level-0 files and, for changelog-producer=input, changelog files.
 
-    Memory: at most `write-buffer-size` bytes of rows; a full buffer becomes a level-0 file.
+    Memory: the rows since the last `flush`, which makes level-0 files of them; who has several writers says when.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class KeyBucketWriter:
         self.changelog_files: list[DataFile] = []
         self.row_count = 0
         self._buffer: list[pa.Table] = []
-        self._bytes = 0
-        self._limit = store.options.get(opt.WRITE_BUFFER_SIZE)
+        self.buffered = 0
+        """Bytes of rows that wait for a flush."""
         self._log_input = may_log and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
@@ -50,16 +50,14 @@ class KeyBucketWriter:
             VALUE_KIND, pa.array(kinds, pa.int8())
         )
         self._buffer.append(kv)
-        self._bytes += kv.nbytes
-        if self._bytes >= self._limit:
-            self.flush()
+        self.buffered += kv.nbytes
 
     def flush(self) -> None:
         """Turn the buffer into level-0 files."""
         if not self._buffer:
             return
         kv = pa.concat_tables(self._buffer)
-        self._buffer, self._bytes = [], 0
+        self._buffer, self.buffered = [], 0
         if self._log_input:
             kv = sort_rows(kv, self.spec)
             self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])

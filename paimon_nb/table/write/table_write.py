@@ -18,6 +18,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
+from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.commit.manifests import manifest_format
@@ -94,6 +95,7 @@ class TableWrite:
         dynamic = is_dynamic(store) and not crossing
         self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}
+        self._buffered, self._buffer_size = 0, max(1, store.options.get(opt.WRITE_BUFFER_SIZE))
         self._done = False
         self._prepared: list[CommitMessage] | None = None
 
@@ -131,13 +133,13 @@ class TableWrite:
             partitions, groups = partition_groups(self.store, rows)
             buckets = self._buckets(rows, partitions, groups)
         for group, bucket, numbers in split(rows, groups, buckets):
-            self._writer(partitions[group], bucket).write(take(rows, numbers), codes[numbers])
+            self._buffer(partitions[group], bucket, take(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Take rows that were shuffled to their bucket already (Spark tasks); conformed, kinds as int8 codes."""
         self._check_open()
         self.row_count += rows.num_rows
-        self._writer(partition, bucket).write(rows, kinds)
+        self._buffer(partition, bucket, rows, kinds)
 
     # -- messages out
 
@@ -199,6 +201,16 @@ class TableWrite:
         if self._dynamic is not None:
             return self._dynamic.assign(rows, partitions, groups)
         return fixed_buckets(self.store, rows)
+
+    def _buffer(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
+        """Give a bucket its rows. All buckets share `write-buffer-size`, as in Java: the fullest makes room."""
+        writer = self._writer(partition, bucket)
+        before = writer.buffered
+        writer.write(rows, kinds)
+        self._buffered += writer.buffered - before
+        while self._buffered >= self._buffer_size:
+            max(self._writers.values(), key=lambda w: w.buffered).flush()
+            self._buffered = sum(w.buffered for w in self._writers.values())
 
     def _writer(self, partition: bytes, bucket: int) -> Writer:
         key = (partition, bucket)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from write_kit import by_key, compact_all, history, levels, make_table, put, rows_of
+from write_kit import arrow, by_key, compact_all, history, levels, make_table, put, rows_of
 
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.row import deserialize
@@ -249,3 +249,16 @@ def test_nan_is_one_key_whatever_its_bits_are(bucket: str, type_: str, tmp_path:
     read = sorted((str(r["k"]), r["v"]) for r in read_plan(plan_scan(store)).to_pylist())
     compact_all(store)
     assert read == sorted((str(r["k"]), r["v"]) for r in rows_of(store)) == [("1.0", 1), ("nan", 3)]
+
+
+def test_all_buckets_share_the_write_buffer(tmp_path):
+    """Four buckets of 40 KB each, none of which fills 64 KB by itself."""
+    options = {"write-buffer-size": "64 kb", "write-only": "true"}
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="4", **options)
+    with TableWrite(store) as writing:
+        for turn in range(16):
+            writing.write(arrow(store, [{"k": turn * 100 + i, "v": "x" * 80} for i in range(100)]))
+        messages = writing.prepare()
+    TableCommit(store).commit(messages)
+    assert all(len(m.new_files) > 1 for m in messages)
+    assert sorted(r["k"] for r in rows_of(store)) == list(range(1600))
