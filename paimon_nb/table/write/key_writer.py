@@ -17,6 +17,9 @@ from paimon_nb.table.merge import MergeSpec, merge, sort_rows
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import Place, write_key_values
 
+_LARGE = 16 << 20
+"""Bytes of a flush after which memory goes back to the system."""
+
 
 class KeyBucketWriter:
     """Takes rows in arrival order; hands back level-0 files and, for changelog-producer=input, changelog files.
@@ -56,13 +59,16 @@ class KeyBucketWriter:
         """Turn the buffer into level-0 files."""
         if not self._buffer:
             return
-        kv = pa.concat_tables(self._buffer)
+        kv, large = pa.concat_tables(self._buffer), self.buffered >= _LARGE
         self._buffer, self.buffered = [], 0
         if self._log_input:
             kv = sort_rows(kv, self.spec)
             self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])
         merged = merge([kv], self.spec, drop_delete=False)
         self.new_files += write_key_values(self.store, self.place, [merged])
+        del kv, merged
+        if large:  # else the pool keeps what each flush took in pieces that the next one does not fit in
+            pa.default_memory_pool().release_unused()
 
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
         """Flush, then (new files, changelog files)."""
