@@ -33,7 +33,7 @@ _LOAD = (
     + """
 table = wb.table(name)
 with table.write() as writing:
-    for batch in pq.ParquetFile(source).iter_batches(65_536):
+    for batch in pq.ParquetFile(source, pre_buffer=False).iter_batches(65_536):
         writing.write(pa.Table.from_batches([batch]))
     table.commit().commit(writing.prepare())
 print("done")
