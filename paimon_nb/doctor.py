@@ -84,7 +84,7 @@ def _link(path: str) -> Check:
     return Check("safe commits", "hard links work")
 
 
-def checks(warehouse: str = "warehouse") -> list[Check]:
+def checks(warehouse: str) -> list[Check]:
     """All checks, in order."""
     made = not os.path.isdir(warehouse)
     list_: list[Callable[[], Check]] = [
@@ -107,9 +107,8 @@ def checks(warehouse: str = "warehouse") -> list[Check]:
 def main(arguments: Sequence[str]) -> int:
     """Print the checks; 1 when something is to be mended."""
     parser = argparse.ArgumentParser(prog="paimon-nb doctor")
-    parser.add_argument("warehouse", nargs="?", help="a folder that must be writable")
-    given = parser.parse_args(arguments)
-    found = checks(*[given.warehouse] if given.warehouse else [])
+    parser.add_argument("warehouse", nargs="?", default="warehouse", help="a folder that must be writable")
+    found = checks(parser.parse_args(arguments).warehouse)
     width = max(len(c.what) for c in found)
     for c in found:
         print(f"{'ok ' if c.fix is None else '-> '} {c.what:<{width}}  {c.found}")

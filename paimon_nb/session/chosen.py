@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.name import quote
 from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimestamp, from_arrow_schema
 from paimon_nb.options.names import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.computed import computed_columns
 from paimon_nb.session.hints import scan_partitions
-from paimon_nb.session.query import global_table, travelled
+from paimon_nb.session.query import global_table, known_to_spark, travelled
 from paimon_nb.session.state import Session
 from paimon_nb.table.scan.predicate import Predicate
 
@@ -125,7 +124,7 @@ def _ours(session: Session, ref: TableRef) -> bool:
         return False
     if not session.spark_may_know:
         return True
-    return session.spark_started and not session.spark.catalog.tableExists(quote(ref.parts[0]))
+    return session.spark_started and not known_to_spark(session, ref.parts)
 
 
 def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | None:

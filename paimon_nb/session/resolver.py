@@ -158,19 +158,13 @@ class Resolver:
             table = evolved(self.session, target, table, fields_of_spark(frame.schema), how)
         aligned = align(frame, table, None, {}, by_name=by_name or how is not None)
         said = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
-        dynamic = mode == "partitions" or (said or overwrite_mode(self.session, table)) == "dynamic"
-        partition: dict[str, str | None] = {}
-        if where is not None:
-            partition |= partition_of(where, relation(self.session.spark, table), table.partition_keys)
-            dynamic = False
-        store_rows(
-            self.session,
-            aligned,
-            table,
-            overwrite=mode in ("overwrite", "partitions"),
-            partition=partition,
-            dynamic=dynamic,
-        )
+        if where is None:
+            partition = {}
+            dynamic = mode == "partitions" or (said or overwrite_mode(self.session, table)) == "dynamic"
+        else:
+            partition, dynamic = partition_of(where, relation(self.session.spark, table), table.partition_keys), False
+        replaces = mode in ("overwrite", "partitions")
+        store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
         """The stream of a named table or of the table at a path; None if the name is Spark's own."""

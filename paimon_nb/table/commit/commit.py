@@ -5,6 +5,7 @@ Source: format reference, section 3; behaviour reference, section 11.
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 import uuid
@@ -17,6 +18,7 @@ from paimon_nb.base.errors import (
     CommitConflict,
     CommitError,
     CommitGaveUp,
+    PaimonError,
     SnapshotNotFound,
     UnsupportedOperation,
 )
@@ -60,6 +62,7 @@ class Pauses:
         return random.uniform(self.least / 2, max(span, self.least)) / 1000
 
 
+log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5
 """Tries, where others keep on writing to the same buckets."""
 
@@ -200,7 +203,10 @@ class TableCommit:
             store.check_identity()
 
     def _compact_again(self, messages: Sequence[CommitMessage], terms: Terms) -> list[int]:
-        """Where nobody sees level 0, rows that are in would not be seen before somebody's next compaction."""
+        """Where nobody sees level 0, rows that are in would not be seen before somebody's next compaction.
+
+        They are in: what goes wrong here is logged and not raised.
+        """
         from paimon_nb.table.compact import compact  # it commits what it makes, so it knows this room
         from paimon_nb.table.scan.plan import visible_levels
 
@@ -209,12 +215,16 @@ class TableCommit:
         partitions = {m.partition for m in messages if m.has_compact}
         buckets = {m.bucket for m in messages if m.has_compact}
         for _ in range(_COMPACT_AGAIN):
-            done = compact(self.store, partitions.__contains__, full=False, buckets=buckets)
-            change = compact_change(done)
             try:
-                return [] if change.is_empty else self._publish(lambda latest: change, terms)  # noqa: B023
+                done = compact(self.store, partitions.__contains__, full=False, buckets=buckets)
+                return self.commit(
+                    done, terms.identifier, properties=terms.properties, watermark=terms.watermark, tidy=False
+                )
             except CommitConflict:
-                abort_messages(self.store, done)
+                continue
+            except (PaimonError, OSError) as error:
+                log.warning("%s: compaction of new rows was left for later: %s", self.store.name, error)
+                break
         return []
 
     def _tidy(self, identifier: int) -> None:

@@ -129,11 +129,8 @@ def lost_deletes_conflict(
     known = {i.file_name for i in gone}
     kept = {e.file.file_name for e in delta if e.kind == ADD}  # on another level, its deletion vector with it
     replaced = {e.file.file_name: e for e in delta if e.kind == DELETE and e.file.file_name not in kept}
-    before, now = (
-        _deleted_rows(planned, replaced),
-        _deleted_rows((i for i in current if i.file_name not in known), replaced),
-    )
-    for name, rows in now.items():
+    before = _deleted_rows(planned, replaced)
+    for name, rows in _deleted_rows((i for i in current if i.file_name not in known), replaced).items():
         if before.get(name) != rows:
             entry = replaced[name]
             return Conflict(f"another writer deleted rows of {name}", entry.partition, entry.bucket, name)

@@ -31,25 +31,21 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     """Make the tag's snapshot the latest again; re-creates its snapshot file when that has expired."""
     target = store.tags.get(name).snapshot
-    other = None
-    if target.id in store.snapshots.ids():
-        there = store.snapshots.get(target.id)
-        # After a fast-forward or a rollback two histories may count alike.
-        other = there if there.delta_manifest_list != target.delta_manifest_list else None
-    else:
+    if target.id not in store.snapshots.ids():
         # The snapshot file comes first: from here on its files are reachable, whatever happens next.
         store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
-    _forget_after(store, target, other)
+    _forget_after(store, target)
     return target
 
 
-def _forget_after(store: TableStore, target: Snapshot, other: Snapshot | None = None) -> None:
+def _forget_after(store: TableStore, target: Snapshot) -> None:
     """Delete newer snapshots, newest first, then newer changelogs and tags, then the files nobody needs any more.
 
-    other: the snapshot of another history that has the target's number; the target takes its place.
+    After a fast-forward or a rollback two histories may count alike: where another has the target's number, the target takes its place.
     """
-    newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and other is not None)]
+    stays = store.snapshots.same_commit(target)
+    newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
     newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
     doomed = Doomed(store)
