@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ TABLE = {"bucket": "4"}
 MOST = 100_000
 """Records a commit at most."""
 DIMENSION = 100_000
+_NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,10 @@ class Scene:
 
     def __init__(self, wb: paimon_nb.Workbench, broker: Any, folder: Path, peer: Peer | None) -> None:
         self.wb, self.broker, self.folder, self.peer = wb, broker, folder, peer
-        self._number = 0
         wb.run("SET 'execution.runtime-mode' = 'streaming'; SET 'execution.checkpointing.interval' = '1 s'")
 
     def name(self, what: str) -> str:
-        self._number += 1
-        return f"{what}{self._number}"
+        return f"{what}{next(_NUMBERS)}"
 
     def source(self, topic: str) -> str:
         """A table over a topic, from its beginning."""
