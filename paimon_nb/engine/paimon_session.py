@@ -73,12 +73,15 @@ class Resolver(Protocol):
         frame: DataFrame,
         target: tuple[str, ...] | str,
         *,
-        complete: bool,
+        mode: str,
         options: Mapping[str, str],
         checkpoint: str | None,
         partition_by: Sequence[str] = (),
     ) -> tuple[DataFrame, Callable[[DataFrame, int], None]]:
-        """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch."""
+        """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch.
+
+        mode: append, complete, update; the last needs a table with keys, and the others would keep each result as a row of its own.
+        """
 
 
 def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:

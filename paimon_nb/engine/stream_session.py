@@ -116,7 +116,7 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
         frame, sink = self._paimon._resolver.sink(
             self._frame,
             target,
-            complete=self._mode == "complete",
+            mode=self._mode,
             options=_options(self._given),
             checkpoint=self._given.get("checkpointLocation"),
             partition_by=self._partition_by,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound
+from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
 from paimon_nb.options.names import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.query import resolve, travelled
@@ -182,7 +182,7 @@ class Resolver:
         frame: DataFrame,
         target: tuple[str, ...] | str,
         *,
-        complete: bool,
+        mode: str,
         options: Mapping[str, str],
         checkpoint: str | None,
         partition_by: Sequence[str] = (),
@@ -191,13 +191,18 @@ class Resolver:
         from paimon_nb.session.stream import table_sink
 
         table = self._open(target)
+        if mode == "update" and (table is None or not table.primary_keys):
+            raise UnsupportedOperation(
+                f"output mode 'update' needs a table with primary keys, and {_said(target)} has none",
+                hint="create the table with a PRIMARY KEY first, or use 'complete'; without aggregation 'append'",
+            )
         if table is None:
             from paimon_nb.session.stream import KINDS
 
             self._create(target, _schema_of(frame.drop(KINDS), options, partition_by))
             table, options = self._open(target), {}
         return table_sink(
-            frame, table, complete=complete, options={k: str(v) for k, v in options.items()}, checkpoint=checkpoint
+            frame, table, complete=mode == "complete", options={k: str(v) for k, v in options.items()}, checkpoint=checkpoint
         )
 
     def _open(self, target: tuple[str, ...] | str) -> Any:

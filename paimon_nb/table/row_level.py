@@ -44,6 +44,12 @@ def check_delete(store: TableStore) -> None:
         if not o.get(opt.DELETION_VECTORS_ENABLED):
             _check_rewritable(store, "DELETE")
         return
+    kind_column = o.get(opt.ROWKIND_FIELD)
+    if kind_column:
+        raise UnsupportedOperation(
+            f"{store.name}: column {kind_column!r} tells the kind of each row ('rowkind.field'), so a DELETE would change nothing",
+            hint=f"write the rows with '-D' in {kind_column!r}",
+        )
     match o.merge_engine:
         case "deduplicate":
             return

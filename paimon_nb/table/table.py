@@ -332,12 +332,6 @@ class Table:
 
         self._need_keys("delete")
         check_delete(self.store)
-        kind_column = self.options.get(opt.ROWKIND_FIELD)
-        if kind_column:
-            raise UnsupportedOperation(
-                f"{self.name}: column {kind_column!r} tells the kind of each row ('rowkind.field'), so delete() cannot",
-                hint=f"upsert() the rows with '-D' in {kind_column!r}",
-            )
         if isinstance(keys, str | Predicate):
             found = self.to_arrow(where=keys)
         else:

@@ -179,6 +179,17 @@ def test_complete_results_replace_those_before(wb, tmp_path):
     assert run() == [("a", 3), ("b", 1)]
 
 
+def test_results_that_change_need_a_table_with_keys(wb, tmp_path):
+    make(wb, keys=False).append(rows((1, "a")))
+    wb.run("CREATE TABLE counts (v STRING, n BIGINT)")
+    writer = wb.spark.readStream.table("t").groupBy("v").count().writeStream.format("paimon").outputMode("update")
+    writer = writer.option("checkpointLocation", str(tmp_path / "c"))
+    for target in ("counts", "absent"):
+        with pytest.raises(UnsupportedOperation, match=f"needs a table with primary keys, and .*{target} has none"):
+            writer.toTable(target)
+    assert wb.run("SHOW TABLES").arrow.num_rows == 2  # "absent" was not made
+
+
 @pytest.mark.nightly
 def test_a_stream_makes_the_table_that_is_absent(wb, tmp_path):
     make(wb, keys=False).append(rows((1, "a")))
