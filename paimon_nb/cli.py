@@ -155,8 +155,10 @@ def _sql(arguments: list[str]) -> int:
     parser.add_argument("text")
     parser.add_argument("--warehouse", default="warehouse")
     parser.add_argument("--config", metavar="FILE.yaml", help="a catalog's definition, or Flink's settings")
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, default=100, metavar="ROWS", help="rows to show; %(default)s")
     given = parser.parse_args(arguments)
+    if given.limit < 0:
+        parser.error(f"--limit {given.limit}: say how many rows, from 0")
     if given.config and not Path(given.config).is_file():
         parser.error(f"no such file: {given.config}")
     import paimon_nb

@@ -72,6 +72,11 @@ def test_a_configuration_that_is_not_there_is_named(tmp_path):
     assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: no such file: nope.yaml")
 
 
+def test_rows_to_show_are_counted_from_nothing(warehouse):
+    code, out, err = run("sql", "--warehouse", warehouse, "--limit", "-1", "SHOW TABLES")
+    assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: --limit -1: say how many rows, from 0")
+
+
 @pytest.mark.parametrize("where", ["path", "names", "one name"])
 def test_compact_as_an_action(warehouse, where):
     place = (

@@ -91,6 +91,14 @@ def test_a_wrong_word_is_a_usage_error_with_the_nearest_right_one(t: Shell, cell
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("given", ["-o 1x", "-o class", "--save 'a b'", "-n 0", "-n -3"])
+def test_what_a_cell_cannot_do_is_said_before_it_runs(t: Shell, given: str) -> None:
+    kind, said = t.error(f"%%paimon {given}\nDROP TABLE t")
+    assert kind == "UsageError"
+    assert given.split()[1].strip("'") in said
+    assert "t" in t.printed("%paimon describe t")
+
+
 @pytest.mark.parametrize(
     "command", ["lsm", "timeline", "snapshots", "files", "describe", "why", "due", "skip", "compare"]
 )

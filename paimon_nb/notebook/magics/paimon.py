@@ -7,6 +7,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Mapping
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -135,9 +136,12 @@ class PaimonMagics(Looks, Magics):
 
         if arguments.snippets:
             text = with_snippets(text, arguments.snippets, current.snippets)
+        for option, name in (("--save", arguments.save), ("--out", arguments.out)):
+            if name and (not name.isidentifier() or iskeyword(name)):
+                raise UsageError(f"{option} {name}: a name of Python's, as in {option} rows")
+        if arguments.limit is not None and arguments.limit < 1:
+            raise UsageError(f"--limit {arguments.limit}: 1 to {MAX_ROWS:,} rows")
         if arguments.save:
-            if not arguments.save.isidentifier():
-                raise UsageError(f"--save {arguments.save}: a snippet's name is a plain word")
             current.snippets[arguments.save] = query_text(text)
         if arguments.dry_run:
             kinds = [type(s).__name__ for s in parse(text)]
