@@ -11,7 +11,9 @@ COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
 _STYLE = """svg{font:12px/1.35 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c1e21}text{fill:currentColor}
 .dim{opacity:.7}.grid{stroke:currentColor;stroke-opacity:.14}
 @media (prefers-color-scheme: dark){svg{color:#e4e6ea}}"""
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 860, 340, 64, 270, 34, 40
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 900, 340, 64, 34, 40
+_LETTER = 6.8
+"""A letter's width at most; there is no ruler here."""
 
 
 def svg(growth: Growth) -> str:
@@ -19,9 +21,11 @@ def svg(growth: Growth) -> str:
     shown = [s for c in growth.curves for s in c.seconds]
     low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))
     last = math.log10(growth.sizes[-1]) or 1.0
+    labels = [f"{c.name} · {_text(c.seconds[-1])}" for c in growth.curves]
+    right = _WIDTH - 14 - _LETTER * max(map(len, labels))
 
     def place(size: int, seconds: float) -> tuple[float, float]:
-        x = _LEFT + math.log10(size) / last * (_WIDTH - _LEFT - _RIGHT)
+        x = _LEFT + math.log10(size) / last * (right - _LEFT)
         y = _TOP + (high - math.log10(seconds)) / max(1, high - low) * (_HEIGHT - _TOP - _BOTTOM)
         return x, y
 
@@ -31,14 +35,14 @@ def svg(growth: Growth) -> str:
     ]
     for power in range(low, high + 1):
         x, y = place(1, 10.0**power)
-        parts.append(f'<line class="grid" x1="{x}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}"/>')
+        parts.append(f'<line class="grid" x1="{x}" y1="{y:.1f}" x2="{right:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text class="dim" x="{x - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(10.0**power)}</text>')
     for size in growth.sizes:
         x, _ = place(size, 10.0**low)
         parts.append(f'<text class="dim" x="{x:.1f}" y="{_HEIGHT - 22}" text-anchor="middle">{_short(size)}</text>')
     parts.append(f'<text class="dim" x="{_LEFT}" y="{_HEIGHT - 5}">{escape(growth.over)} →</text>')
     taken: list[float] = []
-    for colour, curve in zip(COLOURS, growth.curves, strict=False):
+    for colour, curve, label in zip(COLOURS, growth.curves, labels, strict=False):
         spots = [place(x, s) for x, s in zip(growth.sizes, curve.seconds, strict=True)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
         parts.append(
@@ -53,7 +57,7 @@ def svg(growth: Growth) -> str:
         while any(abs(y - other) < 15 for other in taken):
             y += 15 if y < _HEIGHT / 2 else -15
         taken.append(y)
-        parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}">{escape(curve.name)} · {_text(curve.seconds[-1])}</text>')
+        parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}">{escape(label)}</text>')
     return "".join([*parts, "</svg>\n"])
 
 
