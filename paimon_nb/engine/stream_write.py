@@ -7,9 +7,9 @@ import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import BadOptionValue, MissingFile
+from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
 from paimon_nb.engine.errors import packed_errors
-from paimon_nb.engine.write import write
+from paimon_nb.engine.write import WriteResult, write
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.table.commit import TableCommit
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 INLINE_ROWS = 100_000
 """Micro-batches of at most so many rows are written in the driver: starting tasks costs more than the work."""
+_TOO_MANY = "more rows than the micro-batch before"
 _OWNER = "paimon_sink.json"
 
 
@@ -50,6 +51,8 @@ class TableSink:
         self.snapshots: list[int] = []
         """The last few snapshots made."""
         self._checked = False
+        self._few = False
+        """The micro-batch before was a small one, so the next is taken for one."""
 
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         with packed_errors():
@@ -62,24 +65,50 @@ class TableSink:
             if not TableCommit(self.table.store, user).filter_committed([identifier]):
                 return
         table = self.table = self.table.refresh()
+        done = self._in_driver(batch, table, user, identifier) if self._few else None
+        if done is None:
+            done = self._counted_first(batch, table, user, identifier)
+        self._few = done.rows <= INLINE_ROWS
+        self.rows += done.rows
+        self.snapshots = [*self.snapshots, *done.snapshots][-100:]
+
+    def _in_driver(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult | None:
+        """Without counting, which takes Spark longer than all the rest. None: there are far more rows than in the one before."""
+        try:
+            return self._write(_few_of(batch), table, user, identifier, inline=True)
+        except EngineError as error:
+            if _TOO_MANY not in str(error):
+                raise
+            return None
+
+    def _counted_first(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult:
         batch = batch.persist()  # counted and written from the same rows, though the source may be read only once
         try:
             count = batch.count()
             if not count and not self.complete:
-                return
-            done = write(
-                batch,
-                table,
-                overwrite="static" if self.complete else None,
-                commit_user=user,
-                kinds=self.kinds,
-                identifier=identifier,
-                inline_bytes=(1 << 62) if count <= INLINE_ROWS else 0,
-            )
+                return WriteResult((), 0, True)
+            return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:
             batch.unpersist()
-        self.rows += done.rows
-        self.snapshots = [*self.snapshots, *done.snapshots][-100:]
+
+    def _write(self, batch: DataFrame, table: Table, user: str, identifier: int, *, inline: bool) -> WriteResult:
+        return write(
+            batch,
+            table,
+            overwrite="static" if self.complete else None,
+            commit_user=user,
+            kinds=self.kinds,
+            identifier=identifier,
+            inline_bytes=(1 << 64) if inline else 0,  # Spark says 2^63 - 1 where it does not know
+        )
+
+
+def _few_of(batch: DataFrame) -> DataFrame:
+    """The same rows; a task that comes to more than `INLINE_ROWS` of them fails, before they fill the driver's memory."""
+    from pyspark.sql import functions as F
+
+    in_partition = F.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)
+    return batch.filter(F.when(in_partition < INLINE_ROWS, True).otherwise(F.raise_error(F.lit(_TOO_MANY))))
 
 
 def query_id(batch: DataFrame) -> str:

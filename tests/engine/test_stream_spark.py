@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -9,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced, UnsupportedOperation
 from paimon_nb.engine.errors import translate
+from paimon_nb.engine.stream_write import INLINE_ROWS
 from paimon_nb.table.maintain import expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintain.expire import ExpireLimits
 
@@ -177,6 +180,19 @@ def test_complete_results_replace_those_before(wb, tmp_path):
     assert run() == [("a", 2), ("b", 1)]
     source.append(rows((4, "a")))
     assert run() == [("a", 3), ("b", 1)]
+
+
+def test_a_large_micro_batch_behind_small_ones_arrives_once(wb, tmp_path):
+    source, sizes = make(wb, keys=False), (10, 20, 2 * INLINE_ROWS + 1, 30)
+    make(wb, "u", keys=False)
+    query = wb.spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "c")).toTable("u")
+    for first, size in zip((0, *accumulate(sizes)), sizes, strict=False):
+        source.append(pa.table({"k": pa.array(range(first, first + size), pa.int32())}))
+        query.processAllAvailable()
+    query.stop()
+    arrived = wb.table("u").to_arrow().column("k").to_pylist()
+    assert sorted(arrived) == list(range(sum(sizes)))
+    assert wb.table("u").snapshots().column("delta_record_count").to_pylist() == list(sizes)
 
 
 def test_results_that_change_need_a_table_with_keys(wb, tmp_path):
