@@ -35,11 +35,13 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
     return children, used
 
 
-def _tree(children: dict[int, list[int]]) -> list[int]:
-    found, waiting = [], [os.getpid()]
+def _tree(children: dict[int, list[int]], root: int | None = None) -> list[int]:
+    """A process and all below it. What a JVM starts is, for a moment, that JVM once more, with its memory: left out."""
+    found, waiting = [], [os.getpid() if root is None else root]
     while waiting:
         found.append(waiting.pop())
-        waiting += children.get(found[-1], [])
+        below = children.get(found[-1], [])
+        waiting += [pid for pid in below if not _is_spark(pid)] if _is_spark(found[-1]) else below
     return found
 
 
@@ -100,11 +102,7 @@ def by_program() -> dict[str, int]:
     """Bytes that this process (driver), Spark's JVM below it and the Python processes below that one (workers) hold."""
     children, _ = _processes()
     jvms = [pid for pid in _tree(children) if _is_spark(pid)]
-    below, waiting = [], list(jvms)
-    while waiting:
-        found = children.get(waiting.pop(), [])
-        below += found
-        waiting += found
+    below = [pid for jvm in jvms for pid in _tree(children, jvm)[1:]]
     return {"driver": resident([os.getpid()]), "JVM": resident(jvms), "workers": resident(below)}
 
 

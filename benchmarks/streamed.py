@@ -26,7 +26,9 @@ def measure(folder: Path, records: int, minutes: float, parts: set[str]) -> Iter
         with broker(folder / "kafka") as server, paimon_nb.connect(str(folder / "streams")) as wb:
             scene = Scene(wb, server, folder, peer)
             if "streams" in parts:
-                list(rates(Scene(wb, server, folder, None), 1_000, 100))  # warms up
+                alone = Scene(wb, server, folder, None)
+                for warms_up in (rates, lookups):
+                    list(warms_up(alone, records // 5, records // 10))
                 yield from rates(scene, records, records // 2)
                 yield from lookups(scene, records, records // 2)
                 yield from latencies(scene, 500, 30, 100_000)

@@ -61,12 +61,14 @@ class KeyBucketWriter:
             return
         kv, large = pa.concat_tables(self._buffer), self.buffered >= _LARGE
         self._buffer, self.buffered = [], 0
+        kv = kv.combine_chunks()  # here, where the pieces go at once: whom we call keeps what it is given
         if self._log_input:
             kv = sort_rows(kv, self.spec)
             self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])
         merged = merge([kv], self.spec, drop_delete=False)
+        del kv
         self.new_files += write_key_values(self.store, self.place, [merged])
-        del kv, merged
+        del merged
         if large:  # else the pool keeps what each flush took in pieces that the next one does not fit in
             pa.default_memory_pool().release_unused()
 
