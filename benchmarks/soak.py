@@ -13,14 +13,18 @@ from benchmarks.processes import by_program
 from benchmarks.streams import Scene
 from paimon_nb.session.stream_standing import newest_of
 
-KINDS = ("driver", "JVM", "workers")
+OBJECTS = "JVM, objects alone"
+"""What its heap holds once garbage is collected; the heap itself grows as its collector likes."""
+KINDS = ("driver", "JVM", OBJECTS, "workers")
+COLLECT_EVERY = 15
+"""Looks from one collection to the next."""
 AT_MOST = 1.1
 NAMES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """What the processes held while the stream ran, looked at once a second."""
+    """What the processes held while the stream ran, looked at every other second."""
 
     seconds: float
     records: int
@@ -57,6 +61,8 @@ def soak(scene: Scene, seconds: float, a_second: int, keys: int) -> Soak:
                 job.wait_for(lambda: False, timeout=1)  # raises its error
             for kind, held in by_program().items():
                 resident[kind].append(held)
+            if len(resident["driver"]) % COLLECT_EVERY == 0:
+                resident[OBJECTS].append(_objects(wb))
     finally:
         flow.stop()
     took = time.monotonic() - began
@@ -66,6 +72,13 @@ def soak(scene: Scene, seconds: float, a_second: int, keys: int) -> Soak:
     for job in jobs:
         job.stop()
     return Soak(took, flow.sent, sum(newest_of(wb.table(t)) for t in (kept, joined)), resident)
+
+
+def _objects(wb: Any) -> int:
+    """Bytes of the objects that Spark's JVM still needs."""
+    runtime = wb.session.spark._jvm.java.lang.Runtime.getRuntime()
+    runtime.gc()
+    return int(runtime.totalMemory() - runtime.freeMemory())
 
 
 def _until_equal(scene: Scene, name: str, wanted: dict[int, int], jobs: list[Any]) -> None:
