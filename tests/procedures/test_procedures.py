@@ -456,6 +456,9 @@ def test_expire_changelogs(scene):
         >= 1
     )
     assert len(scene.table().store.changelogs.ids()) < len(logs)
+    left = scene.table().store.changelogs.ids()
+    assert scene.call("expire_changelogs('t')") == [{"deleted_changelogs_count": 0}]  # changelog.* lets none go
+    assert scene.table().store.changelogs.ids() == left
     scene.call("expire_changelogs(`table` => 't', delete_all => true)")
     assert len(scene.table().store.changelogs.ids()) <= 1
     assert len(scene.rows()) == 5

@@ -36,20 +36,42 @@ class ExpireLimits:
     ) -> Self:  # fmt: skip
         """Limits from the table's options; given values win. `retain_max` alone also lowers the minimum to it."""
         o = store.options
-        low = retain_min if retain_min is not None else o.get(opt.SNAPSHOT_NUM_RETAINED_MIN)
-        high = retain_max if retain_max is not None else o.get(opt.SNAPSHOT_NUM_RETAINED_MAX)
+        kept = (
+            o.get(opt.SNAPSHOT_NUM_RETAINED_MIN),
+            o.get(opt.SNAPSHOT_NUM_RETAINED_MAX),
+            o.get(opt.SNAPSHOT_TIME_RETAINED),
+        )
+        return cls._of(store, kept, retain_min, retain_max, older_than_ms, most)
+
+    @classmethod
+    def of_changelogs(
+        cls, store: TableStore, *, retain_min: int | None = None, retain_max: int | None = None,
+        older_than_ms: int | None = None, most: int | None = None,
+    ) -> Self:  # fmt: skip
+        """The same for long-lived changelogs, by the options `changelog.*`."""
+        o = store.options
+        kept = (o.changelog_num_retained_min, o.changelog_num_retained_max, o.changelog_time_retained_ms)
+        return cls._of(store, kept, retain_min, retain_max, older_than_ms, most)
+
+    @classmethod
+    def _of(
+        cls, store: TableStore, kept: tuple[int, int, int], retain_min: int | None, retain_max: int | None,
+        older_than_ms: int | None, most: int | None,
+    ) -> Self:  # fmt: skip
+        low = retain_min if retain_min is not None else kept[0]
+        high = retain_max if retain_max is not None else kept[1]
         if retain_max is not None and retain_min is None:
             low = min(low, retain_max)
         if low < 1 or high < low:
             raise BadOptionValue(
-                f"cannot keep at least {low} and at most {high} snapshots",
+                f"cannot keep at least {low} and at most {high}",
                 hint="1 <= retain_min <= retain_max",
                 retain_min=low,
                 retain_max=high,
             )
         if older_than_ms is None:
-            older_than_ms = clock.now_ms() - o.get(opt.SNAPSHOT_TIME_RETAINED)
-        return cls(low, high, older_than_ms, most if most is not None else o.get(opt.SNAPSHOT_EXPIRE_LIMIT))
+            older_than_ms = clock.now_ms() - kept[2]
+        return cls(low, high, older_than_ms, most if most is not None else store.options.get(opt.SNAPSHOT_EXPIRE_LIMIT))
 
 
 def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> int:
@@ -68,11 +90,11 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         return 0
     ids = list(range(earliest, end))
     gone = [s for s in (_get(store, i) for i in ids) if s is not None]
-    kept_logs = [s for s in gone if _keeps_changelog(store, s)]
-    for snapshot in kept_logs:
-        store.changelogs.put(snapshot)
-    if kept_logs:
-        store.changelogs.write_latest_hint(kept_logs[-1].id)
+    if gone and store.options.changelog_outlives_snapshots:
+        # Also of those that changed nothing (compactions): a stream goes from id to id, and a gap would end it.
+        for snapshot in gone:
+            store.changelogs.put(snapshot)
+        store.changelogs.write_latest_hint(gone[-1].id)
     doomed = Doomed(store)
     for snapshot in gone:
         doomed.add_entries(changelog_entries(store, snapshot))
@@ -98,7 +120,7 @@ def _first_kept(store: TableStore, limits: ExpireLimits, earliest: int, latest: 
     at_most = max(latest - limits.retain_max + 1, earliest)
     end = min(latest - limits.retain_min + 1, earliest + limits.most)
     consumed = store.consumers.min_next_snapshot()
-    if consumed is not None:
+    if consumed is not None and not store.options.get(opt.CONSUMER_CHANGELOG_ONLY):
         end = min(end, consumed)
     for snapshot_id in range(at_most, end):
         # A snapshot was the table's state until the next one came.
@@ -126,37 +148,19 @@ def _clean_empty_directories(store: TableStore, paths: list[str]) -> None:
 # -- long-lived changelogs
 
 
-def changelog_decoupled(store: TableStore) -> bool:
-    """True when changelogs are kept longer than snapshots."""
-    o = store.options
-    pairs = (
-        (opt.CHANGELOG_NUM_RETAINED_MAX, opt.SNAPSHOT_NUM_RETAINED_MAX),
-        (opt.CHANGELOG_NUM_RETAINED_MIN, opt.SNAPSHOT_NUM_RETAINED_MIN),
-        (opt.CHANGELOG_TIME_RETAINED, opt.SNAPSHOT_TIME_RETAINED),
-    )
-    return any(o.get(log) is not None and o.get(log) > o.get(snap) for log, snap in pairs)
+def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, heed_consumers: bool = True) -> int:
+    """Remove long-lived changelogs that are older than `changelog.*` allows. Returns how many went.
 
-
-def _keeps_changelog(store: TableStore, snapshot: Snapshot) -> bool:
-    return changelog_decoupled(store) and (bool(snapshot.changelog_manifest_list) or keeps_delta(snapshot))
-
-
-def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None) -> int:
-    """Remove long-lived changelogs that are older than `changelog.*` allows. Returns how many went."""
-    o = store.options
-    if limits is None:
-        kept_ms = o.get(opt.CHANGELOG_TIME_RETAINED)
-        if kept_ms is None:
-            kept_ms = o.get(opt.SNAPSHOT_TIME_RETAINED)
-        limits = ExpireLimits(
-            o.get(opt.CHANGELOG_NUM_RETAINED_MIN) or o.get(opt.SNAPSHOT_NUM_RETAINED_MIN),
-            o.get(opt.CHANGELOG_NUM_RETAINED_MAX) or o.get(opt.SNAPSHOT_NUM_RETAINED_MAX),
-            clock.now_ms() - kept_ms,
-            o.get(opt.SNAPSHOT_EXPIRE_LIMIT),
-        )
+    Args:
+        heed_consumers: what some consumer has not read yet stays.
+    """
+    limits = limits or ExpireLimits.of_changelogs(store)
     ids, latest = store.changelogs.ids(), store.snapshots.latest_id() or 0
+    consumed = store.consumers.min_next_snapshot() if heed_consumers else None
     going: list[int] = []
     for changelog_id in ids[: limits.most]:
+        if consumed is not None and changelog_id >= consumed:
+            break
         newer = latest - changelog_id
         old = store.changelogs.get(changelog_id)
         if newer >= limits.retain_max or (newer >= limits.retain_min and old.time_ms < limits.older_than_ms):
@@ -168,7 +172,7 @@ def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None) -> 
         old = store.changelogs.get(changelog_id)
         doomed.add_entries(changelog_entries(store, old))
         doomed.add_metadata(old)
-        if not old.changelog_manifest_list and keeps_delta(old):
+        if keeps_delta(store, old):
             doomed.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
     paths = doomed.unused(reachable(store, without_changelogs=going))
     for changelog_id in going:

@@ -114,7 +114,7 @@ def _add_tags(used: Reachable, store: TableStore, without: set[str]) -> None:
 
 
 def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> None:
-    """A long-lived changelog needs its changelog files or, with producer none, the files its commit appended."""
+    """A long-lived changelog needs its changelog files or, where it has none, the files its commit appended."""
     for changelog_id in store.changelogs.ids():
         if changelog_id in without:
             continue
@@ -124,16 +124,19 @@ def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> No
             manifests = read_manifest_list(store.fs, store.manifest_path(old.changelog_manifest_list))
             used.manifests.update(m.file_name for m in manifests)
             used.add_files(e.file for e in changelog_entries(store, old))
-        elif keeps_delta(old):
+        elif keeps_delta(store, old):
             used.manifests.add(old.delta_manifest_list)
             manifests = read_manifest_list(store.fs, store.manifest_path(old.delta_manifest_list))
             used.manifests.update(m.file_name for m in manifests)
             used.add_files(e.file for e in delta_entries(store, old) if e.kind == ADD)
 
 
-def keeps_delta(changelog: Snapshot) -> bool:
-    """True when a long-lived changelog without changelog files still is read through its delta."""
-    return changelog.commit_kind == "APPEND"
+def keeps_delta(store: TableStore, changelog: Snapshot) -> bool:
+    """True when a long-lived changelog has no changelog files and still is read, through its delta."""
+    if changelog.changelog_manifest_list:
+        return False
+    # What an overwrite of keys took away is gone with the snapshot before; its new rows alone would tell half the change.
+    return changelog.commit_kind == "APPEND" or (changelog.commit_kind == "OVERWRITE" and not store.has_keys)
 
 
 # -- what one snapshot names

@@ -248,6 +248,8 @@ def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None)
     """What an overwrite took away and what it brought; of a table without keys only what it brought."""
     if not store.has_keys:
         return _written(store, snapshot, snapshot.delta_manifest_list, bound)
+    if not store.fs.exists(store.manifest_path(snapshot.delta_manifest_list)):
+        raise _expired(store, snapshot.id)  # a long-lived changelog keeps no rows that an overwrite took away
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
     gone = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
     come = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
@@ -322,14 +324,7 @@ def _check_range(store: TableStore, wanted: int) -> None:
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     store.check_identity()  # after the ids: those of a table that is dropped meanwhile say nothing
     if earliest is not None and wanted < earliest and change_of(store, wanted) is None:
-        raise SnapshotExpired(
-            f"{store.name}: the stream needs snapshot {wanted}, which has expired; snapshots {earliest} to {latest} are there",
-            hint=f"start again with 'scan.mode' = 'latest-full' or 'scan.snapshot-id' = '{earliest}'; to keep what a "
-            "stream has not read yet, give it a 'consumer-id' or raise 'snapshot.time-retained'",
-            wanted=wanted,
-            earliest=earliest,
-            latest=latest,
-        )
+        raise _expired(store, wanted)
     if wanted > (latest or 0) + 1 and change_of(store, wanted) is None:
         raise TimeTravelError(
             f"{store.name}: the stream waits for snapshot {wanted}, but the newest is {latest or 'none'}",
@@ -337,3 +332,15 @@ def _check_range(store: TableStore, wanted: int) -> None:
             wanted=wanted,
             latest=latest,
         )
+
+
+def _expired(store: TableStore, wanted: int) -> SnapshotExpired:
+    earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    return SnapshotExpired(
+        f"{store.name}: the stream needs snapshot {wanted}, which has expired; snapshots {earliest} to {latest} are there",
+        hint=f"start again with 'scan.mode' = 'latest-full' or 'scan.snapshot-id' = '{earliest}'; to keep what a "
+        "stream has not read yet, give it a 'consumer-id' or raise 'snapshot.time-retained'",
+        wanted=wanted,
+        earliest=earliest,
+        latest=latest,
+    )

@@ -163,3 +163,37 @@ class TestLongLivedChangelogs:
         assert expire_changelogs(store) == 1
         assert (store.changelogs.ids(), on_disk(store)) == ([2, 3, 4], {"c1", "c2", "c3", "all"})
         assert leftovers(store) == set()
+
+    def logged(self, **options):
+        """Snapshots 1 APPEND, 2 COMPACT without changelog, 3 APPEND, 4 APPEND; only the last has not expired."""
+        store = make_table(
+            **{"changelog-producer": "input", "changelog.time-retained": "100 h", "changelog.num-retained.min": "1"}
+            | options
+        )
+        append(store, "f1", changelog="c1")
+        squash(store, "all")
+        append(store, "f3", changelog="c3")
+        append(store, "f4", changelog="c4")
+        expire(store, 1, 1)
+        return store
+
+    def test_a_compaction_that_told_nothing_leaves_no_gap(self, time):
+        store = self.logged()
+        assert (store.changelogs.ids(), missing(store)) == ([1, 2, 3], [])
+        assert on_disk(store) == {"c1", "c3", "c4", "all", "f3", "f4"}
+        assert expire_changelogs(store, ExpireLimits(1, 1, 0, 50)) == 3
+        assert (on_disk(store), leftovers(store)) == ({"c4", "all", "f3", "f4"}, set())
+
+    def test_what_a_consumer_has_not_read_stays(self, time):
+        store = self.logged()
+        store.consumers.set("slow", 3)
+        everything = ExpireLimits(1, 1, 0, 50)
+        assert (expire_changelogs(store, everything), store.changelogs.ids()) == (2, [3])
+        assert (expire_changelogs(store, everything, heed_consumers=False), store.changelogs.ids()) == (1, [])
+
+    def test_a_consumer_of_changelogs_only_lets_snapshots_go(self, time):
+        store = self.logged(**{"consumer.changelog-only": "true"})
+        store.consumers.set("slow", 2)
+        append(store, "f5", changelog="c5")
+        assert (expire(store, 1, 1), ids(store), store.changelogs.ids()) == (1, [5], [1, 2, 3, 4])
+        assert (expire_changelogs(store, ExpireLimits(1, 1, 0, 50)), store.changelogs.ids()) == (1, [2, 3, 4])

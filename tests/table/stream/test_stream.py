@@ -193,6 +193,31 @@ def test_long_lived_changelogs_are_read_after_their_snapshots(tmp_path):
     assert [b.snapshot_id for b in table.stream({"scan.snapshot-id": "1"}, idle_s=0)] == [1, 2, 3]
 
 
+def test_a_stream_passes_an_expired_compaction_that_told_nothing(tmp_path):
+    kept = {"changelog.num-retained.max": "100", "changelog.num-retained.min": "50", "changelog.time-retained": "1 d"}
+    table = make(tmp_path, changelog_producer="input", **kept, **{"num-sorted-run.compaction-trigger": "2"})
+    for n in range(1, 4):
+        table.append(rows((n, "x")))
+    assert table.snapshots().column("commit_kind").to_pylist() == ["APPEND", "APPEND", "COMPACT", "APPEND"]
+    expire_snapshots(table.store, ExpireLimits(1, 1, 0, 50))
+    stream = table.stream({"scan.snapshot-id": "2"}, idle_s=0)
+    assert [(b.snapshot_id, told(b)) for b in stream if told(b)] == [(2, [("+I", 2, "x")]), (4, [("+I", 3, "x")])]
+
+
+def test_an_expired_overwrite_is_no_change_any_more(tmp_path):
+    kept = {"changelog.num-retained.max": "100", "changelog.num-retained.min": "50", "changelog.time-retained": "1 d"}
+    table = make(tmp_path, changelog_producer="input", **kept)
+    table.append(rows((1, "x")))
+    table.overwrite(rows((2, "y")))
+    table.append(rows((3, "z")))
+    expire_snapshots(table.store, ExpireLimits(1, 1, 0, 50))
+    stream = table.stream({"scan.snapshot-id": "1"}, idle_s=0)
+    assert [told(b) for b in stream if told(b)] == [[("+I", 1, "x")], [("+I", 3, "z")]]
+    stream = table.stream({"scan.snapshot-id": "2", "streaming-read-overwrite": "true"})
+    with pytest.raises(SnapshotExpired, match="needs snapshot 2, which has expired"):
+        stream.poll()
+
+
 def test_a_rollback_and_a_new_table_are_noticed(tmp_path):
     table = make(tmp_path)
     for n in range(1, 4):
