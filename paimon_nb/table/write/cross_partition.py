@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, SEQUENCE_NUMBER, VALUE_KIND, evolve, iter_data_file
-from paimon_nb.format.manifest import ManifestEntry
 from paimon_nb.format.row import to_scalar
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live import by_bucket, live_entries
-from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.lsm.shadow import key_ids
+from paimon_nb.table.scan.plan import grouped, select, vectors_of
+from paimon_nb.table.scan.read import read_split
+from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.assign import partition_groups
 from paimon_nb.table.write.kinds import DELETE, UPDATE_BEFORE
@@ -47,11 +46,13 @@ class CrossPartition:
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
         self._places: dict[object, Place] = {}
         self._counts: dict[bytes, dict[int, int]] = {}
-        if not ignore_existing:
-            snapshot = store.latest()
-            index = index_entries(store, snapshot)
-            for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
-                for key in _keys(store, entries, BucketVectors(store, partition, bucket, index)):
+        snapshot = None if ignore_existing else store.latest()
+        if snapshot is not None:
+            vectors = vectors_of(store, snapshot)
+            for (partition, bucket, total), files in grouped(live_entries(store, snapshot)):
+                deleted = select(vectors, partition, files)
+                split = Split(snapshot.id, partition, bucket, total, tuple(files), deleted, raw=False)
+                for key in _keys(store, split):
                     self._put(key, (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
@@ -113,28 +114,7 @@ class CrossPartition:
         return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)
 
 
-def _keys(store: TableStore, entries: Sequence[ManifestEntry], vectors: BucketVectors) -> list[object]:
-    """Keys that are present in a bucket: the newest record of each is no retraction, and not marked deleted."""
-    fields = (*store.schema.key_fields, SEQUENCE_FIELD, KIND_FIELD)
-    newest: dict[object, tuple[int, bool]] = {}
-    for entry in entries:
-        file = entry.file
-        schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
-        wanted = {f.id for f in fields}
-        in_file = [f for f in (*schema.fields, SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
-        path = store.data_path(entry.partition, entry.bucket, file)
-        vector = vectors.of(file.file_name)
-        gone = vector.mask(file.row_count) if vector is not None else None
-        start = 0
-        for batch in iter_data_file(store.fs, path, in_file):
-            rows = pa.Table.from_batches([batch])
-            if gone is not None:
-                rows = rows.filter(pa.array(~gone[start : start + batch.num_rows]))
-            start += batch.num_rows
-            table = evolve(rows, in_file, fields)
-            ids = key_ids(table, store.schema.key_fields).to_pylist()
-            numbers, kinds = table.column(SEQUENCE_NUMBER).to_pylist(), table.column(VALUE_KIND).to_pylist()
-            for key, sequence, kind in zip(ids, numbers, kinds, strict=True):
-                if key not in newest or newest[key][0] <= sequence:
-                    newest[key] = (sequence, kind not in (DELETE, UPDATE_BEFORE))
-    return [key for key, (_, alive) in newest.items() if alive]
+def _keys(store: TableStore, split: Split) -> list[object]:
+    """Keys of the rows that a bucket holds: whether a -D removed one or was only taken off is the merge engine's to say."""
+    fields = store.schema.key_fields
+    return list(key_ids(read_split(store, split, [f.name for f in fields]), fields).to_pylist())

@@ -21,3 +21,38 @@ def test_a_key_that_moved_is_taken_from_where_it_was_last(tmp_path, vectors):
         wb.table("t").upsert(rows)
     found = wb.table("t").to_arrow().sort_by("id").to_pylist()
     assert found == [{"id": i, "p": route[2]} for i, route in enumerate(routes)]
+
+
+@pytest.mark.parametrize(
+    ("engine", "again"),
+    [
+        ({"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}, (1, "p0", 12)),
+        ({"merge-engine": "partial-update", "fields.g.sequence-group": "v"}, (1, "p0", 5)),
+        (
+            {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "aggregation.remove-record-on-delete": "true"},
+            (1, "p1", 5),
+        ),
+        ({}, (1, "p1", 5)),
+    ],
+    ids=["taken off", "one group emptied", "removed", "deleted"],
+)  # fmt: skip
+def test_a_key_stays_where_a_retraction_left_its_row(tmp_path, engine, again):
+    wb = paimon_nb.connect(str(tmp_path))
+    options = ", ".join(f"'{k}' = '{v}'" for k, v in ({"bucket": "-1"} | engine).items())
+    wb.run(
+        f"CREATE TABLE t (id INT, p STRING, v INT, g INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p) WITH ({options})"
+    )
+    table = wb.table("t")
+    for step, (partition, value, kind) in enumerate([("p0", 10, "+I"), ("p0", 3, "-D"), ("p1", 5, "+I")]):
+        row = pa.table(
+            {
+                "id": pa.array([1], pa.int32()),
+                "p": [partition],
+                "v": pa.array([value], pa.int32()),
+                "g": pa.array([step], pa.int32()),
+            }
+        )
+        with table.write() as write:
+            write.write(row, pa.array([kind]))
+            table.commit().commit(write.prepare())
+    assert [tuple(r.values())[:3] for r in table.to_arrow().to_pylist()] == [again]
