@@ -17,8 +17,8 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
-_MS_BEGINS = 10_000_000_000
-"""A BIGINT above this is milliseconds, below it seconds (it would be the year 2286)."""
+_MS_BEGINS = 1_000_000_000_000
+"""A BIGINT from this on is milliseconds, below it seconds, as Java has it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class RowExpiry:
     """Which rows are too old. `column` None: the table has no record-level expiry."""
 
     column: str | None = None
-    before_ms: int = 0
+    before: int = 0
+    """Rows older than this second go. Java counts whole seconds, too."""
 
     @classmethod
     def of(cls, store: TableStore) -> RowExpiry:
@@ -40,7 +41,7 @@ class RowExpiry:
                 hint="set 'record-level.time-field'",
             )
         store.schema.field(column)
-        return cls(column, clock.now_ms() - age)
+        return cls(column, clock.now_ms() // 1000 - age // 1000)
 
     def may_expire(self, file: DataFile) -> bool:
         """True when rows of the file may have to go."""
@@ -52,17 +53,15 @@ class RowExpiry:
             yield from tables
             return
         for table in tables:
-            alive = pc.fill_null(pc.greater_equal(_millis(table.column(self.column)), self.before_ms), True)
+            alive = pc.fill_null(pc.greater_equal(_seconds(table.column(self.column)), self.before), True)
             kept = table.filter(alive)
             if kept.num_rows:
                 yield kept
 
 
-def _millis(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _seconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_timestamp(kind):
-        return pc.cast(pc.cast(column, pa.timestamp("ms", kind.tz), safe=False), pa.int64())
+        return pc.cast(pc.cast(column, pa.timestamp("s", kind.tz), safe=False), pa.int64())
     wide = pc.cast(column, pa.int64())
-    if pa.types.is_int32(kind):
-        return pc.multiply(wide, 1000)
-    return pc.if_else(pc.greater(wide, _MS_BEGINS), wide, pc.multiply(wide, 1000))
+    return pc.if_else(pc.greater_equal(wide, _MS_BEGINS), pc.divide(wide, 1000), wide)

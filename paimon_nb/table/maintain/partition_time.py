@@ -14,6 +14,11 @@ _LETTERS = {
     "mm": r"(?P<minute>\d{2})", "ss": r"(?P<second>\d{2})", "M": r"(?P<month>\d{1,2})", "d": r"(?P<day>\d{1,2})",
     "H": r"(?P<hour>\d{1,2})", "SSS": r"(?P<milli>\d{3})",
 }  # fmt: skip
+_DEFAULT = re.compile(
+    r"(?P<year>\d{1,10})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
+    r"(?: (?P<hour>\d{1,2}):(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?:\.\d{1,9})?)?"
+)
+"""Java's form without a formatter: `$dt $hour:00:00` of a whole-number hour has one digit at night."""
 _TOKEN = re.compile(r"'(?:[^']|'')*'|yyyy|SSS|MM|dd|HH|mm|ss|M|d|H|.", re.S)
 
 
@@ -48,20 +53,27 @@ def as_text(kind: DataType, value: Any) -> str:
 
 
 def parse_time(text: str, formatter: str | None) -> datetime | None:
-    """Parse by a Java pattern of digits, or by the default forms."""
-    patterns = [formatter] if formatter else ["yyyy-M-d HH:mm:ss", "yyyy-M-d HH:mm", "yyyy-M-d"]
-    for pattern in patterns:
-        found = re.fullmatch(_regex(pattern), text.strip())
-        if found:
-            part = {k: int(v) for k, v in found.groupdict().items()}
-            try:
-                return datetime(
-                    part.get("year", 1970), part.get("month", 1), part.get("day", 1),
-                    part.get("hour", 0), part.get("minute", 0), part.get("second", 0), part.get("milli", 0) * 1000,
-                )  # fmt: skip
-            except ValueError:
-                return None
-    return None
+    """Parse by a Java pattern of digits, or by the default form.
+
+    None also where the pattern tells no whole date: what is not known to be old must not be dropped.
+    """
+    found = re.fullmatch(_regex(formatter), text) if formatter else _DEFAULT.fullmatch(text)
+    if not found:
+        return None
+    part = {k: int(v) for k, v in found.groupdict(default="0").items()}
+    if not part.keys() >= {"year", "month", "day"}:
+        return None
+    try:
+        if formatter is None:  # Java takes this form leniently: the 32nd of January is the 1st of February
+            years, month = divmod(part["month"] - 1, 12)
+            day = datetime(part["year"] + years, month + 1, 1) + timedelta(days=part["day"] - 1)
+            return day + timedelta(hours=part["hour"], minutes=part["minute"], seconds=part["second"])
+        return datetime(
+            part["year"], part["month"], part["day"],
+            part.get("hour", 0), part.get("minute", 0), part.get("second", 0), part.get("milli", 0) * 1000,
+        )  # fmt: skip
+    except (ValueError, OverflowError):
+        return None
 
 
 def _regex(pattern: str) -> str:

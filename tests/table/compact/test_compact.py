@@ -255,6 +255,35 @@ def test_expired_rows_vanish_in_compaction(tmp_path, monkeypatch):
     assert sorted(r["k"] for r in rows_of(store)) == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("kind", "times", "left"),
+    [
+        # 1.7e9 s are now; 1e12 and more are milliseconds, less are seconds (of a far future, beyond 1e11)
+        (
+            "BIGINT",
+            [1_699_996_399, 1_699_996_400, 1_699_996_399_999, 1_699_996_400_000, 999_999_999_999, None],
+            [1, 3, 4, 5],
+        ),
+        ("INT", [1_699_996_399, 1_699_996_400, None], [1, 2]),
+    ],
+)
+def test_rows_expire_by_whole_seconds(tmp_path, monkeypatch, kind, times, left):
+    options = {"record-level.expire-time": "1 h", "record-level.time-field": "at", "write-only": "true"}
+    store = make_table(f"{tmp_path}/t", {"k": "INT", "at": kind}, ["k"], bucket="1", **options)
+    monkeypatch.setattr(clock, "now_ms", lambda: 1_700_000_000_999)
+    put(
+        store,
+        pa.table(
+            {
+                "k": pa.array(range(len(times)), pa.int32()),
+                "at": pa.array(times, {"INT": pa.int32(), "BIGINT": pa.int64()}[kind]),
+            }
+        ),
+    )
+    compact_all(store)
+    assert sorted(r["k"] for r in rows_of(store)) == left
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
     "options",
