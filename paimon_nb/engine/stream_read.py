@@ -28,6 +28,7 @@ def stream_frame(
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
     kinds: bool | None = None,
+    order: str | None = None,
     begin: Position | str | None = None,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
@@ -36,7 +37,7 @@ def stream_frame(
         options: where to start and how much a micro-batch takes: 'scan.mode', 'consumer-id', 'read.stream.max*PerTrigger' ...
         filter: for skipping files and rows; Spark filters again. columns: those that the query can need; None = all.
         kinds: a first column `rowkind` ('+I', '-U', '+U', '-D'); None takes it from the option 'read.changelog'. Without it
-            only rows that are there (+I, +U) come.
+            only rows that are there (+I, +U) come. order: beside kinds, a last column of this name by which changes are sorted.
         begin: where the checkpoint stands, if the caller knows: a position, or 'fresh' for a new one. Without it the limits of
             a micro-batch hold from the second one after a start on, since Spark tells the source only then.
 
@@ -56,6 +57,7 @@ def stream_frame(
         fields=wanted_fields(store.schema, columns),
         predicate=usable(filter, store.schema.fields, session_zone(spark)),
         kinds=told,
+        order=order,
         begin=begin,
         tasks=spark.sparkContext.defaultParallelism * 2,
     )

@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
@@ -18,14 +19,14 @@ from paimon_nb.base.errors import TableReplaced, TimeTravelError
 from paimon_nb.engine.errors import crossing_tasks, packed_errors
 from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.format.data import VALUE_KIND
-from paimon_nb.format.types import DataField
+from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.options.read import (
     READ_STREAM_MAXBYTESPERTRIGGER,
     READ_STREAM_MAXFILESPERTRIGGER,
     READ_STREAM_MAXROWSPERTRIGGER,
     SCAN_MAX_SNAPSHOT_COUNT,
 )
-from paimon_nb.table.merge.merge import without_retracts
+from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream import (
@@ -59,6 +60,8 @@ class TableStreamSource(DataSource):
     predicate: Predicate | None
     kinds: bool
     """A column `rowkind` goes first and retractions are told; else only rows that are there (+I, +U)."""
+    order: str | None
+    """A last column of this name tells the order of changes: snapshot by snapshot, in each what goes before what comes."""
     begin: Position | str | None
     """Where the checkpoint stands, 'fresh' for a new one; None: not known before the first micro-batch."""
     tasks: int
@@ -67,7 +70,8 @@ class TableStreamSource(DataSource):
     @property
     def told(self) -> tuple[DataField, ...]:
         """The columns of its rows."""
-        return (ROWKIND, *self.fields) if self.kinds else self.fields
+        ordered = () if self.order is None else (DataField(-2, self.order, parse_type("BIGINT")),)
+        return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
 
     def schema(self) -> StructType:
         return spark_schema(self.told)
@@ -80,7 +84,7 @@ class TableStreamSource(DataSource):
 class Share(InputPartition):
     """What one task reads, in order."""
 
-    def __init__(self, pieces: Sequence[Piece], predicate: Predicate | None) -> None:
+    def __init__(self, pieces: Sequence[tuple[int, Piece]], predicate: Predicate | None) -> None:
         # Pickled by us: Spark's serializer of partitions need not know our classes' state.
         self.packed = pickle.dumps((tuple(pieces), predicate))
 
@@ -220,29 +224,44 @@ def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> Position:
     return Position.from_json(start)
 
 
-def shares(steps: Sequence[Step], tasks: int) -> list[list[Piece]]:
-    """The pieces of some steps for about `tasks` tasks. The changes of a bucket stay in one task, in their order."""
-    groups: dict[object, list[Piece]] = {}
+def shares(steps: Sequence[Step], tasks: int) -> list[list[tuple[int, Piece]]]:
+    """The pieces of some steps, each with its snapshot, for about `tasks` tasks. The changes of a bucket stay in one task, in
+    their order."""
+    groups: dict[object, list[tuple[int, Piece]]] = {}
     for step in steps:
         for number, piece in enumerate(step.pieces):
             apart = step.full and len(steps) == 1  # a state alone has no order to keep
-            groups.setdefault((piece.split.partition, piece.split.bucket, number if apart else None), []).append(piece)
-    out: list[list[Piece]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
+            groups.setdefault((piece.split.partition, piece.split.bucket, number if apart else None), []).append(
+                (step.snapshot.id, piece)
+            )
+    out: list[list[tuple[int, Piece]]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
     loads = [0] * len(out)
     for pieces in groups.values():
         lightest = loads.index(min(loads))
-        loads[lightest] += max(1, sum(p.split.size for p in pieces))
+        loads[lightest] += max(1, sum(p.split.size for _, p in pieces))
         out[lightest] += pieces
     return [share for share in out if share]
 
 
 @crossing_tasks
-def _rows(source: TableStreamSource, pieces: Sequence[Piece], predicate: Predicate | None) -> Iterator[pa.RecordBatch]:
-    names = [f.name for f in source.fields]
-    for piece in pieces:
+def _rows(
+    source: TableStreamSource, pieces: Sequence[tuple[int, Piece]], predicate: Predicate | None
+) -> Iterator[pa.RecordBatch]:
+    names, seen = [f.name for f in source.fields], 0
+    for snapshot, piece in pieces:
         rows = read_piece(source.store, piece, names, predicate)
+        told = rows.select(names) if source.kinds else without_retracts(rows).select(names)
         if source.kinds:
-            told = rows.select(names).add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
-        else:
-            told = without_retracts(rows).select(names)
+            told = told.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
+        if source.order is not None:
+            told = told.append_column(source.order, _orders(snapshot, rows.column(VALUE_KIND).to_numpy(), seen))
+            seen += rows.num_rows
         yield from task_batches(told.combine_chunks(), source.told)
+
+
+def _orders(snapshot: int, kinds: np.ndarray, seen: int) -> pa.Array:
+    """Rises from change to change of a bucket. Within a snapshot a key changes once, so all that goes may go first: another row
+    may take a place that it leaves, in another bucket."""
+    comes = (kinds == INSERT) | (kinds == UPDATE_AFTER)
+    row = np.arange(seen, seen + len(kinds), dtype=np.int64)
+    return pa.array((np.int64(snapshot) << 33) | (comes.astype(np.int64) << 32) | row)

@@ -202,7 +202,11 @@ class Resolver:
             self._create(target, _schema_of(frame.drop(KINDS), options, partition_by))
             table, options = self._open(target), {}
         return table_sink(
-            frame, table, complete=mode == "complete", options={k: str(v) for k, v in options.items()}, checkpoint=checkpoint
+            frame,
+            table,
+            complete=mode == "complete",
+            options={k: str(v) for k, v in options.items()},
+            checkpoint=checkpoint,
         )
 
     def _open(self, target: tuple[str, ...] | str) -> Any:

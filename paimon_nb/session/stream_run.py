@@ -18,6 +18,7 @@ from paimon_nb.engine.stream_begin import begun
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
+from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT
 from paimon_nb.plan import Query
 from paimon_nb.session.carry import carried
 from paimon_nb.session.query import run_query
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
 _CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
-_ORDER = ("-U", "-D", "+I", "+U")
+MOST_SNAPSHOTS = 20
+"""Of a table whose rows change, in one micro-batch: a job that fell behind catches up, and its batches stay small. Who looks at
+changes sees them commit by commit."""
 
 
 def start_stream(
@@ -59,7 +62,9 @@ def start_stream(
     if isinstance(output, IntoTable):
         claim_checkpoint(checkpoint, output.table)
     frame = (
-        _rows(frozen, plan, checkpoint) if plan.shape is Shape.ROWS else whole_frame(frozen, plan, query, text, params)
+        _rows(frozen, plan, checkpoint, 1 if isinstance(output, IntoBuffer) else MOST_SNAPSHOTS)
+        if plan.shape is Shape.ROWS
+        else whole_frame(frozen, plan, query, text, params)
     )
     store = (
         _per_batch(frozen, plan, query, text, params, output) if plan.shape is Shape.ROWS else _as_it_is(plan, output)
@@ -118,13 +123,16 @@ def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, par
     return run_query(session, query, text, params, frames, windows=True)
 
 
-def _rows(session: Session, plan: StreamPlan, checkpoint: str) -> DataFrame:
+def _rows(session: Session, plan: StreamPlan, checkpoint: str, most: int) -> DataFrame:
     (only,) = plan.inputs
     begin = begin_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
-    return _stream(session, only, kinds=not only.adds_only, begin=begin, watermark=False)
+    return _stream(session, only, kinds=not only.adds_only, begin=begin, watermark=False, most=most)
 
 
-def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Any = None, watermark: bool = True) -> DataFrame:
+def _stream(
+    session: Session, one: StreamInput, *, kinds: bool, begin: Any = None, watermark: bool = True, most: int = 1
+) -> DataFrame:
+    """`most`: snapshots of a table whose kinds are told, in one micro-batch."""
     if one.table is None:
         from paimon_nb.session.connector_tables import source_frame
 
@@ -135,9 +143,13 @@ def _stream(session: Session, one: StreamInput, *, kinds: bool, begin: Any = Non
         )
     from paimon_nb.engine.stream_read import stream_frame
 
-    # One snapshot a micro-batch: within a snapshot a key changes once, so kinds can be told apart and put in order.
-    options = {**one.ref.options, **({"scan.max-snapshot.count": "1"} if kinds else {})}
-    frame = stream_frame(session.spark, one.table, options=options, kinds=kinds, begin=begin)
+    options = dict(one.ref.options)
+    if kinds:
+        given = one.table.copy(options).options.get(SCAN_MAX_SNAPSHOT_COUNT)
+        options[SCAN_MAX_SNAPSHOT_COUNT.key] = str(min(given, most) if given > 0 else most)
+    frame = stream_frame(
+        session.spark, one.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
+    )
     told = watermark_in(one.table.schema.options) if watermark else None
     return frame if told is None else watermarked(frame, told)
 
@@ -157,9 +169,7 @@ def _as_it_is(plan: StreamPlan, output: Output) -> Any:
 def _per_batch(
     session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output
 ) -> Any:
-    """The query over each micro-batch by itself, kind by kind; every other table as it is at that moment."""
-    from pyspark.sql import functions as F
-
+    """The query over each micro-batch by itself; every other table as it is at that moment."""
     (only,) = plan.inputs
 
     def store(batch: DataFrame, number: int) -> None:
@@ -172,21 +182,8 @@ def _per_batch(
                 return
             batch = batch.persist()
             try:
-                if only.source is not None:
-                    if batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
-                        output.accept(_in_order(here, query, text, params, {only.ref.parts: batch}), number)
-                    return
-                present = {row[0] for row in batch.select(KINDS).distinct().collect()}
-                told: DataFrame | None = None
-                for kind in _ORDER:
-                    if kind in present:
-                        rows = batch.filter(F.col(KINDS) == kind).drop(KINDS)
-                        part = run_query(here, query, text, params, {only.ref.parts: rows}).withColumn(
-                            KINDS, F.lit(kind)
-                        )
-                        told = part if told is None else told.union(part)
-                if told is not None:
-                    output.accept(told, number)
+                if batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
+                    output.accept(_in_order(here, query, text, params, {only.ref.parts: batch}), number)
             finally:
                 batch.unpersist()
 
@@ -206,8 +203,8 @@ def _in_order(
     told = run_query(session, query, text, params, batch, hidden)
     if not carried(told, hidden):
         raise UnsupportedOperation(
-            "this query does not keep the kinds of a connector's changes",
-            hint="INSERT the connector's rows into a table with a primary key, and query that",
+            "this query does not keep the kinds of the changes that it reads",
+            hint="INSERT the rows into a table with a primary key, and query that",
         )
     columns = [F.col(quote(c)) for c in told.columns if c not in hidden]
     return told.coalesce(1).sortWithinPartitions(ORDER).select(*columns, KIND)

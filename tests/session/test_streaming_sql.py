@@ -113,6 +113,35 @@ def test_row_kinds_ride_along_and_dimensions_are_looked_up_as_they_are(swb):
 
 
 @pytest.mark.spark
+def test_a_query_that_fell_behind_takes_several_snapshots_at_once_and_keeps_their_order(swb):
+    keyed(swb, "people", "k INT, seat INT", changelog_producer="input", bucket="2")
+    keyed(swb, "seats", "seat INT, k INT", "seat")
+    people = swb.table("people")
+    people.append(pa.table({"k": pa.array(range(1, 9), pa.int32()), "seat": pa.array(range(1, 9), pa.int32())}))
+    sitting = {k: k for k in range(1, 9)}
+    for turn in range(
+        12
+    ):  # everybody moves on by one seat or two, one after the other: a seat changes hands in each commit
+        movers = [1 + turn % 8, 1 + (turn + 3) % 8]
+        before = {k: sitting[k] for k in movers}
+        sitting |= {movers[0]: before[movers[1]], movers[1]: before[movers[0]]}
+        with people.write() as writing:
+            for seats, kind in ((before, "-U"), (sitting, "+U")):
+                moved = [(k, seats[k]) for k in movers]
+                columns = {"k": [k for k, _ in moved], "seat": [seat for _, seat in moved]}
+                writing.write(pa.table(columns, schema=people.schema.arrow), [kind] * 2)
+            people.commit().commit(writing.prepare())
+    swb.run(STREAMING)
+    first = "/*+ OPTIONS('scan.mode' = 'from-snapshot', 'scan.snapshot-id' = '1') */"
+    job = swb.sql(f"INSERT INTO seats SELECT seat, k FROM people {first} WHERE k < 9")
+    try:
+        assert job.wait_for(lambda: rows(swb, "seats") == sorted((seat, k) for k, seat in sitting.items()))
+    finally:
+        job.stop()
+    assert swb.table("seats").snapshots().num_rows == 1
+
+
+@pytest.mark.spark
 @pytest.mark.nightly
 def test_a_stream_of_changes_shows_their_kinds(swb):
     keyed(swb, "t", changelog_producer="input")
