@@ -32,6 +32,7 @@ from paimon_nb.table.commit.change import Change, append_change, compact_change
 from paimon_nb.table.commit.memory import check_last_commit, remember, spend, spent
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
+from paimon_nb.table.commit.strict import StrictMode
 from paimon_nb.table.commit.watch import tell_added
 from paimon_nb.table.store import TableStore
 
@@ -80,6 +81,7 @@ class TableCommit:
         self._looked_ms = clock.now_ms()
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)
         self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
+        self._strict = StrictMode(store, self.user)
 
     def commit(
         self,
@@ -184,8 +186,10 @@ class TableCommit:
             check_only_adds(store, change)
             if latest is not None and latest.id > seen and (ours := self._ours_since(seen, latest.id, change, terms)):
                 return [ours.id]
+            self._strict.check(latest, change)
             outcome = try_commit(store, latest, change, terms)
             if outcome.published is not Published.LOST:
+                self._strict.passed(outcome.snapshot.id)
                 remember(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
                 tell_added(store, {e.partition for e in change.entries if e.kind == ADD})
                 return [outcome.snapshot.id]

@@ -272,3 +272,42 @@ def test_an_overwrite_of_one_partition_takes_no_rows_of_others():
     with pytest.raises(UnsupportedOperation, match=r"of partition \{'dt': 'a'\}, and rows belong to \{'dt': 'b'\}"):
         TableCommit(store).commit([added(data_file(), dt="b")], overwrite=Overwrite({"dt": "a"}))
     assert len(live(store)) == 1
+
+
+class TestStrictMode:
+    """Snapshots 1 APPEND, 2 COMPACT, 3 APPEND to dt=a, all by others."""
+
+    def scene(self, safe):
+        store = make_table(partitioned=True)
+        old = data_file("old")
+        commit(store, added(old, dt="a"))
+        commit(store, compacted([old], [data_file("packed", level=5)], dt="a", base=1))
+        commit(store, added(data_file("more"), dt="a"))
+        return store, store.copy({"commit.strict-mode.last-safe-snapshot": str(safe)})
+
+    def test_a_compaction_that_the_job_does_not_know_of_stops_it(self):
+        store, strict = self.scene(safe=1)
+        with pytest.raises(CommitConflict, match="snapshot 2, COMPACT, was committed by another user after snapshot 1"):
+            commit(strict, added(data_file("mine"), dt="b"))
+        assert (store.latest().id, leftovers(store)) == (3, set())
+
+    def test_rows_of_others_stop_an_overwrite_only(self):
+        _, strict = self.scene(safe=2)
+        mine = added(data_file("mine"), dt="a", base=3)
+        with pytest.raises(CommitConflict, match="snapshot 3, APPEND"):
+            commit(strict, mine, overwrite=Overwrite(dynamic=True))
+        assert commit(strict, added(data_file("elsewhere"), dt="b", base=3), overwrite=Overwrite(dynamic=True)) == [4]
+        assert TableCommit(strict.copy({"commit.strict-mode.last-safe-snapshot": "4"})).commit(
+            [added(data_file("on top"), dt="a")]
+        ) == [5]
+
+    def test_what_the_job_did_itself_is_safe(self):
+        store, strict = self.scene(safe=-1)
+        job = TableCommit(strict)
+        kept = data_file("kept")
+        assert job.commit([added(kept, dt="c")]) == [4]
+        assert job.commit([compacted([kept], [data_file("small", level=5)], dt="c", base=4)]) == [5]
+        assert job.commit([added(data_file("on"), dt="c")]) == [6]
+        commit(store, compacted([data_file("more")], [data_file("other", level=4)], dt="a", base=6))
+        with pytest.raises(CommitConflict, match="snapshot 7, COMPACT"):
+            job.commit([added(data_file("late"), dt="c")])
