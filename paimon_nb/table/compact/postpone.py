@@ -56,8 +56,7 @@ def written_order(files: Sequence[DataFile]) -> list[DataFile]:
 
 
 def _as_compaction(store: TableStore, message: CommitMessage) -> CommitMessage:
-    """New files of the move belong to the COMPACT snapshot: the rows were committed before."""
-
+    """New files of the move and their changelog belong to the COMPACT snapshot: the rows were committed before."""
     gone = {f.file_name for f in message.compact_before}
     kept = tuple(f for f in message.new_files if f.file_name not in gone)
     own = {f.file_name for f in message.new_files}
@@ -69,5 +68,6 @@ def _as_compaction(store: TableStore, message: CommitMessage) -> CommitMessage:
                 store.fs.delete(path)  # never seen by anybody
     # An upgraded new file is new on its final level.
     return replace(
-        message, new_files=(), compact_before=before, compact_after=(*kept, *message.compact_after), row_count=0
-    )
+        message, new_files=(), changelog_files=(), compact_before=before, compact_after=(*kept, *message.compact_after),
+        compact_changelog=(*message.changelog_files, *message.compact_changelog), row_count=0,
+    )  # fmt: skip

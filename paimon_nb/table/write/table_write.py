@@ -218,9 +218,9 @@ class TableWrite:
             self._check_total(partition)
             place, sequence = Place(partition, bucket), self._restored.next_sequence(key)
             if self._spec is not None:
-                self._writers[key] = KeyBucketWriter(
-                    self.store, self._spec, place, sequence, may_log=not self.overwrite
-                )
+                # Rows that wait for a bucket are told when they get it.
+                may_log = not self.overwrite and bucket != POSTPONE_BUCKET
+                self._writers[key] = KeyBucketWriter(self.store, self._spec, place, sequence, may_log=may_log)
             else:
                 # An unaware table has many writers and no order between them; each counts from 0, as in Java.
                 start = sequence if self.store.bucket_option > 0 else 0

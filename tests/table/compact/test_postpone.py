@@ -42,6 +42,16 @@ def test_later_rows_join_the_buckets_that_are_there(tmp_path):
     assert list((tmp_path / "t" / "bucket-postpone").glob("*"))  # still in the history
 
 
+def test_changes_are_told_once_by_the_snapshot_that_gives_the_rows_their_buckets(tmp_path):
+    options = {"changelog-producer": "input", "postpone.default-bucket-num": "2"}
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **options)
+    put(store, rows([1, 2], "a"))
+    put(store, rows([2], "b"))
+    compact_all(store)
+    told = [(s.commit_kind, s.changelog_record_count) for s in store.snapshots.all()]
+    assert told == [("APPEND", 0), ("APPEND", 0), ("COMPACT", 3)]
+
+
 def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
     """The rows that move and the buckets they move to are one task, so that the commit does not conflict with itself."""
     options = {"postpone.default-bucket-num": "1", "file-index.bloom-filter.columns": "v"}
