@@ -10,14 +10,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from paimon_nb import __version__
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.redact import redact_text
-
-if TYPE_CHECKING:
-    from paimon_nb.workbench import Workbench
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"paimon-nb {__version__}")
             return 0
         if given and given[0] not in ("-h", "--help"):
-            return _action(given[0], given[1:])
+            from paimon_nb.actions import run_action
+
+            return run_action(given[0], given[1:], list(_COMMANDS))
     except PaimonError as error:
         print(f"{type(error).__name__}: {redact_text(str(error))}", file=sys.stderr)
         return 1
@@ -49,7 +47,9 @@ def _help() -> None:
         "paimon-nb warm-up         keep Spark's classes (150 MB): sessions start in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
         "paimon-nb --version\n"
-        "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n\n"
+        "paimon-nb delete          rows of a table: --path WAREHOUSE/db.db/table --where CONDITION\n"
+        "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n"
+        "paimon-nb ACTION --help   its arguments; --catalog_conf metastore=jdbc --catalog_conf uri=... for other catalogs\n\n"
         "actions: " + ", ".join(sorted(PROCEDURES))
     )
 
@@ -177,6 +177,12 @@ def _doctor(arguments: list[str]) -> int:
     return doctor(arguments)
 
 
+def _delete(arguments: list[str]) -> int:
+    from paimon_nb.actions import delete
+
+    return delete(arguments)
+
+
 def _warm_up(arguments: list[str]) -> int:
     from paimon_nb.warm_up import warm_up
 
@@ -185,82 +191,9 @@ def _warm_up(arguments: list[str]) -> int:
     return 0
 
 
-# -- actions
-
-
-def _action(name: str, arguments: list[str]) -> int:
-    """A procedure by its action name: `--path P` or `--warehouse W --database d --table t`, then its arguments."""
-    from paimon_nb.base.errors import ProcedureNotFound
-    from paimon_nb.base.registry import did_you_mean
-    from paimon_nb.plan import Call, Span
-    from paimon_nb.procedures import PROCEDURES, call_procedure
-    from paimon_nb.session.context import ProcedureContext
-    from paimon_nb.workbench import connect
-
-    procedure = PROCEDURES.get(name.replace("-", "_"))
-    if procedure is None:
-        raise ProcedureNotFound(
-            f"no command {name!r}", hint=did_you_mean(name, [*PROCEDURES, *_COMMANDS]) or "paimon-nb --help"
-        )
-    parser = argparse.ArgumentParser(prog=f"paimon-nb {name}", description=procedure.doc)
-    for place in ("path", "warehouse", "database", "table"):
-        parser.add_argument(f"--{place}")
-    parser.add_argument("--partition", action="append", help="a=1,b=2; may be given several times")
-    names = {a.name for a in procedure.arguments}
-    for argument in procedure.arguments:
-        if argument.name not in ("warehouse", "database", "table", "partition"):
-            several = {"action": "append"} if argument.many else {}
-            parser.add_argument(f"--{argument.name}", help=argument.doc, **several)
-    short = "target_catalog_conf" in names and "target_warehouse" not in names  # as Flink's action has it
-    if short:
-        parser.add_argument("--target_warehouse", help="the same as --target_catalog_conf warehouse=...")
-    given = vars(parser.parse_args(arguments))
-    warehouse, database, table = given.pop("warehouse"), given.pop("database"), given.pop("table")
-    path, partition = given.pop("path"), given.pop("partition")
-    if path:
-        folder = Path(path)
-        warehouse, database, table = str(folder.parent.parent), folder.parent.name.removesuffix(".db"), folder.name
-    named = {k: _together(k, v) if isinstance(v, list) else v for k, v in given.items() if v is not None}
-    if short and (to := named.pop("target_warehouse", None)):
-        named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}
-    if "database" in names:
-        named |= {k: v for k, v in (("database", database), ("table", table)) if v and k in names}
-    elif "table" in names and table:
-        named["table"] = table if "." in table and not database else f"{database or 'default'}.{table}"
-    if partition:
-        named["partitions" if "partitions" in names else "partition"] = ";".join(partition)
-    wb = connect(warehouse or "warehouse")
-    context = ProcedureContext(wb.session)
-    result = call_procedure(context, Call(name, Span(0, 0), procedure.name, None, (), named))
-    for row in result.to_pylist():
-        print(", ".join(f"{k}: {v}" for k, v in row.items()))
-    for note in context.notes:
-        print(f"note: {note}")
-    return _until_they_end(wb)
-
-
-def _together(name: str, values: list[str]) -> object:
-    """What was given in several arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
-    if name.endswith("_conf"):
-        pairs = (v.partition("=") for v in values)
-        return {k.strip(): v.strip() for k, _, v in pairs}
-    return ";".join(values)
-
-
-def _until_they_end(wb: Workbench) -> int:
-    """A command that started a job is that job: it ends with it, or with Ctrl-C, which loses nothing."""
-    try:
-        for job in list(wb.session.jobs.all.values()):
-            job.awaitTermination()
-            print(f"{job.name}: {job.status}, {job.rows} rows")
-    except KeyboardInterrupt:
-        print("stopped")
-    finally:
-        wb.session.jobs.stop_all()
-    return 0
-
-
-_COMMANDS = {"demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up}
+_COMMANDS = {
+    "demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up, "delete": _delete,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -102,6 +102,85 @@ def test_actions_with_arguments(warehouse):
     assert first.to_arrow().column("v").to_pylist() == ["a", "a"]
 
 
+def words(*arguments: str, capsys) -> tuple[int, list[str]]:
+    """Exit code and the lines that a command prints, in this process."""
+    code = main(list(arguments))
+    said = capsys.readouterr()
+    return code, (said.out + said.err).splitlines()
+
+
+def test_an_action_in_the_words_of_flinks_jar(warehouse, capsys):
+    place = ("--warehouse", warehouse, "--database", "default", "--table", "t")
+    for line in (
+        ("create-tag", *place, "--tag_name", "first", "--snapshot", "1"),
+        ("rename_tag", *place, "--tag-name", "first", "--target-tag-name", "start"),
+        ("create_branch", *place, "--branch_name", "dev", "--tag_name", "start"),
+        ("reset-consumer", *place, "--consumer-id", "me", "--next-snapshot", "2"),
+        ("compact", *place, "--table_conf", "num-sorted-run.compaction-trigger=2", "--table_conf", "sink.parallelism=2",
+         "--catalog_conf", "metastore=filesystem", "--force_start_flink_job", "true"),
+    ):  # fmt: skip
+        assert words(*line, capsys=capsys) == (0, ["result: True"])
+    assert words("rollback-to", *place, "--version", "start", capsys=capsys)[1] == [
+        "previous_snapshot_id: 4, current_snapshot_id: 1"
+    ]
+    table = paimon_nb.connect(warehouse).table("t")
+    assert (table.tags()["tag_name"].to_pylist(), table.branches()["branch_name"].to_pylist()) == (["start"], ["dev"])
+    assert table.consumers()["next_snapshot_id"].to_pylist() == [2]
+
+
+def test_an_action_in_a_catalog_of_another_kind(tmp_path, capsys):
+    uri = f"jdbc:sqlite:{tmp_path}/names.db"
+    conf = ("--catalog-conf", "metastore=jdbc", "--catalog_conf", f"uri={uri}")
+    wb = paimon_nb.connect(str(tmp_path / "w"), options={"metastore": "jdbc", "uri": uri})
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1)")
+    assert words("create_tag", "--path", f"{tmp_path}/w/default.db/t", *conf, "--tag", "x", capsys=capsys)[0] == 0
+    assert wb.table("t").tags()["tag_name"].to_pylist() == ["x"]
+
+
+def test_a_database_is_compacted_and_no_other(warehouse, capsys):
+    wb = paimon_nb.connect(warehouse)
+    wb.run("CREATE DATABASE d; CREATE TABLE d.u (id INT)")
+    assert words("compact_database", "--warehouse", warehouse, "--database", "d", capsys=capsys)[1] == [
+        "result: 1 tables compacted"
+    ]
+
+
+def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
+    place = ("--path", f"{warehouse}/default.db/t")
+    assert words("delete", *place, "--where", "id = 1", capsys=capsys)[0] == 0
+    merge = ("merge_into", *place, "--source_table", "s", "--on", "t.id = s.id")
+    view = "CREATE TEMPORARY VIEW s AS SELECT 2 AS id, 'm' AS v"
+    upsert = ("--matched_upsert_set", "v = s.v", "--matched_delete_condition", "s.id > 0")
+    done = words(*merge, "--source-sql", view, "--merge_actions", "matched-upsert", *upsert, capsys=capsys)
+    assert (done[0], paimon_nb.open_table(place[1]).to_arrow().to_pylist()) == (0, [{"id": 2, "v": "m"}])
+    done = words(*merge, "--source-sql", view, "--merge-actions", "matched-delete", capsys=capsys)
+    assert (done[0], paimon_nb.open_table(place[1]).to_arrow().num_rows) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["compact"], "compact needs a table"),
+        (["compact", "--path", "w/t"], "--path w/t is no place of a table"),
+        (["compact", "--path", "w/d.db/t", "--table", "t"], "--path says which table, and so do the others"),
+        (["compact", "--table", "t", "--catalog_conf", "metastore"], "--catalog_conf 'metastore' has no '='"),
+        (["compact", "--table", "t", "--table_conf", "bucket"], "'bucket' has no '='"),
+        (["compact_database", "--including-tables", "(t"], "compact_database: including_tables cannot be '(t'"),
+        (
+            ["merge_into", "--table", "t", "--merge_actions", "matched-delet"],
+            "--merge_actions cannot be 'matched-delet'",
+        ),
+        (["vector_search", "--table", "t"], "procedure vector_search cannot run here: global indexes are newer"),
+    ],
+)
+def test_what_an_action_cannot_take_is_told_in_its_own_words(given, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, lines = words(*given, capsys=capsys)
+    assert (code, len(lines)) == (1, 2)
+    assert said in lines[0]
+    assert "CALL" not in lines[1]
+
+
 def test_an_unknown_action_names_the_nearest():
     code, _, err = run("compcat", "--path", "x/y.db/t")
     assert code == 1

@@ -176,8 +176,8 @@ _DATABASE = Argument("database", required=True, doc="made if it is absent")
 _NAMES = (
     Argument("table_prefix", doc="before each name"),
     Argument("table_suffix", doc="behind each name"),
-    Argument("including_tables", doc="regular expression", also=("includingTables",)),
-    Argument("excluding_tables", doc="regular expression", also=("excludingTables",)),
+    Argument("including_tables", "regex", doc="regular expression", also=("includingTables",)),
+    Argument("excluding_tables", "regex", doc="regular expression", also=("excludingTables",)),
     Argument("merge_shards", "bool", doc="tables of one name in several databases share a table (true)"),
     Argument("ignore_incompatible", "bool", doc="leave out tables that do not fit, instead of failing"),
 )

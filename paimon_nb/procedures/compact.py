@@ -152,10 +152,10 @@ COMPACT_DATABASE = Procedure(
     "compact_database",
     "Compact every table whose name matches.",
     (
-        Argument("including_databases", doc="regular expression"),
+        Argument("including_databases", "regex", doc="regular expression"),
         Argument("mode", doc="divided or combined; both run table by table here"),
-        Argument("including_tables", doc="regular expression on table or database.table"),
-        Argument("excluding_tables", doc="regular expression"),
+        Argument("including_tables", "regex", doc="regular expression on table or database.table"),
+        Argument("excluding_tables", "regex", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),
         Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),

@@ -37,8 +37,8 @@ CLEAR_CONSUMERS = Procedure(
     "Forget readers whose name matches.",
     (
         table_argument(),
-        Argument("including_consumers", doc="regular expression", also=("includingConsumers",)),
-        Argument("excluding_consumers", doc="regular expression", also=("excludingConsumers",)),
+        Argument("including_consumers", "regex", doc="regular expression", also=("includingConsumers",)),
+        Argument("excluding_consumers", "regex", doc="regular expression", also=("excludingConsumers",)),
     ),
     _clear,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +22,16 @@ from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_KINDS = {
+    "int": "a whole number",
+    "bool": "true or false",
+    "time": "epoch milliseconds or 'yyyy-MM-dd HH:mm:ss'",
+    "span": "a time span such as '7 d'",
+    "regex": "a regular expression",
+}
+"""What a value of each kind is, for errors."""
 
 
 class Context(Protocol):
@@ -48,7 +59,7 @@ class Context(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument. `kind`: text, int, bool, time (epoch milliseconds or 'yyyy-MM-dd HH:mm:ss') or span ('1 h')."""
+    """One argument. `kind`: text, int, bool, time (epoch milliseconds or 'yyyy-MM-dd HH:mm:ss'), span ('1 h') or regex."""
 
     name: str
     kind: str = "text"
@@ -138,9 +149,11 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
                 return time_ms(value)
             case "span":
                 return parse_duration_ms(str(value))
-    except (ValueError, KeyError, TypeError):
+            case "regex":
+                return re.compile(str(value)).pattern
+    except (ValueError, KeyError, TypeError, re.error):
         raise BadOptionValue(
-            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is a {argument.kind}; {procedure.usage}",
+            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is {_KINDS[argument.kind]}; {procedure.usage}",
             argument=argument.name,
         ) from None  # fmt: skip
     if isinstance(value, dict) and argument.name.endswith(("options", "_conf")):
@@ -215,12 +228,14 @@ def chosen_partitions(table: Table, partitions: str | None, where: str | None = 
 
 
 def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
-    """'k=v,k2=v2', or Spark's map('k', 'v'), as a mapping."""
+    """'k=v,k2=v2', or Spark's map('k', 'v'), as a mapping. Raises: BadOptionValue: a part without '='."""
     if not text:
         return {}
     if isinstance(text, Mapping):
         return {k: str(v) for k, v in text.items()}
-    pairs = (p.partition("=") for p in text.split(",") if p.strip())
+    pairs = [p.partition("=") for p in text.split(",") if p.strip()]
+    if wrong := [k.strip() for k, equals, _ in pairs if not equals]:
+        raise BadOptionValue(f"{wrong[0]!r} has no '='", hint="write options as 'k=v,k2=v2'", value=text)
     return {k.strip(): v.strip() for k, _, v in pairs}
 
 

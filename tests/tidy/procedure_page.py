@@ -110,6 +110,9 @@ form takes them by name, with `=>` (`table` needs backticks in Flink). `sys.` an
 * A list of partitions is text: `,` is *and*, `;` is *or*: `'dt=2025-10-19,hh=1;dt=2025-10-20'`. Options are `'k=v,k2=v2'`.
 * A time is epoch milliseconds or `'yyyy-MM-dd HH:mm:ss'`, a span is `'7 d'`, `'36 h'`.
 * `SHOW PROCEDURES` lists them. A wrong name or argument is answered with the nearest right one.
+* Each is a command, too, with the arguments of Flink's action jar: `paimon-nb compact --path W/db.db/t --table_conf k=v`. The table
+  is said by `--path`, or by `--warehouse`, `--database`, `--table`; options of the catalog by `--catalog_conf k=v`, several times. `-`
+  in a name is as good as `_`. `paimon-nb ACTION --help` lists its arguments; the action `delete` is there as well.
 
 This page is checked against the code by a test. The answers below come from a table `t` with three commits, a tag `monday`
 on the first, a branch `dev`, and a reader `report`.

@@ -1,0 +1,271 @@
+"""Table actions on the command line, in the words of Flink's action jar: `compact --path ... --table_conf k=v`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, ProcedureNotFound, SqlAnalysisError
+from paimon_nb.base.name import quote
+from paimon_nb.base.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from paimon_nb.procedures import Procedure
+    from paimon_nb.procedures.procedure import Argument
+    from paimon_nb.workbench import Workbench
+
+_FLINKS = {
+    "branch": "branch_name", "tag": "tag_name", "target_tag": "target_tag_name", "next_snapshot_id": "next_snapshot",
+    "including_databases": "database", "database_or_table": "identifier", "connector": "source_type",
+    "options": "table_conf", "table_options": "table_conf", "target_alias": "target_as", "source_sqls": "source_sql",
+    "merge_condition": "on", "matched_upsert_setting": "matched_upsert_set",
+    "not_matched_by_source_upsert_setting": "not_matched_by_source_upsert_set",
+}  # fmt: skip
+"""What Flink's actions call an argument otherwise than its procedures do."""
+
+_MERGES = {
+    "matched-upsert": ("matched_upsert_condition", "matched_upsert_setting"),
+    "matched-delete": ("matched_delete_condition",),
+    "not-matched-insert": ("not_matched_insert_condition", "not_matched_insert_values"),
+    "not-matched-by-source-upsert": ("not_matched_by_source_upsert_condition", "not_matched_by_source_upsert_setting"),
+    "not-matched-by-source-delete": ("not_matched_by_source_delete_condition",),
+}
+"""What `--merge_actions` may name, and the arguments that count only when it does."""
+
+_WHERE = "--path WAREHOUSE/database.db/table, or --warehouse W --database d --table t"
+
+
+def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> int:
+    """A procedure by its action name; its rows, then its notes, are printed. `commands`: other words that may be meant.
+
+    Raises: ProcedureNotFound: no such action; with the nearest name. PaimonError: what the procedure raises.
+    """
+    from paimon_nb.plan import Call, Span
+    from paimon_nb.procedures import NOT_HERE, PROCEDURES, call_procedure, find_procedure
+    from paimon_nb.session.context import ProcedureContext
+
+    wanted = name.lower().replace("-", "_")
+    if wanted in NOT_HERE:
+        find_procedure(wanted)  # raises with the reason
+    procedure = PROCEDURES.get(wanted)
+    if procedure is None:
+        raise ProcedureNotFound(
+            f"no command {name!r}", hint=did_you_mean(name, [*PROCEDURES, *commands]) or "paimon-nb --help"
+        )
+    given = vars(_parser(name, procedure).parse_args(_underscored(arguments)))
+    try:
+        called, named, connection = _bound(name, procedure, given)
+        with _connected(connection) as wb:
+            context = ProcedureContext(wb.session)
+            rows = call_procedure(context, Call(name, Span(0, 0), called, None, (), named)).to_pylist()
+            for row in rows:
+                print(", ".join(f"{k}: {v}" for k, v in row.items()))
+            for note in context.notes:
+                print(f"note: {note}")
+            if not rows and not context.notes:
+                print("nothing to do")
+            return _until_they_end(wb)
+    except PaimonError as error:
+        if error.hint and procedure.usage in error.hint:  # how to CALL it helps nobody here
+            error.hint = error.hint.replace(procedure.usage, f"paimon-nb {name} --help")
+        raise
+
+
+def delete(arguments: Sequence[str]) -> int:
+    """Flink's `delete` action: the rows for which a condition is true."""
+    parser = argparse.ArgumentParser(
+        prog="paimon-nb delete", description="Delete the rows for which a condition is true."
+    )
+    _places(parser, "path", "warehouse", "database", "table", "catalog_conf")
+    parser.add_argument("--where", required=True, help="the condition, as in SQL's DELETE")
+    given = vars(parser.parse_args(_underscored(arguments)))
+    table = _table_of(given)
+    if table is None:
+        raise SqlAnalysisError("delete needs a table", hint=_WHERE)
+    with _connected(given) as wb:
+        result = wb.run(f"DELETE FROM {'.'.join(map(quote, table.split('.', 1)))} WHERE {given['where']}")
+        for row in result.arrow.to_pylist() if result.arrow is not None else ():
+            print(", ".join(map(str, row.values())))
+        for note in result.notes:
+            print(f"note: {note}")
+    return 0
+
+
+# -- what is given
+
+
+def _underscored(arguments: Sequence[str]) -> list[str]:
+    """`--order-by` is `--order_by`; what stands behind '=' stays."""
+    return [re.sub(r"^--[^=]*", lambda m: "--" + m[0][2:].replace("-", "_"), a) for a in arguments]
+
+
+def _places(parser: argparse.ArgumentParser, *names: str) -> None:
+    """The options that say where the table is."""
+    for name in names:
+        if name == "catalog_conf":
+            parser.add_argument(
+                "--catalog_conf", action="append", metavar="K=V", help="option of the catalog, such as metastore=jdbc"
+            )
+        else:
+            parser.add_argument(
+                f"--{name}", help="WAREHOUSE/database.db/table, instead of the other three" if name == "path" else None
+            )
+
+
+def _parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"paimon-nb {name}", description=procedure.doc)
+    names = {a.name for a in procedure.arguments}
+    own = {"catalog_conf"} & names
+    places = ["warehouse"]
+    if _subject(procedure) or "table" in names:
+        places += ["path", "database", "table"]
+    elif "database" in names:
+        places += ["database"]
+    _places(parser, *places, *({"catalog_conf"} - own))
+    if names & {"partition", "partitions"}:
+        parser.add_argument("--partition", "--partitions", action="append", help="a=1,b=2; may be given several times")
+    for argument in procedure.arguments:
+        if argument.name in ("partition", "partitions", *places):
+            continue
+        spellings = dict.fromkeys(
+            [argument.name, *map(_snake, argument.also), _FLINKS.get(argument.name, argument.name)]
+        )
+        many = argument.many or _FLINKS.get(argument.name) in ("table_conf", "source_sql")
+        parser.add_argument(
+            *(f"--{s}" for s in spellings if s not in (*places, "partition", "partitions")), dest=argument.name,
+            help=argument.doc.replace("%", "%%"), metavar="V", action="append" if many else "store",
+        )  # fmt: skip
+    if "target_catalog_conf" in names and "target_warehouse" not in names:  # as Flink's action has it
+        parser.add_argument("--target_warehouse", help="the same as --target_catalog_conf warehouse=...")
+    if procedure.name == "merge_into":
+        parser.add_argument("--merge_actions", help=f"only these: {', '.join(_MERGES)}")
+    if procedure.name == "rollback_to":
+        parser.add_argument("--version", help="a snapshot's id, or a tag")
+    parser.add_argument("--force_start_flink_job", nargs="?", help="accepted, without effect here")
+    return parser
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda m: "_" + m[1].lower(), text)
+
+
+def _subject(procedure: Procedure) -> Argument | None:
+    """The argument that takes `database.table` as one text, whatever it is called."""
+    if any(a.name == "database" for a in procedure.arguments):
+        return None
+    return next((a for a in procedure.arguments if "table" in (a.name, *a.also)), None)
+
+
+def _bound(
+    name: str, procedure: Procedure, given: dict[str, object]
+) -> tuple[str, dict[str, object], dict[str, object]]:
+    """(the procedure to call, its arguments by name, where to connect)."""
+    names = {a.name for a in procedure.arguments}
+    table = _table_of(given)
+    place = ("path", "warehouse", "database", "table", "partition", "force_start_flink_job")
+    named: dict[str, object] = {
+        k: _together(k, v) if isinstance(v, list) else v for k, v in given.items() if v is not None and k not in place
+    }
+    connection = {"warehouse": given.get("warehouse")}
+    if "catalog_conf" not in names:
+        connection["catalog_conf"] = given.get("catalog_conf")
+        named.pop("catalog_conf", None)
+    if "target_warehouse" not in names and (to := named.pop("target_warehouse", None)):
+        named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}  # type: ignore[dict-item]
+    subject = _subject(procedure)
+    if "database" in names:
+        named |= {k: given[k] for k in ("database", "table") if given.get(k) and k in names}
+    elif subject is not None and (said := table or _whole_database(procedure, given.get("database"))):
+        named.setdefault(subject.name, said)
+    if subject is not None and subject.required and subject.name not in named:
+        raise SqlAnalysisError(f"{name} needs a table", hint=_WHERE)
+    if partition := given.get("partition"):
+        named["partitions" if "partitions" in names else "partition"] = ";".join(partition)  # type: ignore[arg-type]
+    if chosen := named.pop("merge_actions", None):
+        named = _merging(str(chosen), named)
+    called = "rollback" if "version" in named and procedure.name == "rollback_to" else procedure.name
+    return called, named, connection
+
+
+def _whole_database(procedure: Procedure, database: object) -> str | None:
+    """What stands for a table in the actions that take a database alone."""
+    alone = {"repair": "{}", "remove_orphan_files": "{}.*"}
+    return alone[procedure.name].format(database) if database and procedure.name in alone else None
+
+
+def _table_of(given: dict[str, object]) -> str | None:
+    """`database.table`; a path says where the warehouse is, too. Raises: BadOptionValue: no path of a table; both are given."""
+    path, table, database = given.get("path"), given.get("table"), given.get("database")
+    if not path:
+        if not table:
+            return None
+        return str(table) if "." in str(table) and not database else f"{database or 'default'}.{table}"
+    if table or database or given.get("warehouse"):
+        raise BadOptionValue("--path says which table, and so do the others", hint=_WHERE, option="path")
+    place = str(path).rstrip("/")
+    if ":" not in place.partition("/")[0]:
+        place = os.path.abspath(place)
+    warehouse, _, rest = place.rpartition("/")[0].rpartition("/")
+    if not rest.endswith(".db") or not warehouse:
+        raise BadOptionValue(f"--path {path} is no place of a table", hint=_WHERE, option="path", value=path)
+    given.update(warehouse=warehouse, database=rest.removesuffix(".db"), table=place.rpartition("/")[2])
+    return f"{given['database']}.{given['table']}"
+
+
+def _together(name: str, values: Sequence[str]) -> object:
+    """What was given in several arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
+    if name in _FLINKS and _FLINKS[name] == "table_conf":
+        return ",".join(values)
+    if not name.endswith("_conf"):
+        return ";".join(values)
+    if wrong := [v for v in values if "=" not in v]:
+        raise BadOptionValue(f"--{name} {wrong[0]!r} has no '='", hint=f"--{name} key=value", option=name)
+    pairs = (v.partition("=") for v in values)
+    return {k.strip(): v.strip() for k, _, v in pairs}
+
+
+def _merging(chosen: str, named: dict[str, object]) -> dict[str, object]:
+    """The arguments of the merges that `--merge_actions` names; a delete without a condition is of all rows.
+
+    Raises: BadOptionValue: one of them is not known.
+    """
+    actions = [a.strip().replace("_", "-") for a in chosen.split(",")]
+    for action in actions:
+        if action not in _MERGES:
+            raise BadOptionValue(
+                f"--merge_actions cannot be {action!r}",
+                hint=did_you_mean(action, _MERGES) or f"known: {', '.join(_MERGES)}",
+            )
+    left_out = {a for action, its in _MERGES.items() if action not in actions for a in its}
+    kept = {k: v for k, v in named.items() if k not in left_out}
+    for action in actions:
+        if action.endswith("-delete"):
+            kept.setdefault(_MERGES[action][0], "TRUE")
+    return kept
+
+
+# -- what is done
+
+
+def _connected(given: dict[str, object]) -> Workbench:
+    from paimon_nb.workbench import connect
+
+    options: dict[str, str] = dict(_together("catalog_conf", given.get("catalog_conf") or ()))  # type: ignore[arg-type, call-overload]
+    warehouse = options.pop("warehouse", None)
+    return connect(str(given.get("warehouse") or warehouse or "warehouse"), options=options)
+
+
+def _until_they_end(wb: Workbench) -> int:
+    """A command that started a job is that job: it ends with it, or with Ctrl-C, which loses nothing."""
+    try:
+        for job in list(wb.session.jobs.all.values()):
+            job.awaitTermination()
+            print(f"{job.name}: {job.status}, {job.rows} rows")
+    except KeyboardInterrupt:
+        print("stopped")
+    finally:
+        wb.session.jobs.stop_all()
+    return 0
