@@ -214,7 +214,16 @@ class WarehouseCatalog(Catalog):
         path = self.table_path(name)
         fs = self._files(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
-        fs.move(newest.path, path)
+        if not SchemaDirectory(fs, path).ids():
+            _remove_empty_dirs(fs, path)  # what a writer leaves that came after the drop and found no table
+        try:
+            fs.move(newest.path, path)
+        except FileExistsError:
+            raise AlreadyExists(
+                f"files lie at {path} where table {name} was",
+                hint="move them away, then UNDROP TABLE again",
+                name=str(name),
+            ) from None
         schema = SchemaDirectory(fs, path).latest()
         if schema is None or not self.register.add_table(name, schema):
             fs.move(path, newest.path)
@@ -340,9 +349,23 @@ class WarehouseCatalog(Catalog):
         if not self.register.has_database(name.database):
             return self._no_database(name.database)
         known = self.tables(name.database)
+        if name.table in known:
+            return TableNotFound(
+                f"catalog {self.name!r} knows table {name.of_table()}, but at {self.table_path(name)} is none",
+                hint="bring its files back, or DROP TABLE to forget it",
+                name=str(name),
+            )
         return TableNotFound(
             f"no table {name.of_table()} in catalog {self.name!r}",
             hint=did_you_mean(name.table, known)
-            or (f"known: {', '.join(known[:10])}" if known else "it has no tables"),
+            or (f"known: {', '.join(known[:10])}" if known else f"database {name.database} has no tables"),
             name=str(name),
         )
+
+
+def _remove_empty_dirs(fs: FileIO, path: str) -> None:
+    """Remove the directories below a path that hold no files, and then itself; quiet about the others."""
+    for found in fs.list(path):
+        if found.is_dir:
+            _remove_empty_dirs(fs, found.path)
+    fs.delete_empty_dir(path)

@@ -17,6 +17,7 @@ from paimon_nb.base.errors import (
     PaimonError,
     SchemaChangeError,
     TableNotFound,
+    TableReplaced,
     UnsupportedOperation,
 )
 from paimon_nb.base.name import Name
@@ -141,6 +142,27 @@ def test_undrop_never_hides_a_newer_table(filled, session):
     with pytest.raises(AlreadyExists):
         filled.undrop_table(T)
     assert session().table(T).schema.names == ("id", "v", "newer")
+
+
+def test_undrop_after_a_late_writer_found_no_table(filled, session):
+    """Such a writer commits nothing, but the directories that it wrote into stay."""
+    late = filled.table(T)
+    filled.drop_table(T)
+    with pytest.raises(TableReplaced):
+        late.upsert(rows(7))
+    filled.undrop_table(T)
+    assert read(session()) == [1, 2]
+
+
+def test_undrop_does_not_mix_with_files_of_others(filled, session):
+    path = filled.table(T).path
+    filled.drop_table(T)
+    filled.fs.write(f"{path}/notes.txt", b"mine")
+    with pytest.raises(AlreadyExists, match=f"files lie at .* where table {T} was"):
+        filled.undrop_table(T)
+    filled.fs.delete(f"{path}/notes.txt")
+    filled.undrop_table(T)
+    assert read(session()) == [1, 2]
 
 
 def test_purge_leaves_nothing(filled, session):
