@@ -44,7 +44,7 @@ def _java() -> Check:
         java = find_java()
     except PaimonError as error:
         return Check("Java", "not found", error.hint or error.message)
-    return Check("Java", str(java))
+    return Check("Java", f"{java.major} in {java.home}")
 
 
 def _package(name: str, least: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:

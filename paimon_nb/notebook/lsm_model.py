@@ -97,6 +97,11 @@ class LsmPicture:
     """The stretch of the bucket's keys that the width shows; lanes hold what reaches into it."""
 
     @property
+    def moment(self) -> str:
+        """In words; an empty table has no snapshot."""
+        return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
+
+    @property
     def files(self) -> int:
         return sum(lane.files for lane in self.lanes)
 
@@ -382,7 +387,7 @@ def _mark(
 
 def lsm_text(picture: LsmPicture) -> str:
     """The picture in characters, the same every time: no names, no times."""
-    head = f"{picture.table} · snapshot {picture.snapshot} · "
+    head = f"{picture.table} · {picture.moment} · "
     where = f"{picture.partition} · " if picture.partition else ""
     lines = [head + where + f"bucket {picture.bucket}: {_count(picture.files, 'file')}, {picture.rows:,} rows stored"]
     width = 48

@@ -58,7 +58,7 @@ def why_report(answer: Why) -> Report:
         else "<td>=</td><td>the row</td>" + "".join(_value(answer.row[c]) for c in columns)
     )
     html = (
-        f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>snapshot {answer.snapshot}</span></div>"
+        f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.moment}</span></div>"
         f"<div>{escape(answer.rule)}</div>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}<tr class='row'>{result}<td></td><td></td><td></td><td></td></tr></tbody></table>"
     )

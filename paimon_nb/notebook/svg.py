@@ -65,9 +65,9 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
     top = 34
     height = top + max(1, len(picture.lanes)) * (_LANE + _GAP) + 30
     largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
-    parts = [open_svg(height, f"LSM tree of {picture.table}, snapshot {picture.snapshot}")]
+    parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.moment}")]
     title = f"{picture.table}"
-    facts = f"snapshot {picture.snapshot}" + (f" · {picture.kind.lower()}" if picture.kind else "")
+    facts = picture.moment + (f" · {picture.kind.lower()}" if picture.kind else "")
     where = (f"{picture.partition} · " if picture.partition else "") + f"bucket {picture.bucket}"
     parts.append(f'<text x="0" y="14" font-weight="600">{escape(title)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{escape(f"{facts} · {where}")}</text>')

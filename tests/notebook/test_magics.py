@@ -200,3 +200,34 @@ def test_values_are_bound_never_glued(t: Shell) -> None:
     assert (kind, "no value for :nobody" in said) == ("SqlAnalysisError", True)
     assert t.value("%%paimon -n 2 -v seen\nSELECT * FROM t ORDER BY id").shown.more_rows
     assert t.value("%%paimon\nSELECT count(*) AS n FROM seen").to_arrow().to_pylist() == [{"n": 4}]
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", "help"])
+def test_help_is_found_as_everywhere(shell, line):
+    assert shell.printed(f"%paimon {line}").startswith("%paimon                         where we are")
+
+
+def test_a_command_tells_its_own_form(shell):
+    for word, form in (
+        ("lsm", "%paimon lsm TABLE [--bucket N]"),
+        ("connect", "%paimon connect PATH"),
+        ("tags", "%paimon snapshots|files|tags|"),
+    ):
+        said = shell.printed(f"%paimon {word} --help")
+        assert (said.startswith(form), len(said.splitlines())) == (True, 1)
+
+
+def test_the_cells_help_runs_nothing(shell):
+    said = shell.printed("%%paimon --help\nCREATE TABLE never (id INT)")
+    assert "--dry-run" in said
+    assert shell.value("%paimon tables").to_arrow().num_rows == 0
+
+
+def test_connect_takes_one_path(shell):
+    assert shell.error("%paimon connect a b")[0] == shell.error("%paimon connect --warehouse")[0] == "UsageError"
+
+
+def test_a_table_without_rows_has_no_snapshot_none(shell):
+    shell.run("%%paimon\nCREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    for line in ("lsm t", "timeline t", "compact t", "why t id=1"):
+        assert "None" not in str(shell.value(f"%paimon {line}"))

@@ -43,6 +43,7 @@ def _cell_arguments() -> Arguments:
     parser.add_argument("--dry-run", action="store_true", help="only check that the statements parse")
     parser.add_argument("--no-progress", action="store_true", help="no progress line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show nothing")
+    parser.add_argument("-h", "--help", action="store_true", help="show this, and run nothing")
     return parser
 
 
@@ -75,6 +76,8 @@ HELP = """%paimon                         where we are
 %%paimon --save NAME            keep a query; %%paimon --with NAME puts it in front of another as a CTE
   :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
 
+
+_HELP_WORDS = ("--help", "-h")
 
 _SYSTEM = (
     "snapshots",
@@ -123,7 +126,11 @@ class PaimonMagics(Looks, Magics):
     # -- the cell
 
     def _cell(self, line: str, cell: str, local_ns: Mapping[str, Any] | None) -> Any:
-        arguments = _cell_arguments().parse_args(words(line))
+        parser = _cell_arguments()
+        arguments = parser.parse_args(words(line))
+        if arguments.help:
+            print(parser.format_help() + "\n%paimon help lists the commands of one line")  # noqa: T201
+            return None
         assign = _ASSIGN.match(cell)
         if assign:
             # Blanks instead of the name keep every offset true for error messages.
@@ -212,6 +219,8 @@ class PaimonMagics(Looks, Magics):
     def _line(self, line: str, local_ns: Mapping[str, Any] | None) -> Any:
         word, _, rest = line.partition(" ")
         rest = rest.strip()
+        if word in _HELP_WORDS or (rest.split()[-1:] and rest.split()[-1] in _HELP_WORDS and word in commands()):
+            return self._do_help("" if word in _HELP_WORDS else word)
         command = getattr(self, f"_do_{word.replace('-', '_')}", None) if word else self._do_status
         if command is not None:
             return command(rest)
@@ -235,7 +244,9 @@ class PaimonMagics(Looks, Magics):
         print(f"Spark      {spark}")  # noqa: T201
 
     def _do_help(self, rest: str) -> None:
-        print(HELP)  # noqa: T201
+        wanted = rest.removeprefix("%").removeprefix("paimon ").strip()
+        said = [line for line in HELP.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(wanted)}\b", line)]
+        print("\n".join(said) if wanted and said else HELP)  # noqa: T201
 
     def _do_undo(self, rest: str) -> None:
         if rest:
@@ -249,7 +260,9 @@ class PaimonMagics(Looks, Magics):
     def _do_connect(self, rest: str) -> None:
         from paimon_nb.workbench import connect
 
-        path = (words(rest) or ["warehouse"])[0]
+        path, *more = words(rest) or ["warehouse"]
+        if more or path.startswith("-"):
+            raise UsageError("%paimon connect PATH: one path or URI; CREATE CATALOG opens catalogs of other kinds")
         spark = current.workbench.session._spark if current.workbench is not None else None
         given = current.workbench.session._given_spark if current.workbench is not None else None
         jobs = current.workbench.session.jobs if current.workbench is not None else None

@@ -81,6 +81,11 @@ class Why:
     rule: str
     """One sentence that says which rule decided."""
 
+    @property
+    def moment(self) -> str:
+        """In words; an empty table has no snapshot."""
+        return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
+
     def __str__(self) -> str:
         return why_text(self)
 
@@ -266,7 +271,7 @@ def _rule(spec: MergeSpec, versions: Sequence[Version], row: Mapping[str, Any] |
 def why_text(answer: Why) -> str:
     """The answer in characters; the same table gives the same text but for file names."""
     key = ", ".join(f"{k}={v!r}" for k, v in answer.key.items())
-    lines = [f"{answer.table} {key}, snapshot {answer.snapshot}: {len(answer.versions)} stored, {answer.rule}"]
+    lines = [f"{answer.table} {key}, {answer.moment}: {len(answer.versions)} stored, {answer.rule}"]
     for v in answer.versions:
         where = f"L{v.level} {v.file}:{v.position}" + (f" bucket {v.bucket}" if v.bucket else "")
         commit = f"snapshot {v.snapshot}" if v.snapshot is not None else "an expired snapshot"
