@@ -139,7 +139,7 @@ class TableCommit:
         if made:
             spend(self.store, (name for m in messages for name in m.written), "committed")
         if made and tidy:
-            self._tidy(identifier)
+            self._tidy(identifier, {m.partition for m in messages if m.new_files})
         return made
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
@@ -231,10 +231,11 @@ class TableCommit:
                 break
         return []
 
-    def _tidy(self, identifier: int) -> None:
+    def _tidy(self, identifier: int, partitions: set[bytes]) -> None:
         from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room
 
-        if tidy(self.store, batch=identifier == BATCH_IDENTIFIER, looked_ms=self._looked_ms):
+        batch = identifier == BATCH_IDENTIFIER
+        if tidy(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
             self._looked_ms = clock.now_ms()
 
     def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:

@@ -1,9 +1,9 @@
-"""What a committer tidies after each commit, as Java's does: expiry, automatic tags. Never fails the commit."""
+"""What a committer does after each commit, as Java's does: marks, expiry, automatic tags. Never fails the commit."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
@@ -11,6 +11,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.maintain.auto_tags import create_batch_tag, create_due_tags
 from paimon_nb.table.maintain.consumers import expire_consumers
 from paimon_nb.table.maintain.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintain.mark_done import mark_done
 from paimon_nb.table.maintain.partitions import expire_partitions
 from paimon_nb.table.maintain.tags import expire_tags
 from paimon_nb.table.store import TableStore
@@ -18,21 +19,26 @@ from paimon_nb.table.store import TableStore
 log = logging.getLogger(__name__)
 
 
-def tidy(store: TableStore, *, batch: bool = True, looked_ms: int | None = None) -> bool:
+def tidy(
+    store: TableStore, *, batch: bool = True, looked_ms: int | None = None, partitions: Collection[bytes] = ()
+) -> bool:
     """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as the options say.
 
     `write-only` tables are left alone. Consumers go first, for they hold snapshots back.
 
     Args:
         batch: the commit ends a batch job. looked_ms: when the committer last looked for old partitions; None: just now.
+        partitions: those that got rows: `partition.end-input-to-done` marks them at the end of a batch job.
+
     Returns whether it looked for old partitions.
 
     The rows are committed already, so an error here is logged and not raised: the next commit tries again.
     """
-    if store.options.write_only:
-        return False
-    looks = _partitions_are_due(store, batch, looked_ms)
-    steps: list[tuple[bool, Callable[[TableStore], object]]] = [
+    own = not store.options.write_only
+    looks = own and _partitions_are_due(store, batch, looked_ms)
+    done = batch and bool(store.schema.partition_keys) and store.options.get(opt.PARTITION_END_INPUT_TO_DONE)
+    marks: list[tuple[bool, Callable[[TableStore], object]]] = [(done, lambda s: mark_done(s, partitions))]
+    chores: list[tuple[bool, Callable[[TableStore], object]]] = [
         (True, expire_consumers),
         (looks, expire_partitions),
         (True, create_due_tags),
@@ -40,7 +46,7 @@ def tidy(store: TableStore, *, batch: bool = True, looked_ms: int | None = None)
         (bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)), expire_tags),
         (True, _expire_history),
     ]
-    for due, step in steps:
+    for due, step in marks + (chores if own else []):
         try:
             if due:
                 step(store)

@@ -6,7 +6,7 @@ Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue, MissingFile, UnsupportedOperation
@@ -30,13 +30,7 @@ def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) 
     keys = store.schema.partition_keys
     if not keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be done")
-    actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
-    if _HERE not in actions:
-        raise UnsupportedOperation(
-            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a service",
-            hint=f"add {_HERE} to it",
-        )
-    paths = []
+    partitions = []
     for spec in specs:
         values = in_row_spec(store.schema, spec)
         if missing := [k for k in keys if k not in values]:
@@ -45,8 +39,19 @@ def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) 
                 hint=f"give {', '.join(keys)}",
                 missing=missing,
             )
-        partition = serialize([f.type for f in store.schema.partition_fields], [values[k] for k in keys])
-        paths.append(f"{store.partition_dir(partition)}/{SUCCESS_FILE}")
+        partitions.append(serialize([f.type for f in store.schema.partition_fields], [values[k] for k in keys]))
+    return mark_done(store, partitions)
+
+
+def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
+    """The same of serialized partitions. Raises UnsupportedOperation: no action that is possible here."""
+    actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
+    if _HERE not in actions:
+        raise UnsupportedOperation(
+            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a service",
+            hint=f"add {_HERE} to it",
+        )
+    paths = [f"{store.partition_dir(partition)}/{SUCCESS_FILE}" for partition in partitions]
     for path in paths:
         now = clock.now_ms()
         store.fs.overwrite(path, java_json({"creationTime": _created(store, path, now), "modificationTime": now}))

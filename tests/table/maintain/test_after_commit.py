@@ -13,7 +13,7 @@ from history_kit import Ticking
 from write_kit import make_table, put, rows_of
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit import BATCH_IDENTIFIER, TableCommit
 from paimon_nb.table.maintain import create_tag, reset_consumer
 from paimon_nb.table.maintain.auto_tags import create_due_tags
 from paimon_nb.table.store import TableStore
@@ -246,3 +246,25 @@ def test_one_broken_step_does_not_stop_the_others(
     store.snapshots.forget()
     assert len(store.snapshots.ids()) <= 2
     assert len(rows_of(store)) == 4
+
+
+class TestMarks:
+    def marked(self, tmp_path: Path, *, identifier: int = BATCH_IDENTIFIER, **options: str) -> list[str]:
+        import pyarrow as pa
+
+        store = make_table(f"{tmp_path}/t", {"dt": "STRING", "k": "INT"}, [], ["dt"], bucket="-1", **options)
+        with TableWrite(store) as writing:
+            writing.write(pa.table({"dt": ["a", "b"], "k": pa.array([1, 2], pa.int32())}))
+            TableCommit(store).commit(writing.prepare(), identifier)
+        return sorted(str(p.parent.name) for p in (tmp_path / "t").rglob("_SUCCESS"))
+
+    @pytest.mark.parametrize("more", [{}, {"write-only": "true"}], ids=str)
+    def test_a_batch_that_is_told_to_marks_its_partitions(self, tmp_path: Path, more: dict[str, str]) -> None:
+        assert self.marked(tmp_path, **{"partition.end-input-to-done": "true"}, **more) == ["dt=a", "dt=b"]
+
+    def test_a_stream_does_not(self, tmp_path: Path) -> None:
+        assert self.marked(tmp_path, identifier=1, **{"partition.end-input-to-done": "true"}) == []
+
+    def test_an_action_that_is_not_possible_here_is_left(self, tmp_path: Path) -> None:
+        options = {"partition.end-input-to-done": "true", "partition.mark-done-action": "done-partition"}
+        assert self.marked(tmp_path, **options) == []
