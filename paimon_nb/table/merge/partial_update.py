@@ -186,7 +186,9 @@ class GroupStepper:
             if newer is None:
                 continue
             if newer and i in sequence:
-                if kind == 3 and i in self.remove_on:
+                if kind == 3 and not self.remove_on.isdisjoint(
+                    sequence
+                ):  # whichever of the group's columns comes first
                     self.deleted = True
                     self.row = [None] * len(value)
                     self._init(value)
