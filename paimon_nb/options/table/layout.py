@@ -52,9 +52,18 @@ DATA_FILE_PATH_DIRECTORY = text(
     "directory below the table's path that holds the data files",
     fixed_after_data=True,
 )
-DYNAMIC_BUCKET_ASSIGNER_PARALLELISM = integer("dynamic-bucket.assigner-parallelism", None, "assigner tasks")
+DYNAMIC_BUCKET_ASSIGNER_PARALLELISM = integer(
+    "dynamic-bucket.assigner-parallelism",
+    None,
+    "as dynamic-bucket.initial-buckets, where that is not set",
+    check=at_least(1),
+)
 DYNAMIC_BUCKET_INITIAL_BUCKETS = integer(
-    "dynamic-bucket.initial-buckets", None, "buckets that a new partition starts with", fixed_after_data=True
+    "dynamic-bucket.initial-buckets",
+    None,
+    "buckets that the first keys of a partition are spread over; one unless set",
+    check=at_least(1),
+    fixed_after_data=True,
 )
 DYNAMIC_BUCKET_MAX_BUCKETS = integer("dynamic-bucket.max-buckets", -1, "most buckets of a partition; -1 no limit")
 DYNAMIC_BUCKET_TARGET_ROW_NUM = long(

@@ -24,6 +24,17 @@ from paimon_nb.table.write.assign import one_chunk
 _MOST_BUCKETS = 32767
 
 
+def _assigners(store: TableStore) -> int:
+    """How many share the keys of a partition, and so the buckets that it starts with. Assigner a owns the buckets b with
+    b % assigners = a.
+
+    Java runs no more of them than a job has tasks; here one process plays them all.
+    """
+    options = store.options
+    asked = options.get(opt.DYNAMIC_BUCKET_INITIAL_BUCKETS) or options.get(opt.DYNAMIC_BUCKET_ASSIGNER_PARALLELISM)
+    return asked or 1
+
+
 @dataclass
 class _Partition:
     """What is known about one partition's keys."""
@@ -45,7 +56,9 @@ class DynamicBuckets:
     def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
         self.store = store
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
-        self._most = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
+        most = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
+        self._most = _MOST_BUCKETS if most == -1 else max(most, 1)  # a partition has a first bucket in any case
+        self._assigners = min(_assigners(store), self._most)
         snapshot = None if ignore_existing else store.latest()
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
@@ -112,7 +125,7 @@ class DynamicBuckets:
         if len(fresh):
             unique, first = np.unique(fresh, return_index=True)
             ordered = unique[np.argsort(first)]  # in order of arrival, as a row-at-a-time assigner would see them
-            given = self._fill(known, len(ordered))
+            given = self._give(known, ordered)
             all_hashes = np.concatenate([known.hashes, ordered])
             all_buckets = np.concatenate([known.buckets, given])
             order = np.argsort(all_hashes, kind="stable")
@@ -121,25 +134,42 @@ class DynamicBuckets:
         result: np.ndarray = known.buckets[np.searchsorted(known.hashes, hashes)]
         return result
 
-    def _fill(self, known: _Partition, count: int) -> np.ndarray:
-        """Buckets for `count` new keys: fill those that have room, then open new ones."""
+    def _give(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
+        """Buckets for new keys. Each assigner gives its share of the keys the buckets that are its own."""
+        share = np.abs(hashes.astype(np.int64)) % self._assigners
+        given = np.empty(len(hashes), np.int32)
+        for assigner in range(self._assigners):
+            mine = np.flatnonzero(share == assigner)
+            if len(mine):
+                given[mine] = self._fill(known, len(mine), assigner)
+        return given
+
+    def _fill(self, known: _Partition, count: int, assigner: int) -> np.ndarray:
+        """Buckets for `count` new keys: fill those of the assigner that have room, then open new ones."""
         given: list[np.ndarray] = []
-        for bucket in sorted(known.counts):
+        for bucket in self._own(known, assigner):
             room = min(max(self._target - known.counts[bucket], 0), count)
             if room:
                 given.append(np.full(room, bucket, np.int32))
                 known.counts[bucket] += room
                 count -= room
-        cap = self._most if self._most > 0 else _MOST_BUCKETS
-        while count and len(known.counts) < cap:
-            bucket = next(b for b in range(cap) if b not in known.counts)
+        for bucket in range(assigner, self._most, self._assigners):
+            if not count:
+                break
+            if bucket in known.counts:
+                continue
             taken = min(self._target, count)
             known.counts[bucket] = taken
             given.append(np.full(taken, bucket, np.int32))
             count -= taken
         if count:  # every bucket is full and no more may be opened: spread evenly
-            spread = np.array(sorted(known.counts), np.int32)[np.arange(count) % len(known.counts)]
+            full = np.array(self._own(known, assigner), np.int32)
+            spread = full[np.arange(count) % len(full)]
             for bucket in spread:
                 known.counts[int(bucket)] += 1
             given.append(spread)
         return np.concatenate(given)
+
+    def _own(self, known: _Partition, assigner: int) -> list[int]:
+        """Buckets of the assigner that are there already, in order."""
+        return sorted(b for b in known.counts if b % self._assigners == assigner)

@@ -45,11 +45,44 @@ def test_no_new_key_no_new_index(tmp_path):
     assert (store.latest().index_manifest, rows_of(store)) == (before, [])
 
 
+def test_no_bucket_at_most_is_one(tmp_path):
+    store = dynamic(tmp_path, **{"dynamic-bucket.max-buckets": "0"})
+    put(store, rows(range(10)))
+    assert counts(store) == {0: 10}
+
+
 def test_most_buckets(tmp_path):
     store = dynamic(tmp_path, **{"dynamic-bucket.max-buckets": "2"})
     put(store, rows(range(10)))
     assert (set(counts(store)), sum(counts(store).values())) == ({0, 1}, 10)
     assert len(rows_of(store)) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "buckets"),
+    [
+        ({"dynamic-bucket.initial-buckets": "4"}, {0, 1, 2, 3}),
+        ({"dynamic-bucket.assigner-parallelism": "2"}, {0, 1}),
+        ({"dynamic-bucket.initial-buckets": "2", "dynamic-bucket.assigner-parallelism": "4"}, {0, 1}),
+        ({"dynamic-bucket.initial-buckets": "4", "dynamic-bucket.max-buckets": "3"}, {0, 1, 2}),
+    ],
+    ids=str,
+)
+def test_a_partition_starts_with_as_many_buckets_as_asked(tmp_path, options, buckets):
+    store = dynamic(tmp_path, **options, **{"dynamic-bucket.target-row-num": "100"})
+    put(store, rows(range(40)))
+    first = counts(store)
+    assert (set(first), sum(first.values())) == (buckets, 40)
+    put(store, rows(range(60), "new"))
+    assert (set(counts(store)), by_key(rows_of(store), "k")) == (buckets, by_key(rows(range(60), "new"), "k"))
+
+
+def test_each_share_of_the_keys_opens_buckets_of_its_own(tmp_path):
+    store = dynamic(tmp_path, **{"dynamic-bucket.initial-buckets": "2", "dynamic-bucket.target-row-num": "5"})
+    put(store, rows(range(40)))
+    found = counts(store)
+    assert (max(found.values()), sum(found.values())) == (5, 40)
+    assert by_key(rows_of(store), "k") == by_key(rows(range(40)), "k")
 
 
 def test_two_writers_with_new_keys(tmp_path):
