@@ -157,6 +157,17 @@ class TableOptions:
         return self.need_lookup and self.get(table.LOOKUP_WAIT)
 
     @property
+    def lifts_level_0(self) -> bool:
+        """Whether a compaction takes up what the sizes would leave on level 0.
+
+        Gentle lookup compaction does not: in Java it does so after `lookup-compact.max-interval` triggers of one writer, and by
+        then there are more runs than the sizes let be.
+        """
+        if self.need_lookup:
+            return self.get(table.LOOKUP_COMPACT) == "radical"
+        return self.get(table.COMPACTION_FORCE_UP_LEVEL_0)
+
+    @property
     def need_lookup(self) -> bool:
         """Whether level 0 must be looked through at once: lookup changelog, deletion vectors, first-row, force-lookup."""
         return (

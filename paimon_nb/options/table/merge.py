@@ -54,7 +54,10 @@ IGNORE_DELETE = boolean(
 )
 IGNORE_UPDATE_BEFORE = boolean("ignore-update-before", False, "drop -U on the way in")
 LOOKUP_COMPACT = choice(
-    "lookup-compact", "radical", "radical gentle", "compact level 0 at every commit (radical) or now and then (gentle)"
+    "lookup-compact",
+    "radical",
+    "radical gentle",
+    "compact level 0 at every commit (radical), or when there are enough runs (gentle)",
 )
 LOOKUP_COMPACT_MAX_INTERVAL = integer(
     "lookup-compact.max-interval", None, "in gentle mode, commits after which level 0 is compacted anyway"
