@@ -25,6 +25,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.adding import check_only_adds
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
@@ -101,6 +102,7 @@ class TableCommit:
             overwrite: what to replace (INSERT OVERWRITE); None appends.
             expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
             ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
+            watermark: epoch milliseconds; a batch has that of `end-input.watermark` unless told.
             tidy: afterwards expire snapshots and make automatic tags as the options say (never fails the commit).
 
         Raises:
@@ -112,6 +114,8 @@ class TableCommit:
         messages = [m for m in messages if not m.is_empty or m.row_count]
         self._check_first_time(messages)
         _check_rows(messages, expected_rows)
+        if watermark is None and identifier == BATCH_IDENTIFIER:
+            watermark = self.store.options.get(END_INPUT_WATERMARK)
         terms = Terms(self.user, identifier, properties, watermark)
         made: list[int] = []
         try:

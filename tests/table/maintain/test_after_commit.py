@@ -268,3 +268,12 @@ class TestMarks:
     def test_an_action_that_is_not_possible_here_is_left(self, tmp_path: Path) -> None:
         options = {"partition.end-input-to-done": "true", "partition.mark-done-action": "done-partition"}
         assert self.marked(tmp_path, **options) == []
+
+
+def test_a_batch_has_the_watermark_that_was_asked_for(tmp_path: Path) -> None:
+    store = table(tmp_path)
+    marks = []
+    for asked in ("1000", None, "500", "2000"):
+        write(store.copy({"end-input.watermark": asked} if asked else {}))
+        marks.append(store.latest().watermark)  # type: ignore[union-attr]
+    assert marks == [1000, 1000, 1000, 2000]
