@@ -5,7 +5,7 @@ Source: format reference, section 12.3; behaviour reference, section 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -51,20 +51,40 @@ class BucketVectors:
         """(new index entries, entries they replace); both empty when nothing changed."""
         if not self._changed:
             return [], []
-        if not self._vectors:
-            return [], self._entries
+        return [self._write(vectors) for vectors in self._files()], self._entries
+
+    # -- inside
+
+    def _files(self) -> Iterator[dict[str, DeletionVector]]:
+        """The vectors of each index file. A bucket has one file; a table without buckets begins another at the target size."""
+        rolls = not self.store.has_keys and self.store.bucket_option == -1
+        target = self.store.options.get(opt.DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
+        part: dict[str, DeletionVector] = {}
+        size = 0
+        for name, vector in self._vectors.items():
+            part[name] = vector
+            size += len(vector.to_bytes(self._version)) if rolls else 0
+            if rolls and size >= target:
+                yield part
+                part, size = {}, 0
+        if part:
+            yield part
+
+    @property
+    def _version(self) -> int:
+        return 2 if self.store.options.get(opt.DELETION_VECTORS_BITMAP64) else 1
+
+    def _write(self, vectors: Mapping[str, DeletionVector]) -> IndexEntry:
         name = self.store.new_file_name("index")
-        version = 2 if self.store.options.get(opt.DELETION_VECTORS_BITMAP64) else 1
         path, told = self.store.new_index_path(self.partition, self.bucket, name)
-        size, ranges = write_deletion_vectors(self.store.fs, path, self._vectors, version)
-        entry = IndexEntry(
+        size, ranges = write_deletion_vectors(self.store.fs, path, vectors, self._version)
+        return IndexEntry(
             partition=self.partition,
             bucket=self.bucket,
             index_type=DELETION_VECTORS,
             file_name=name,
             file_size=size,
-            row_count=len(self._vectors),
+            row_count=len(vectors),
             dv_ranges=tuple(ranges),
             external_path=told,
         )
-        return [entry], self._entries

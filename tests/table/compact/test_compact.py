@@ -13,6 +13,7 @@ from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
@@ -104,6 +105,18 @@ class TestAfterWrite:
         assert len([1 for _, level, _ in levels(store) if level == 0]) < 3
         assert sorted(r["k"] for r in rows_of(store)) == list(range(7))
 
+    @pytest.mark.parametrize(
+        "option", [{"changelog-producer": "lookup"}, {"deletion-vectors.enabled": "true"}], ids=str
+    )
+    def test_gentle_lookup_leaves_level_0_until_there_are_enough_runs(self, tmp_path, option):
+        store = table(tmp_path, **option, **{"lookup-compact": "gentle", "num-sorted-run.compaction-trigger": "3"})
+        for i in range(2):
+            put(store, rows((0, str(i)), (i + 1, "x")))
+        assert (history(store), [level for _, level, _ in levels(store)]) == (["APPEND"] * 2, [0, 0])
+        put(store, rows((0, "last"), (9, "x")))
+        assert history(store)[-1] == "COMPACT"
+        assert by_key(rows_of(store), "k")[(0,)]["v"] == "last"
+
     def test_not_when_write_only(self, tmp_path):
         store = table(tmp_path, num_sorted_run_compaction_trigger="3", write_only="true")
         for i in range(7):
@@ -177,6 +190,17 @@ class TestDeletionVectors:
         compact_all(store)
         assert store.latest().index_manifest is None
         assert by_key(rows_of(store), "k") == found
+
+    @pytest.mark.parametrize(("target", "files"), [("1 b", 3), ("2 mb", 1)])
+    def test_their_file_rolls_at_its_target_size(self, tmp_path, target, files):
+        options = {"deletion-vectors.enabled": "true", "deletion-vector.index-file.target-size": target}
+        store = make_table(f"{tmp_path}/t", KV, bucket="-1", **options)
+        for n in range(3):
+            put(store, rows((n, "a"), (n + 10, "b")))
+        plan = plan_scan(store)
+        TableCommit(store).commit(take_out(store, plan, [(split, np.array([0])) for split in single_files(plan)]))
+        assert len(index_entries(store, store.latest())) == files
+        assert sorted(r["k"] for r in rows_of(store)) == [10, 11, 12]
 
 
 class TestAppend:
