@@ -19,6 +19,8 @@ from paimon_nb.table.commit.watch import tell_dropped
 from paimon_nb.table.maintain.partition_time import partition_time
 from paimon_nb.table.store import TableStore
 
+_STRATEGIES = ("values-time", "update-time")
+
 
 def truncate(store: TableStore) -> int | None:
     """Empty the table with one OVERWRITE snapshot. Returns its id; None when there was nothing."""
@@ -92,6 +94,11 @@ def expire_partitions(
             "no expiration time given", hint="set 'partition.expiration-time' = '7 d', or pass expiration_time"
         )
     strategy = strategy or str(o.get(opt.PARTITION_EXPIRATION_STRATEGY))
+    if strategy not in _STRATEGIES:
+        raise UnsupportedOperation(
+            f"{store.name}: partition.expiration-strategy = {strategy} is not possible here; no partition was dropped",
+            hint=f"use {' or '.join(_STRATEGIES)}",
+        )
     formatter = formatter or o.get(opt.PARTITION_TIMESTAMP_FORMATTER)
     pattern = pattern or o.get(opt.PARTITION_TIMESTAMP_PATTERN)
     limit = most if most is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)

@@ -6,7 +6,7 @@ import pytest
 from commit_kit import live, make_table
 from history_kit import NOW, Ticking, append, missing, on_disk, squash
 
-from paimon_nb.base.errors import BadOptionValue, CorruptFile
+from paimon_nb.base.errors import BadOptionValue, CorruptFile, UnsupportedOperation
 from paimon_nb.table.maintain import create_branch, create_tag, expire_partitions, find_orphans, remove_orphans
 from paimon_nb.table.store import TableStore
 
@@ -16,6 +16,16 @@ DAY = 24 * 3_600_000
 @pytest.fixture
 def time(monkeypatch):
     return Ticking(monkeypatch)
+
+
+def test_a_strategy_that_is_not_possible_drops_nothing(time):
+    store = make_table(
+        partitioned=True, **{"partition.expiration-time": "1 d", "partition.expiration-strategy": "custom"}
+    )
+    append(store, "old", dt="2020-01-01")
+    with pytest.raises(UnsupportedOperation, match="no partition was dropped") as error:
+        expire_partitions(store)
+    assert (error.value.hint, live(store)) == ("use values-time or update-time", {"old"})
 
 
 class TestOrphans:
