@@ -12,6 +12,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import nearest
 from paimon_nb.options import table
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
+from paimon_nb.options.elsewhere import kept_only
 from paimon_nb.options.option import Option
 from paimon_nb.options.patterns import PATTERNS, find_pattern
 from paimon_nb.options.table import TABLE_OPTIONS
@@ -38,7 +39,7 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
     """Check every value, and those that contradict each other.
 
     Returns:
-        One warning for each unknown key: Java would store it silently.
+        One warning for each unknown key, which Java would store silently, and for each that has no effect here but has in Java.
 
     Raises:
         BadOptionValue: names the option, what is wrong and what is allowed.
@@ -51,7 +52,7 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
         elif key not in _KEPT and not key.startswith("schema."):  # Flink keeps watermarks and computed columns there
             warnings.append(_unknown(key))
     _check_together(TableOptions(raw))
-    return warnings
+    return [*warnings, *kept_only(raw)]
 
 
 def _unknown(key: str) -> str:

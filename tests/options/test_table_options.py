@@ -87,7 +87,7 @@ GOOD = {
     "file-index.bloom-filter.a.fpp": "0.01",
     "parquet.page.size": "1 mb",
     "orc.compress": "zstd",
-    "metadata.iceberg.storage": "hadoop-catalog",
+    "metadata.iceberg.storage": "disabled",
     "scan.infer-parallelism": "true",
     "changelog-producer.lookup-wait": "false",
     "tag.callback.com.example.Call.param": "x",

@@ -1,0 +1,26 @@
+"""Options that have no effect here, though they have in Java, are told when they are set."""
+
+import paimon_nb
+from paimon_nb.options import TABLE_OPTIONS, validate_table_options
+from paimon_nb.options.elsewhere import ELSEWHERE
+from paimon_nb.options.patterns import find_pattern
+
+
+def test_they_are_options():
+    assert [key for key in ELSEWHERE if key not in TABLE_OPTIONS and find_pattern(key) is None] == []
+
+
+def test_statements_tell_them():
+    wb = paimon_nb.connect("memory:/elsewhere")
+    made = wb.run("CREATE TABLE t (k INT) WITH ('bucket' = '-1', 'commit.callbacks' = 'org.example.Call')")
+    changed = wb.run("ALTER TABLE t SET ('metadata.iceberg.storage' = 'table-location')")
+    callback = "option 'commit.callbacks' is only kept: it names a class of Java, which is not run here"
+    assert [n for n in made.notes if "kept" in n] == [callback]
+    assert [n for n in changed.notes if "kept" in n] == [
+        callback,
+        "option 'metadata.iceberg.storage' is only kept: Iceberg's metadata is written by Java only",
+    ]
+
+
+def test_what_asks_for_nothing_is_no_news():
+    assert validate_table_options({"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled"}) == []
