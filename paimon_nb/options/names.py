@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 from paimon_nb.base.errors import UnknownOption
+from paimon_nb.options.catalog import CATALOG_OPTIONS
 from paimon_nb.options.check import find_option
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.read import READ_OPTIONS
@@ -14,6 +15,14 @@ from paimon_nb.options.write import WRITE_OPTIONS
 
 _CLOSE = 0.75
 """How alike two names are of which one is taken for a slip of the pen; readers may bring options of other formats."""
+
+_CLOSER = 0.85
+"""The same for catalogs, whose options other engines share: 'catalog-type' is no slip of 'catalog-key'."""
+_FAMILIES = (
+    "cos", "dfs", "fs", "gs", "hadoop", "header", "hive", "jdbc", "obs", "oss", "s3", "s3a", "security", "table-default",
+    "table-override",
+)  # fmt: skip
+"""Options of a catalog that begin so belong to a store, a database or tables, which know more of them."""
 
 
 def check_names(options: Iterable[str]) -> None:
@@ -25,3 +34,14 @@ def check_names(options: Iterable[str]) -> None:
         near = difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE)
         if near:
             raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
+
+
+def check_catalog_names(options: Iterable[str]) -> None:
+    """Raises UnknownOption: a name that is nearly one of a catalog's. Without an effect tables would be made elsewhere, silently."""
+    known = {"type", *CATALOG_OPTIONS, *(k for o in CATALOG_OPTIONS.values() for k in o.fallback_keys)}
+    for key in options:
+        if key in known or key.partition(".")[0] in _FAMILIES:
+            continue
+        near = difflib.get_close_matches(key, sorted(known), n=1, cutoff=_CLOSER)
+        if near:
+            raise UnknownOption(f"no catalog option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)

@@ -114,14 +114,16 @@ def alter_database(job: Job, statement: AlterDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
     catalog.tables(name)  # raises for an unknown database
     raise UnsupportedOperation(
-        f"a filesystem catalog keeps no properties of database {name!r}", hint="set options on its tables"
+        f"catalog {catalog.name!r} keeps no properties of database {name!r}", hint="set options on its tables"
     )
 
 
 def drop_database(job: Job, statement: DropDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
+    held = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
     dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
-    return summary(f"database {name} dropped" if dropped else f"no database {name}")
+    notes = [f"in the trash: {', '.join(held)}; UNDROP TABLE {name}.{held[0]} brings that one back"] if held else []
+    return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
 
 
 def create_table(job: Job, statement: CreateTable) -> Result:

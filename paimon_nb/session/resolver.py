@@ -133,7 +133,8 @@ class Resolver:
 
         table = self._open(target)
         if table is None and not create:
-            raise TableNotFound(f"no table {_said(target)}", hint="saveAsTable makes it")
+            hint = {"replace": "createOrReplace() makes it"}.get(mode, "writeTo(...).create() or saveAsTable makes it")
+            raise TableNotFound(f"no table {_said(target)}", hint=hint)
         if mode == "replace":
             assert isinstance(target, tuple)
             schema = _schema_of(frame, options, partition_by)
@@ -145,7 +146,8 @@ class Resolver:
             self._create(target, _schema_of(frame, options, partition_by))
             table = self._open(target)
         elif mode in ("error", "errorifexists", "default"):
-            raise AlreadyExists(f"table {_said(target)} exists already", hint='.mode("append") or .mode("overwrite")')
+            hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
+            raise AlreadyExists(f"table {_said(target)} exists already", hint=hint)
         elif mode == "ignore":
             return
         if partition_by and tuple(partition_by) != tuple(table.partition_keys):

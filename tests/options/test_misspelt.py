@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import FixedOption
+from paimon_nb.base.errors import FixedOption, UnknownOption
 from paimon_nb.options import TABLE_OPTIONS, validate_table_options
 
 PASSED_ON = ("parquet.", "orc.", "avro.")
@@ -52,3 +52,12 @@ def test_what_may_not_change_under_data_does_not():
         with pytest.raises(FixedOption, match=key):
             wb.run(f"ALTER TABLE t SET ('{key}' = '{value}')")
         assert wb.table("t").schema == before
+
+
+def test_a_catalog_is_not_opened_elsewhere_for_a_slip():
+    with pytest.raises(UnknownOption, match="did you mean 'metastore'"):
+        paimon_nb.connect("memory:/misspelt", options={"metastor": "jdbc"})
+    wb = paimon_nb.connect("memory:/misspelt", options={"catalog-type": "x", "owner": "me", "fs.s3a.acces.key": "k"})
+    with pytest.raises(UnknownOption, match="did you mean 'warehouse'"):
+        wb.run("CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'warehous' = '/x')")
+    assert wb.run("SHOW CATALOGS").arrow.num_rows == 1

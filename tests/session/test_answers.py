@@ -74,7 +74,9 @@ def test_a_database_with_tables_goes_only_with_cascade(run):
     with pytest.raises(Exception, match="CASCADE"):
         run("DROP DATABASE d")
     assert run("SHOW TABLES IN d") == [("d", "t", False)]
-    assert said(run("DROP DATABASE d CASCADE")) == "database d dropped"
+    result = run.wb.run("DROP DATABASE d CASCADE")
+    assert result.arrow.to_pylist() == [{"result": "database d dropped"}]
+    assert result.notes == ["in the trash: t; UNDROP TABLE d.t brings that one back"]
 
 
 def test_a_table_as_it_was_defined(run):
