@@ -9,6 +9,7 @@ from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFoun
 from paimon_nb.base.name import split_name
 from paimon_nb.base.plain import plain
 from paimon_nb.catalog import open_catalog
+from paimon_nb.options.names import check_catalog_names
 from paimon_nb.session import Result, Session
 from paimon_nb.session.spark_catalogs import with_store_settings
 from paimon_nb.table.table import Table
@@ -41,7 +42,11 @@ def connect(
 
     Returns:
         A `Workbench`, also a context manager.
+
+    Raises:
+        UnknownOption: a name in `options` that is nearly one of a catalog's.
     """
+    check_catalog_names(options or {})
     said = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
     given = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, said)
     return Workbench(Session(open_catalog(catalog, given), spark, spark_conf or {}))

@@ -10,7 +10,6 @@ from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.catalog.privilege import guarded
 from paimon_nb.fs import open_fs
-from paimon_nb.options.names import check_catalog_names
 
 DEFAULT_WAREHOUSE = "warehouse"
 
@@ -63,11 +62,9 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """The catalog that CREATE CATALOG's options describe.
 
     Raises:
-        UnknownOption: a name that is nearly one of a catalog's option.
         BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'. UnknownName: no such metastore.
         AccessDenied: the warehouse has privileges, and `user` and `password` do not let in.
     """
-    check_catalog_names(options)
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
         return _memory(name, options)

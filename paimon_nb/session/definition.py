@@ -21,6 +21,7 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import parse_names, validate_table_options
+from paimon_nb.options.names import catalog_slips
 from paimon_nb.plan import (
     AddPartition,
     AlterDatabase,
@@ -82,11 +83,12 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
         )
     made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
     session.add_catalog(made)
-    notes = []
+    slips = catalog_slips(statement.options).items()
+    notes = [f"no catalog option {key!r} is known; did you mean {near!r}?" for key, near in slips]
     if first is not None:
         session.first_catalog = None
         if first.warehouse != made.warehouse:
-            notes = [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
+            notes += [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
     return summary(f"catalog {statement.name} created", notes=notes)
 
 

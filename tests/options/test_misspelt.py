@@ -58,6 +58,5 @@ def test_a_catalog_is_not_opened_elsewhere_for_a_slip():
     with pytest.raises(UnknownOption, match="did you mean 'metastore'"):
         paimon_nb.connect("memory:/misspelt", options={"metastor": "jdbc"})
     wb = paimon_nb.connect("memory:/misspelt", options={"catalog-type": "x", "owner": "me", "fs.s3a.acces.key": "k"})
-    with pytest.raises(UnknownOption, match="did you mean 'warehouse'"):
-        wb.run("CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'warehous' = '/x')")
-    assert wb.run("SHOW CATALOGS").arrow.num_rows == 1
+    made = wb.run("CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'warehous' = '/x')")
+    assert made.notes == ["no catalog option 'warehous' is known; did you mean 'warehouse'?"]
