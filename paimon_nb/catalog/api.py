@@ -27,6 +27,11 @@ class Catalog(ABC):
     options: Mapping[str, str]
     """As given by the user; redact before showing."""
 
+    @property
+    def default_database(self) -> str:
+        """The database that a session is in after USE CATALOG: `default-database`, in Spark's words `defaultDatabase`."""
+        return self.options.get("default-database") or self.options.get("defaultDatabase") or DEFAULT_DATABASE
+
     def opened(self) -> Catalog:
         """The catalog itself, for work on its inside; where privileges guard it, that asks for ADMIN. Raises AccessDenied."""
         return self

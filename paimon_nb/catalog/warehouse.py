@@ -27,6 +27,7 @@ from paimon_nb.catalog.schema_rules import check_fallback, check_schema
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
+from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 from paimon_nb.table.external import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -59,6 +60,7 @@ class WarehouseCatalog(Catalog):
         self.options = dict(options)
         self.register = register
         self._lock_of = lock_of
+        self._forbids_default = bool(DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(options))
         self._default_options = {
             k.removeprefix("table-default."): v for k, v in options.items() if k.startswith("table-default.")
         }
@@ -130,6 +132,11 @@ class WarehouseCatalog(Catalog):
         """What a new table's schema will be. Raises what makes it impossible."""
         if name.system or name.branch != "main":
             raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
+        if name.database == self.default_database and self._forbids_default:
+            raise UnsupportedOperation(
+                f"catalog {self.name} forbids tables in its default database {name.database!r}",
+                hint="CREATE DATABASE another, and name it before the table; or leave disable-create-table-in-default-db out",
+            )
         if not self.register.has_database(name.database):
             raise self._no_database(name.database)
         missing = {k: v for k, v in self._default_options.items() if k not in schema.options}

@@ -23,8 +23,7 @@ def use(job: Job, statement: Use) -> Result:
     if statement.kind == "catalog" or (
         len(parts) == 1 and parts[0] in session.catalogs and parts[0] not in session.catalog.databases()
     ):
-        session.current_catalog = session.catalog_named(parts[0]).name
-        session.current_database = "default"
+        session.use_catalog(session.catalog_named(parts[0]))
         return summary(f"using catalog {parts[0]}")
     catalog, database = session.find_database(parts)
     known = catalog.databases()

@@ -69,7 +69,7 @@ def _define(session: Session, name: str, options: dict[str, str], text: str) -> 
     if name in session.catalogs and name != session.first_catalog:
         del session.catalogs[name]  # loading a text again is no error
     made = create_catalog(Job(session, text, {}), CreateCatalog("", Span(0, 0), name, options))
-    session.current_catalog, session.current_database = name, "default"
+    session.use_catalog(session.catalog_named(name))
     return made.notes
 
 

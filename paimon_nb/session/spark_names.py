@@ -37,8 +37,7 @@ class SparkNames(Catalog):
         return self._ours.current_catalog
 
     def setCurrentCatalog(self, catalogName: str) -> None:
-        self._ours.current_catalog = self._ours.catalog_named(catalogName).name
-        self._ours.current_database = "default"
+        self._ours.use_catalog(self._ours.catalog_named(catalogName))
 
     def listCatalogs(self, pattern: str | None = None) -> list[CatalogMetadata]:
         return [CatalogMetadata(name, None) for name in sorted(self._ours.catalogs) if _like(name, pattern)]

@@ -43,8 +43,7 @@ class Session:
         self.catalogs: dict[str, Catalog] = {catalog.name: catalog}
         self.first_catalog: str | None = catalog.name
         """The catalog that the workbench was opened with, until CREATE CATALOG makes another of its name."""
-        self.current_catalog = catalog.name
-        self.current_database = DEFAULT_DATABASE
+        self.use_catalog(catalog)
         self.settings: dict[str, str] = {}
         """SET values of ours: Flink keys and `paimon.<catalog>.<db>.<table>.<option>` patterns."""
         self.views: dict[str, tuple[CreateView, str]] = {}
@@ -62,6 +61,12 @@ class Session:
         self._spark: SparkSession | None = None
         self._seen_settings: dict[str, Seen] = {catalog.name: seen(self.spark_setting, catalog.name)}
         """What Spark's settings said about a catalog when it was opened."""
+
+    def use_catalog(self, catalog: Catalog) -> None:
+        """Be in the default database of `catalog`; one that is called otherwise than `default` is made, as Java does."""
+        self.current_catalog, self.current_database = catalog.name, catalog.default_database
+        if self.current_database != DEFAULT_DATABASE and self.current_database not in catalog.databases():
+            catalog.create_database(self.current_database, if_not_exists=True)
 
     # -- Spark
 
