@@ -17,6 +17,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.change import Change, append_change
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.moved_keys import refuse_moved_keys
 from paimon_nb.table.store import TableStore
 
 
@@ -88,6 +89,7 @@ def _replace(
     )
     if read is not latest:
         _refuse_newer(store, latest, match, {d.identity for d in deletes})
+    refuse_moved_keys(store, latest, added.entries, deletes)
     return Change(
         kind="OVERWRITE",
         entries=deletes + tuple(e for e in added.entries if e.kind == ADD),

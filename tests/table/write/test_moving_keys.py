@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
+from paimon_nb.base.errors import UnsupportedOperation
 
 
 @pytest.mark.parametrize("vectors", ["true", "false"])
@@ -56,3 +57,26 @@ def test_a_key_stays_where_a_retraction_left_its_row(tmp_path, engine, again):
             write.write(row, pa.array([kind]))
             table.commit().commit(write.prepare())
     assert [tuple(r.values())[:3] for r in table.to_arrow().to_pylist()] == [again]
+
+
+def test_an_overwrite_brings_no_key_that_lies_in_a_partition_that_stays(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (id INT, p STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '-1')")
+    table = wb.table("t")
+
+    def rows(*pairs):
+        return pa.table({"id": pa.array([i for i, _ in pairs], pa.int32()), "p": [p for _, p in pairs]})
+
+    def found():
+        return sorted((r["id"], r["p"]) for r in table.to_arrow().to_pylist())
+
+    table.upsert(rows((1, "a"), (2, "b"), (3, "b")))
+    table.delete(rows((3, "b")).select(["id"]))
+    for how in ({"partition": {"p": "a"}}, {"dynamic": True}):
+        with pytest.raises(UnsupportedOperation, match=r"the overwrite brings keys that partition \('b',\) holds"):
+            table.overwrite(rows((2, "a")), **how)
+    assert found() == [(1, "a"), (2, "b")]
+    table.overwrite(rows((3, "a"), (4, "a")), partition={"p": "a"})
+    assert found() == [(2, "b"), (3, "a"), (4, "a")]
+    table.overwrite(rows((2, "c"), (3, "c")))
+    assert found() == [(2, "c"), (3, "c")]
