@@ -173,6 +173,8 @@ def _bound(
     if "catalog_conf" not in names:
         connection["catalog_conf"] = given.get("catalog_conf")
         named.pop("catalog_conf", None)
+    elif (conf := named.get("catalog_conf")) and given.get("warehouse"):
+        named["catalog_conf"] = {"warehouse": given["warehouse"], **conf}  # type: ignore[dict-item]
     if "target_warehouse" not in names and (to := named.pop("target_warehouse", None)):
         named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}  # type: ignore[dict-item]
     subject = _subject(procedure)

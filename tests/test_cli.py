@@ -137,6 +137,16 @@ def test_an_action_in_a_catalog_of_another_kind(tmp_path, capsys):
     assert wb.table("t").tags()["tag_name"].to_pylist() == ["x"]
 
 
+def test_a_table_is_cloned_from_a_catalog_of_another_kind(tmp_path, capsys):
+    uri = f"jdbc:sqlite:{tmp_path}/names.db"
+    wb = paimon_nb.connect(str(tmp_path / "w"), options={"metastore": "jdbc", "uri": uri})
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1)")
+    source = ("--warehouse", f"{tmp_path}/w", "--catalog_conf", "metastore=jdbc", "--catalog_conf", f"uri={uri}")
+    target = ("--target_warehouse", f"{tmp_path}/v", "--target_database", "d", "--target_table", "u")
+    assert words("clone", *source, "--database", "default", "--table", "t", *target, capsys=capsys)[0] == 0
+    assert paimon_nb.connect(f"{tmp_path}/v").table("d.u").to_arrow().to_pylist() == [{"id": 1}]
+
+
 def test_a_database_is_compacted_and_no_other(warehouse, capsys):
     wb = paimon_nb.connect(warehouse)
     wb.run("CREATE DATABASE d; CREATE TABLE d.u (id INT)")
