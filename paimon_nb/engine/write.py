@@ -86,7 +86,10 @@ def write(
     messages, count, inline = write_messages(
         frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes
     )
-    ids = commit.commit(messages, identifier, overwrite=scope, expected_rows=count, watermark=watermark)
+    ids = commit.commit(
+        messages, identifier, overwrite=scope, expected_rows=count, watermark=watermark,
+        ignore_empty=store.options.ignores_empty_commits,
+    )  # fmt: skip
     return WriteResult(tuple(ids), count, inline)
 
 

@@ -152,6 +152,11 @@ class TableOptions:
         return LONG_MAX if timeout is None else timeout
 
     @property
+    def ignores_empty_commits(self) -> bool:
+        """Whether a batch that brings nothing makes no snapshot; so unless `snapshot.ignore-empty-commit` says otherwise."""
+        return self.get(table.SNAPSHOT_IGNORE_EMPTY_COMMIT) is not False
+
+    @property
     def wait_for_compaction(self) -> bool:
         """Whether a commit waits for the compaction that makes its rows visible."""
         return self.need_lookup and self.get(table.LOOKUP_WAIT)

@@ -359,12 +359,13 @@ class Table:
         from paimon_nb.table.write.as_table import as_table
 
         rows = as_table(rows)
-        if not rows.num_rows:
+        ignored = self.store.options.ignores_empty_commits
+        if not rows.num_rows and ignored:
             return []
         with TableWrite(self.store) as writing:
             writing.write(rows, kinds)
             messages: list[CommitMessage] = writing.prepare()
-        return self.commit().commit(messages, expected_rows=rows.num_rows)
+        return self.commit().commit(messages, expected_rows=rows.num_rows, ignore_empty=ignored)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
         """Rows to delete: as they are now, or as given, with NULLs, where nobody looks at more than the key."""

@@ -46,6 +46,10 @@ def test_every_form_of_insert(swb):
     assert (nothing.snapshots, nothing.arrow.to_pylist()) == (
         [], [{"result": "0 rows inserted into default.t (no new snapshot)"}],
     )  # fmt: skip
+    asked = swb.run(
+        "INSERT INTO t /*+ OPTIONS('snapshot.ignore-empty-commit' = 'false') */ SELECT * FROM t WHERE false"
+    )
+    assert asked.snapshots == [("default.t", result.snapshots[0][1] + 1)]
 
 
 PARTS = """

@@ -17,6 +17,7 @@ from paimon_nb.table.commit import BATCH_IDENTIFIER, TableCommit
 from paimon_nb.table.maintain import create_tag, reset_consumer
 from paimon_nb.table.maintain.auto_tags import create_due_tags
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 HOUR = 3_600_000
@@ -277,3 +278,13 @@ def test_a_batch_has_the_watermark_that_was_asked_for(tmp_path: Path) -> None:
         write(store.copy({"end-input.watermark": asked} if asked else {}))
         marks.append(store.latest().watermark)  # type: ignore[union-attr]
     assert marks == [1000, 1000, 1000, 2000]
+
+
+@pytest.mark.parametrize(("options", "made"), [({}, []), ({"snapshot.ignore-empty-commit": "false"}, [2])], ids=str)
+def test_a_batch_without_rows_makes_a_snapshot_where_it_is_asked_for(
+    tmp_path: Path, options: dict[str, str], made: list[int]
+) -> None:
+    store = table(tmp_path, **options)
+    write(store)
+    assert Table(store).append(store.schema.arrow.empty_table()) == made
+    assert len(rows_of(store)) == 1
