@@ -114,7 +114,7 @@ def facts_of(
         executors_read_paths=not store.root.startswith("memory:"),
         merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
         limits=limits,
-        partitioned=bool(store.schema.partition_keys),
+        partition=store.schema.partition_fields,
         key_share=lambda split: key_share(store, split, predicate),
     )
 

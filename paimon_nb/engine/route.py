@@ -31,7 +31,7 @@ from paimon_nb.format.types import (
     VarChar,
     is_nano,
 )
-from paimon_nb.table.imported import is_imported
+from paimon_nb.table.imported import tells_partition
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
@@ -74,7 +74,7 @@ class Facts:
     merge_engine: str | None
     """None for tables without keys."""
     limits: Limits = Limits()
-    partitioned: bool = False
+    partition: Sequence[DataField] = ()
     key_share: Callable[[Split], float] = lambda _: 1.0
     """About which part of a split's rows the condition on its key leaves."""
 
@@ -149,8 +149,8 @@ def not_native(file: DataFile, facts: Facts) -> str | None:
         return "this file system is known to our own reader only"
     if file.file_name.startswith(("_", ".")):
         return "Spark skips files whose names start with '_' or '.'"
-    if facts.partitioned and is_imported(file):
-        return "the file was migrated and has no partition columns"
+    if facts.partition and not tells_partition(file, facts.partition):
+        return "the file does not tell its partition's values"
     if file.write_cols is not None:
         return "the file holds only some of its schema's columns"
     by_id = {f.id: f for f in facts.file_fields(file.schema_id)}

@@ -1,5 +1,5 @@
-"""Data files that another system wrote and a migration or clone took over: their partition columns are told by their
-directory only.
+"""Data files that do not tell their partition columns: those that another system wrote and a migration or clone took over, and
+ORC files whose partition is a time.
 
 Source: Paimon `PartitionUtils.java`, which fills such columns whatever the file holds; `FileMetaUtils.java`.
 """
@@ -18,6 +18,8 @@ from paimon_nb.table.store import TableStore
 
 _OURS = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]*$")
 """How every writer of Paimon ends a file's name: the writer's UUID and a count."""
+_ORC = re.compile(r"\.orc(\.|$)")
+_TIMES = ("TIMESTAMP", "TIMESTAMP_LTZ")
 
 
 def is_imported(file: DataFile) -> bool:
@@ -29,16 +31,22 @@ def is_imported(file: DataFile) -> bool:
     return _OURS.search(file.file_name) is None or (file.max_sequence == 0 and file.min_key == EMPTY_ROW)
 
 
+def tells_partition(file: DataFile, partition: Sequence[DataField]) -> bool:
+    """Whether the file holds the values of its partition's columns. ORC has no place for the fractions of the last second before
+    1970: its readers, Java's too, make 00:00:00.1 of 23:59:59.1."""
+    return not (is_imported(file) or (_ORC.search(file.file_name) and any(f.type.root in _TIMES for f in partition)))
+
+
 def in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:
-    """Those of `fields` that the file holds: an imported one has no partition columns."""
-    if not store.schema.partition_keys or not is_imported(file):
+    """Those of `fields` that are read from the file, not told by its partition."""
+    if not store.schema.partition_keys or tells_partition(file, store.schema.partition_fields):
         return list(fields)
     return [f for f in fields if f.name not in store.schema.partition_keys]
 
 
 def with_partition(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
     """The rows with the partition's own values in its columns, where the file cannot have told them."""
-    if not store.schema.partition_keys or not is_imported(file):
+    if not store.schema.partition_keys or tells_partition(file, store.schema.partition_fields):
         return rows
     for field, value in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
         if (at := rows.schema.get_field_index(field.name)) >= 0:
