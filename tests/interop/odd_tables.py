@@ -306,7 +306,11 @@ class OddTable:
         if root == "DECIMAL":
             return f"'{r.choice(['0', '1.5', '-2.125', '999999', '-999999', '0.001', '42'])}'"
         if root in ("CHAR", "VARCHAR", "STRING"):
-            return f"'{r.choice(TEXTS)}'"
+            text = r.choice(TEXTS)
+            if "(" in kind:  # as the column keeps it: Spark's CAST neither cuts nor fills
+                length = int(kind.split("(")[1].rstrip(")"))
+                text = text[:length].ljust(length) if root == "CHAR" else text[:length]
+            return f"'{text}'"
         if root in ("BINARY", "VARBINARY", "BYTES"):
             return f"x'{r.choice(['000000', 'ff00ff', '61c3a9', '7f8081', '010203'])}'"
         day = r.choice(
