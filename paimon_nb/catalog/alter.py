@@ -276,11 +276,7 @@ def _alter(draft: _Draft, change: AlterColumn) -> None:
                 raise SchemaChangeError(
                     f"cannot change nullability of key column {field.name!r}", hint="keys are fixed"
                 )
-            if not change.nullable and options.raw.get("alter-column-null-to-not-null.disabled", "true") != "false":
-                raise SchemaChangeError(
-                    f"column {field.name!r} cannot become NOT NULL: stored rows may hold nulls",
-                    hint="set 'alter-column-null-to-not-null.disabled' = 'false' if you know that they do not",
-                )
+            _check_nulls(field, change.nullable, options)
             field = replace(field, type=field.type.with_nullable(change.nullable))
         if change.comment is not None:
             field = replace(field, description=change.comment or None)
@@ -298,12 +294,22 @@ def _alter(draft: _Draft, change: AlterColumn) -> None:
     draft.edit(change.path, modify)
 
 
+def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> None:
+    allowed = options.raw.get("alter-column-null-to-not-null.disabled", "true") == "false"
+    if field.type.nullable and not nullable and not allowed:
+        raise SchemaChangeError(
+            f"column {field.name!r} cannot become NOT NULL: stored rows may hold nulls",
+            hint="set 'alter-column-null-to-not-null.disabled' = 'false' if you know that they do not",
+        )
+
+
 def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions) -> DataType:
     new = parse_type(change.type or "", draft.next_id)
     if change.nullable is None and "NOT NULL" not in (change.type or "").upper():
         new = new.with_nullable(field.type.nullable)
     if new == field.type:
         return new
+    _check_nulls(field, new.nullable, options)
     if is_key and new.bare() != field.type.bare():
         raise SchemaChangeError(
             f"cannot change the type of key column {field.name!r}",

@@ -1,0 +1,34 @@
+"""A column that may hold NULLs becomes NOT NULL only where the table's option allows it."""
+
+from __future__ import annotations
+
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import SchemaChangeError
+
+ALTERS = [
+    "MODIFY v INT NOT NULL",
+    "MODIFY v BIGINT NOT NULL",
+    "MODIFY p STRING NOT NULL",
+    "MODIFY p STRING NOT NULL AFTER v",
+    "ALTER COLUMN v SET NOT NULL",
+]
+
+
+@pytest.mark.parametrize("change", ALTERS)
+def test_stored_nulls_forbid_not_null(tmp_path, change):
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (k INT, v INT, p STRING) PARTITIONED BY (p); INSERT INTO t VALUES (1, NULL, NULL)")
+    with pytest.raises(SchemaChangeError, match="cannot"):
+        wb.run(f"ALTER TABLE t {change}")
+    assert wb.table("t").schema.id == 0
+    wb.table("t").compact(full=True)
+    assert wb.table("t").to_arrow().to_pylist() == [{"k": 1, "v": None, "p": None}]
+
+
+def test_an_option_says_that_there_are_none(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (k INT, v INT) WITH ('alter-column-null-to-not-null.disabled' = 'false')")
+    wb.run("ALTER TABLE t MODIFY v BIGINT NOT NULL")
+    assert str(wb.table("t").schema.field("v").type) == "BIGINT NOT NULL"
