@@ -166,8 +166,9 @@ def align(
     Columns that the statement leaves out take their default, else NULL. `carry`: the source's last column, kept behind them.
 
     Raises:
-        SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
+        SchemaMismatch: too many or too few columns, or a type without a cast. ColumnNotFound: a name that the table has not.
     """
+    from pyspark.errors import AnalysisException
     from pyspark.sql import functions as F
 
     from paimon_nb.engine.types import spark_type
@@ -205,7 +206,27 @@ def align(
         else:
             value = F.lit(None)
         out.append(value.cast(target).alias(field.name))
-    return plain.select(*out, *([carry] if carry else []))
+    try:
+        return plain.select(*out, *([carry] if carry else []))
+    except AnalysisException:
+        _check_casts(plain, out, table)
+        raise
+
+
+def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> None:
+    """Raises SchemaMismatch for the first column whose type Spark never casts to the table's."""
+    from pyspark.errors import AnalysisException
+
+    for field, value in zip(table.schema.fields, values, strict=True):
+        try:
+            plain.select(value)
+        except AnalysisException as error:
+            why = str(error).partition("data type mismatch: ")[2].partition("\n")[0] or "there is no cast for it"
+            raise SchemaMismatch(
+                f"column {field.name!r} of {table.name} is {field.type.bare()}: {why.rstrip('. ')}",
+                hint="the columns of the source go by their order; name them (INSERT INTO t (a, b) ...) or cast it yourself",
+                column=field.name,
+            ) from None
 
 
 def _check_width(table: Table, wanted: Sequence[str], found: int) -> None:

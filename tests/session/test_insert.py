@@ -124,6 +124,8 @@ BAD = [
     ("SELECT * FROM k TIMESTAMP AS OF '1999-01-01'", TimeTravelError),
     ("SELECT * FROM k /*+ OPTIONS('scan.snapshot-id' = 'x') */", BadOptionValue),
     ("INSERT INTO k SELECT id, v, n / 0 FROM k", PaimonError),
+    ("INSERT INTO k SELECT id, v, DATE '2024-02-29' FROM k", SchemaMismatch),
+    ("INSERT INTO k SELECT id, v, array(n) FROM k", SchemaMismatch),
 ]
 
 
