@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,11 +34,11 @@ class Soak:
     """Bytes, by kind of process, in order; of the workers all together."""
 
     def growth(self, kind: str) -> float:
-        """The most that was held in the second half, in multiples of the most in the first half without its first quarter,
-        in which everything starts."""
+        """What was usually held in the second half, in multiples of the first half without its first quarter, in which everything
+        starts: medians, for a collector's heap goes up and down."""
         seen = self.resident[kind]
         half = len(seen) // 2
-        return max(seen[half:]) / max(1, max(seen[half // 4 : half]))
+        return statistics.median(seen[half:]) / max(1, statistics.median(seen[half // 4 : half]))
 
 
 def soak(scene: Scene, seconds: float, a_second: int, keys: int) -> Soak:

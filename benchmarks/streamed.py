@@ -89,7 +89,7 @@ def _page(held: dict[str, Any]) -> str:
         for one in (f for f in found["soak"] if isinstance(f, Soak)):
             out += [f"Kafka -> key table -> lookup join -> key table: {one.seconds / 60:.0f} minutes, {one.records:,} records, {one.commits:,} commits;",
                     "every row and every name compared at the end.", "",
-                    f"| process | most, MB | second half / first half (at most {AT_MOST}) |", "|---|--:|--:|"]  # fmt: skip
+                    f"| process | most, MB | second half / first half, medians (at most {AT_MOST}) |", "|---|--:|--:|"]  # fmt: skip
             out += [f"| {kind} | {max(one.resident[kind]) / 1e6:.0f} | {one.growth(kind):.2f} |" for kind in KINDS]
     return "\n".join(out) + "\n"
 

@@ -59,7 +59,7 @@ FAULTS = (
     Fault("postponed rows and their buckets at once", "table/compact/compact.py", "if partition in waiting and bucket != POSTPONE_BUCKET:", "if False:", ("table/compact/test_postpone.py",)),
     Fault("tags hold nothing", "table/maintain/reachable.py", "        if name not in without:\n            snapshot = store.tags", "        if False:\n            snapshot = store.tags", MAINTAIN),
     Fault("one snapshot too many expires", "table/maintain/expire.py", "at_most = max(latest - limits.retain_max + 1, earliest)", "at_most = max(latest - limits.retain_max + 2, earliest)", MAINTAIN),
-    Fault("consumers hold nothing", "table/maintain/expire.py", "    if consumed is not None:\n", "    if False:\n", MAINTAIN),
+    Fault("consumers hold nothing", "table/maintain/expire.py", "    if consumed is not None and not store", "    if False and not store", MAINTAIN),
     Fault("files go before their snapshots", "table/maintain/expire.py", "    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    delete_paths(store, paths)\n    _clean", "    delete_paths(store, paths)\n    for snapshot_id in ids:\n        store.snapshots.delete(snapshot_id)\n    _clean", ("crash",)),
     Fault("oldest snapshots roll back first", "table/maintain/rollback.py", "for snapshot_id in reversed(newer):", "for snapshot_id in newer:", ("crash",)),
     Fault("a branch's first schema comes first", "table/maintain/branches.py", "for schema_id in reversed(main.schemas.ids()):", "for schema_id in main.schemas.ids():", ("crash",)),
