@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.engine.data_source import stream_from
 from paimon_nb.engine.filter import usable
 from paimon_nb.engine.frames import session_zone
 from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.read import wanted_fields
-from paimon_nb.options.read import READ_CHANGELOG
+from paimon_nb.options import TableOptions
+from paimon_nb.options.read import (
+    READ_CHANGELOG,
+    READ_STREAM_MAXROWSPERTRIGGER,
+    READ_STREAM_MAXTRIGGERDELAYMS,
+    READ_STREAM_MINROWSPERTRIGGER,
+)
 from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.stream import Position, check_streamable
 
@@ -49,6 +56,7 @@ def stream_frame(
     spark = plain_session(spark)
     store = table.store.copy(options) if options else table.store
     check_streamable(store)
+    _check_wait(store.options)
     told = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
     return stream_from(
         spark,
@@ -61,3 +69,18 @@ def stream_frame(
         begin=begin,
         tasks=spark.sparkContext.defaultParallelism * 2,
     )
+
+
+def _check_wait(options: TableOptions) -> None:
+    least, longest, most = (
+        options.get(o)
+        for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS, READ_STREAM_MAXROWSPERTRIGGER)
+    )
+    names = f"{READ_STREAM_MINROWSPERTRIGGER.key!r} and {READ_STREAM_MAXTRIGGERDELAYMS.key!r}"
+    if (least is None) != (longest is None):
+        raise BadOptionValue(f"{names} go together", hint="fewer rows than that wait, but not longer than that")
+    if least is not None and most is not None and most < least:
+        raise BadOptionValue(
+            f"{READ_STREAM_MINROWSPERTRIGGER.key!r} is {least}, more than {READ_STREAM_MAXROWSPERTRIGGER.key!r} allows ({most})",
+            hint="give the smaller number to the minimum",
+        )

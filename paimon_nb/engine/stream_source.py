@@ -8,6 +8,7 @@ credential of a catalog is ever an option in a query plan.
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ from paimon_nb.options.read import (
     READ_STREAM_MAXBYTESPERTRIGGER,
     READ_STREAM_MAXFILESPERTRIGGER,
     READ_STREAM_MAXROWSPERTRIGGER,
+    READ_STREAM_MAXTRIGGERDELAYMS,
+    READ_STREAM_MINROWSPERTRIGGER,
     SCAN_MAX_SNAPSHOT_COUNT,
 )
 from paimon_nb.table.merge.merge import INSERT, UPDATE_AFTER, without_retracts
@@ -100,6 +103,8 @@ class TableStreamReader(DataSourceStreamReader):
         """Where the query stands; None until Spark told us (it does not before the first micro-batch after a start)."""
         self._began: Position | None = None
         """The first position, if this query is a new one."""
+        self._last_batch: float | None = None
+        """When the last micro-batch began; None before the first after a start."""
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
@@ -120,7 +125,8 @@ class TableStreamReader(DataSourceStreamReader):
                 newest = self._behind(start)  # the first state is shown even if it lies behind the bounded watermark
             if newest is None or newest.next <= start.next - (not start.full):
                 return self._offset(self._unmoved(start, newest))
-            return self._offset(self._limited(start, newest))
+            end = self._limited(start, newest)
+            return self._offset(start if self._waits(start, end) else end)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         with packed_errors():
@@ -129,6 +135,7 @@ class TableStreamReader(DataSourceStreamReader):
             self._known = last
             if first == last:
                 return []
+            self._last_batch = time.monotonic()
             if last.next < first.next:
                 raise TimeTravelError(
                     f"{self.store.name}: the stream came to snapshot {first.next - 1} before, but {last.next - 1} is the newest now",
@@ -211,6 +218,23 @@ class TableStreamReader(DataSourceStreamReader):
                 break
             position = step.after
         return position
+
+    def _waits(self, start: Position, end: Position) -> bool:
+        """Too few rows for a micro-batch, and not yet for too long. The first one after a start does not wait."""
+        least, longest = (
+            self.store.options.get(o) for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS)
+        )
+        if least is None or longest is None or self._last_batch is None:
+            return False
+        if time.monotonic() - self._last_batch >= longest / 1000:
+            return False
+        rows, position = 0, start
+        while position.next < end.next and rows < least:
+            step = next_step(self.store, position, self.source.predicate)
+            if isinstance(step, Idle):
+                break
+            rows, position = rows + step.row_count, step.after
+        return rows < least
 
 
 def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> Position:

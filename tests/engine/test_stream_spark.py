@@ -206,6 +206,49 @@ def test_results_that_change_need_a_table_with_keys(wb, tmp_path):
     assert wb.run("SHOW TABLES").arrow.num_rows == 2  # "absent" was not made
 
 
+def test_few_rows_wait_for_more_but_not_for_ever(wb, tmp_path):
+    source = make(wb, keys=False)
+    make(wb, "u", keys=False)
+
+    def sizes():
+        return (
+            []
+            if wb.table("u").latest_snapshot() is None
+            else wb.table("u").snapshots().column("delta_record_count").to_pylist()
+        )
+
+    def stream(checkpoint, delay):
+        frame = wb.spark.readStream.option("read.stream.minRowsPerTrigger", 3).option(
+            "read.stream.maxTriggerDelayMs", delay
+        )
+        writer = frame.table("t").writeStream.option("checkpointLocation", str(tmp_path / checkpoint))
+        return writer.toTable("u")
+
+    source.append(rows((1, "a")))
+    query = stream("c", 600_000)
+    query.processAllAvailable()  # the first one does not wait
+    source.append(rows((2, "a"), (3, "a")))
+    query.processAllAvailable()
+    assert sizes() == [1]
+    source.append(rows((4, "a")))
+    query.processAllAvailable()
+    assert sizes() == [1, 3]
+    query.stop()
+    source.append(rows((5, "a")))
+    query = stream("c", 1)
+    query.processAllAvailable()
+    source.append(rows((6, "a")))
+    query.processAllAvailable()
+    query.stop()
+    assert sizes() == [1, 3, 1, 1]
+    with pytest.raises(BadOptionValue, match="go together"):
+        wb.spark.readStream.option("read.stream.minRowsPerTrigger", 3).table("t")
+    with pytest.raises(BadOptionValue, match="more than"):
+        wb.spark.readStream.option("read.stream.maxRowsPerTrigger", 2).option(
+            "read.stream.minRowsPerTrigger", 3
+        ).option("read.stream.maxTriggerDelayMs", 5).table("t")
+
+
 @pytest.mark.nightly
 def test_a_stream_makes_the_table_that_is_absent(wb, tmp_path):
     make(wb, keys=False).append(rows((1, "a")))

@@ -215,7 +215,11 @@ def snapshot_by_id(store: TableStore, wanted: int) -> Snapshot:
         kind = SnapshotExpired if expired and wanted > 0 else TimeTravelError
         raise kind(
             f"{store.name}: snapshot {wanted} is {'gone' if expired and wanted > 0 else 'not there'}; "
-            + (f"snapshots {earliest} to {latest} are there" if earliest != latest else f"snapshot {latest} alone is there"),
+            + (
+                f"snapshots {earliest} to {latest} are there"
+                if earliest != latest
+                else f"snapshot {latest} alone is there"
+            ),
             hint="tag a snapshot to keep it, or raise snapshot.num-retained.min"
             if expired
             else f"read snapshot {latest}",
