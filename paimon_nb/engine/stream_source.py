@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 _NOTHING_YET = Position(0)
 """The offset of a stream that began on a table without snapshot."""
+_BIGINT = parse_type("BIGINT")
 
 
 class TableStreamSource(DataSource):
@@ -73,7 +74,7 @@ class TableStreamSource(DataSource):
     @property
     def told(self) -> tuple[DataField, ...]:
         """The columns of its rows."""
-        ordered = () if self.order is None else (DataField(-2, self.order, parse_type("BIGINT")),)
+        ordered = () if self.order is None else (DataField(-2, self.order, _BIGINT),)
         return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
 
     def schema(self) -> StructType:
@@ -209,10 +210,7 @@ class TableStreamReader(DataSourceStreamReader):
         if not limits or start == _NOTHING_YET:
             return newest
         position, sums = start, [0] * len(limits)
-        while position.next < newest.next:
-            step = next_step(self.store, position, self.source.predicate)
-            if isinstance(step, Idle):
-                break
+        for step in self._ahead(start, newest):
             sums = [have + measure(step) for have, (_, measure) in zip(sums, limits, strict=True)]
             if position != start and any(have > most for have, (most, _) in zip(sums, limits, strict=True)):
                 break
@@ -228,13 +226,21 @@ class TableStreamReader(DataSourceStreamReader):
             return False
         if time.monotonic() - self._last_batch >= longest / 1000:
             return False
-        rows, position = 0, start
-        while position.next < end.next and rows < least:
-            step = next_step(self.store, position, self.source.predicate)
+        rows = 0
+        for step in self._ahead(start, end):
+            rows += step.row_count
+            if rows >= least:
+                return False
+        return True
+
+    def _ahead(self, start: Position, end: Position) -> Iterator[Step]:
+        """The steps from one position towards another, as far as they are there."""
+        while start.next < end.next:
+            step = next_step(self.store, start, self.source.predicate)
             if isinstance(step, Idle):
-                break
-            rows, position = rows + step.row_count, step.after
-        return rows < least
+                return
+            yield step
+            start = step.after
 
 
 def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> Position:

@@ -57,8 +57,13 @@ def _expire_changelogs(
     store = context.table(table).store
     if delete_all:
         retain_max, retain_min, older_than = 1, 1, 1 << 62
-    limits = ExpireLimits.of_changelogs(
-        store, retain_min=retain_min, retain_max=retain_max, older_than_ms=older_than, most=max_deletes or _UNBOUNDED
+    limits = ExpireLimits.of(
+        store,
+        changelogs=True,
+        retain_min=retain_min,
+        retain_max=retain_max,
+        older_than_ms=older_than,
+        most=max_deletes or _UNBOUNDED,
     )
     gone = expire_changelogs(store, limits, heed_consumers=not delete_all)
     return one_row(deleted_changelogs_count=gone)

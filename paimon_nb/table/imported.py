@@ -11,15 +11,14 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from paimon_nb.format.data import format_of
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW, to_scalar
-from paimon_nb.format.types import DataField
+from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
 from paimon_nb.table.store import TableStore
 
 _OURS = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d+\.[^/]*$")
 """How every writer of Paimon ends a file's name: the writer's UUID and a count."""
-_ORC = re.compile(r"\.orc(\.|$)")
-_TIMES = ("TIMESTAMP", "TIMESTAMP_LTZ")
 
 
 def is_imported(file: DataFile) -> bool:
@@ -34,7 +33,10 @@ def is_imported(file: DataFile) -> bool:
 def tells_partition(file: DataFile, partition: Sequence[DataField]) -> bool:
     """Whether the file holds the values of its partition's columns. ORC has no place for the fractions of the last second before
     1970: its readers, Java's too, make 00:00:00.1 of 23:59:59.1."""
-    return not (is_imported(file) or (_ORC.search(file.file_name) and any(f.type.root in _TIMES for f in partition)))
+    if is_imported(file):
+        return False
+    times = any(isinstance(f.type, Timestamp | LocalZonedTimestamp) for f in partition)
+    return not (times and format_of(file.file_name) == "orc")
 
 
 def in_file(store: TableStore, file: DataFile, fields: Sequence[DataField]) -> list[DataField]:

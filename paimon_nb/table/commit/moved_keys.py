@@ -14,7 +14,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import ADD, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.live import live_entries
-from paimon_nb.table.lsm.shadow import is_in, key_ids
+from paimon_nb.table.lsm.shadow import is_in
 from paimon_nb.table.store import TableStore
 
 
@@ -25,12 +25,14 @@ def refuse_moved_keys(
     new = [e for e in added if e.kind == ADD]
     if latest is None or not new or store.bucket_option != -1 or not store.schema.is_cross_partition:
         return
+    from paimon_nb.table.scan.bucket_keys import bucket_keys  # scans know commits
+
     gone = {e.identity for e in deleted}
     stay = [e for e in live_entries(store, latest) if e.identity not in gone]
     if not stay:
         return
-    wanted = pa.concat_arrays([keys for _, keys in _keys(store, latest, new)])
-    for partition, keys in _keys(store, latest, stay):
+    wanted = pa.concat_arrays([keys for *_, keys in bucket_keys(store, latest, new)])
+    for partition, _, keys in bucket_keys(store, latest, stay):
         if is_in(keys, wanted).any():
             raise UnsupportedOperation(
                 f"{store.name}: the overwrite brings keys that partition {store.partition_values(partition)} holds, which stays "
@@ -38,15 +40,3 @@ def refuse_moved_keys(
                 hint="delete them there first, or INSERT INTO, which moves keys from partition to partition",
                 partition=store.partition_values(partition),
             )
-
-
-def _keys(store: TableStore, latest: Snapshot, entries: Iterable[ManifestEntry]) -> Iterable[tuple[bytes, pa.Array]]:
-    """(partition, keys of its rows) bucket by bucket."""
-    from paimon_nb.table.scan.plan import grouped, select, vectors_of  # scans know commits
-    from paimon_nb.table.scan.read import read_split
-    from paimon_nb.table.scan.splits import Split
-
-    vectors, fields = vectors_of(store, latest), store.schema.key_fields
-    for (partition, bucket, total), files in grouped(entries):
-        split = Split(latest.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False)
-        yield partition, key_ids(read_split(store, split, [f.name for f in fields]), fields)

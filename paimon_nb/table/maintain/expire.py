@@ -31,33 +31,23 @@ class ExpireLimits:
 
     @classmethod
     def of(
-        cls, store: TableStore, *, retain_min: int | None = None, retain_max: int | None = None,
+        cls, store: TableStore, *, changelogs: bool = False, retain_min: int | None = None, retain_max: int | None = None,
         older_than_ms: int | None = None, most: int | None = None,
     ) -> Self:  # fmt: skip
-        """Limits from the table's options; given values win. `retain_max` alone also lowers the minimum to it."""
+        """Limits from the table's options; given values win. `retain_max` alone also lowers the minimum to it.
+
+        changelogs: of long-lived changelogs, by the options `changelog.*`; else of snapshots.
+        """
         o = store.options
         kept = (
-            o.get(opt.SNAPSHOT_NUM_RETAINED_MIN),
-            o.get(opt.SNAPSHOT_NUM_RETAINED_MAX),
-            o.get(opt.SNAPSHOT_TIME_RETAINED),
+            (o.changelog_num_retained_min, o.changelog_num_retained_max, o.changelog_time_retained_ms)
+            if changelogs
+            else (
+                o.get(opt.SNAPSHOT_NUM_RETAINED_MIN),
+                o.get(opt.SNAPSHOT_NUM_RETAINED_MAX),
+                o.get(opt.SNAPSHOT_TIME_RETAINED),
+            )
         )
-        return cls._of(store, kept, retain_min, retain_max, older_than_ms, most)
-
-    @classmethod
-    def of_changelogs(
-        cls, store: TableStore, *, retain_min: int | None = None, retain_max: int | None = None,
-        older_than_ms: int | None = None, most: int | None = None,
-    ) -> Self:  # fmt: skip
-        """The same for long-lived changelogs, by the options `changelog.*`."""
-        o = store.options
-        kept = (o.changelog_num_retained_min, o.changelog_num_retained_max, o.changelog_time_retained_ms)
-        return cls._of(store, kept, retain_min, retain_max, older_than_ms, most)
-
-    @classmethod
-    def _of(
-        cls, store: TableStore, kept: tuple[int, int, int], retain_min: int | None, retain_max: int | None,
-        older_than_ms: int | None, most: int | None,
-    ) -> Self:  # fmt: skip
         low = retain_min if retain_min is not None else kept[0]
         high = retain_max if retain_max is not None else kept[1]
         if retain_max is not None and retain_min is None:
@@ -71,7 +61,7 @@ class ExpireLimits:
             )
         if older_than_ms is None:
             older_than_ms = clock.now_ms() - kept[2]
-        return cls(low, high, older_than_ms, most if most is not None else store.options.get(opt.SNAPSHOT_EXPIRE_LIMIT))
+        return cls(low, high, older_than_ms, most if most is not None else o.get(opt.SNAPSHOT_EXPIRE_LIMIT))
 
 
 def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> int:
@@ -154,7 +144,7 @@ def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, 
     Args:
         heed_consumers: what some consumer has not read yet stays.
     """
-    limits = limits or ExpireLimits.of_changelogs(store)
+    limits = limits or ExpireLimits.of(store, changelogs=True)
     ids, latest = store.changelogs.ids(), store.snapshots.latest_id() or 0
     consumed = store.consumers.min_next_snapshot() if heed_consumers else None
     going: list[int] = []

@@ -15,9 +15,7 @@ from paimon_nb.format.row import to_scalar
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.lsm.shadow import key_ids
-from paimon_nb.table.scan.plan import grouped, select, vectors_of
-from paimon_nb.table.scan.read import read_split
-from paimon_nb.table.scan.splits import Split
+from paimon_nb.table.scan.bucket_keys import bucket_keys
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.assign import partition_groups
 from paimon_nb.table.write.kinds import DELETE, UPDATE_BEFORE
@@ -48,11 +46,8 @@ class CrossPartition:
         self._counts: dict[bytes, dict[int, int]] = {}
         snapshot = None if ignore_existing else store.latest()
         if snapshot is not None:
-            vectors = vectors_of(store, snapshot)
-            for (partition, bucket, total), files in grouped(live_entries(store, snapshot)):
-                deleted = select(vectors, partition, files)
-                split = Split(snapshot.id, partition, bucket, total, tuple(files), deleted, raw=False)
-                for key in _keys(store, split):
+            for partition, bucket, keys in bucket_keys(store, snapshot, live_entries(store, snapshot)):
+                for key in keys.to_pylist():
                     self._put(key, (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
@@ -112,9 +107,3 @@ class CrossPartition:
             out = out.set_column(at, out.schema.field(at), choices.take(pa.array(groups)))
         buckets = np.array([b for _, b in where], np.int32)
         return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)
-
-
-def _keys(store: TableStore, split: Split) -> list[object]:
-    """Keys of the rows that a bucket holds: whether a -D removed one or was only taken off is the merge engine's to say."""
-    fields = store.schema.key_fields
-    return list(key_ids(read_split(store, split, [f.name for f in fields]), fields).to_pylist())
