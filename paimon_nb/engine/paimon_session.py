@@ -8,7 +8,7 @@ ask the session, once, and leaves the DataFrames of other sessions as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pyspark.sql import DataFrame, SparkSession
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from paimon_nb.engine.stream_session import PaimonStreamReader
+    from paimon_nb.engine.stream_write import TableSink
 
 
 class Resolver(Protocol):
@@ -77,10 +78,12 @@ class Resolver(Protocol):
         options: Mapping[str, str],
         checkpoint: str | None,
         partition_by: Sequence[str] = (),
-    ) -> tuple[DataFrame, Callable[[DataFrame, int], None]]:
+        ends: bool = False,
+    ) -> tuple[DataFrame, TableSink]:
         """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch.
 
         mode: append, complete, update; the last needs a table with keys, and the others would keep each result as a row of its own.
+        ends: the query takes what is there and is over.
         """
 
 

@@ -12,6 +12,8 @@ from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.name import split_name
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 from paimon_nb.engine.stream_begin import begun
+from paimon_nb.engine.stream_idle import PAUSE_S, beside
+from paimon_nb.options import parse_duration_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -120,13 +122,25 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
             options=_options(self._given),
             checkpoint=self._given.get("checkpointLocation"),
             partition_by=self._partition_by,
+            ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
         )
         writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_place(self._given))
         if self._trigger is not None:
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
             writer = writer.queryName(self._name)
-        return begun(writer.foreachBatch(sink).start)
+        query = begun(writer.foreachBatch(sink).start)
+        if sink.counts_quiet:
+            beside(query, lambda: sink.quiet(str(query.id)), self._pause_s())
+        return query
+
+    def _pause_s(self) -> float:
+        """Between two checkpoints without rows: as between two micro-batches, where that is said."""
+        given = (self._trigger or {}).get("processingTime")
+        try:
+            return PAUSE_S if given is None else max(parse_duration_ms(str(given)) / 1000, 0.1)
+        except ValueError:  # one of Spark's other ways to write it
+            return PAUSE_S
 
 
 def _options(given: Mapping[str, str]) -> dict[str, str]:

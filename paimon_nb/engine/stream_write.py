@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.engine.write import WriteResult, write
 from paimon_nb.fs import open_fs, without_scheme
+from paimon_nb.table.checkpoints import Checkpoints
 from paimon_nb.table.commit import TableCommit
 
 if TYPE_CHECKING:
@@ -38,11 +40,15 @@ class TableSink:
         complete: bool = False,
         kinds: str | None = None,
         options: Mapping[str, str] | None = None,
+        folder: str | None = None,
+        ends: bool = False,
     ) -> None:
         """
         Args:
             complete: each batch is the whole result and replaces the rows before it.
             kinds: name of the column that holds row kinds; None: all rows are upserts or appends.
+            folder: the query's checkpoint; None: it is not kept.
+            ends: the query takes what is there and is over.
         """
         self.table = table.copy(options) if options else table
         self.complete, self.kinds = complete, kinds
@@ -50,13 +56,35 @@ class TableSink:
         """Rows stored since the start."""
         self.snapshots: list[int] = []
         """The last few snapshots made."""
+        self._folder, self._ends = folder, ends
+        self._checkpoints: Checkpoints | None = None
+        self._one_at_a_time = threading.Lock()
         self._checked = False
         self._few = False
         """The micro-batch before was a small one, so the next is taken for one."""
 
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
-        with packed_errors():
+        with packed_errors(), self._one_at_a_time:
             self._store(batch, batch_id)
+
+    @property
+    def counts_quiet(self) -> bool:
+        """Whether `quiet` is to be called while the query runs."""
+        return not self._ends and Checkpoints.count_without_rows(self.table.store)
+
+    def quiet(self, user: str) -> None:
+        """The time between two checkpoints is over. Does what Flink's do without rows. `user`: the query's id."""
+        with self._one_at_a_time:
+            table = self.table = self.table.refresh()
+            self._keep(self._of(user).quiet(table.store))
+
+    def _of(self, user: str) -> Checkpoints:
+        if self._checkpoints is None:
+            self._checkpoints = Checkpoints(self.table.store, user, self._folder, ends=self._ends)
+        return self._checkpoints
+
+    def _keep(self, snapshots: Sequence[int]) -> None:
+        self.snapshots = [*self.snapshots, *snapshots][-100:]
 
     def _store(self, batch: DataFrame, batch_id: int) -> None:
         user, identifier = query_id(batch), batch_id + 1  # identifiers begin with 1, as checkpoints do
@@ -70,7 +98,7 @@ class TableSink:
             done = self._counted_first(batch, table, user, identifier)
         self._few = done.rows <= INLINE_ROWS
         self.rows += done.rows
-        self.snapshots = [*self.snapshots, *done.snapshots][-100:]
+        self._keep(done.snapshots)
 
     def _in_driver(self, batch: DataFrame, table: Table, user: str, identifier: int) -> WriteResult | None:
         """Without counting, which takes Spark longer than all the rest. None: there are far more rows than in the one before."""
@@ -86,7 +114,8 @@ class TableSink:
         try:
             count = batch.count()
             if not count and not self.complete:
-                return WriteResult((), 0, True)
+                made = self._of(user).quiet(table.store) if self.counts_quiet else []
+                return WriteResult(tuple(made), 0, True)
             return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:
             batch.unpersist()
@@ -96,7 +125,7 @@ class TableSink:
             batch,
             table,
             overwrite="static" if self.complete else None,
-            commit_user=user,
+            checkpoints=self._of(user),
             kinds=self.kinds,
             identifier=identifier,
             inline_bytes=(1 << 64) if inline else 0,  # Spark says 2^63 - 1 where it does not know

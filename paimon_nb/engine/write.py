@@ -18,6 +18,7 @@ from paimon_nb.engine.sweep import marked, sweep
 from paimon_nb.engine.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
+from paimon_nb.table.checkpoints import Checkpoints
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER
 from paimon_nb.table.commit.overwrite import Overwrite
@@ -61,6 +62,7 @@ def write(
     inline_bytes: int = INLINE_BYTES,
     identifier: int = BATCH_IDENTIFIER,
     watermark: int | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> WriteResult:
     """Store a DataFrame's rows in one commit.
 
@@ -75,6 +77,7 @@ def write(
         read_snapshot: for an overwrite whose source read the table itself: the snapshot that it read.
         inline_bytes: the largest estimate that the driver writes by itself.
         identifier: number of this commit among those of `commit_user`; streams count theirs. watermark: epoch milliseconds.
+        checkpoints: of the stream whose commit this is; it stands for `commit_user`.
 
     Raises:
         SchemaMismatch, NullNotAllowed, UnsupportedOperation: rows that do not fit; nothing was committed.
@@ -82,14 +85,18 @@ def write(
     """
     store: TableStore = table.store.copy(options) if options else table.store
     scope = _scope(store, overwrite, static_partition or {}, read_snapshot)
+    full = None if checkpoints is None else checkpoints.is_full(store, identifier)
     commit = TableCommit(store, commit_user)
     messages, count, inline = write_messages(
-        frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes
+        frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes, full=full
     )
-    ids = commit.commit(
-        messages, identifier, overwrite=scope, expected_rows=count, watermark=watermark,
-        ignore_empty=store.options.ignores_empty_commits,
-    )  # fmt: skip
+    terms = {
+        "overwrite": scope, "expected_rows": count, "watermark": watermark, "ignore_empty": store.options.ignores_empty_commits,
+    }  # fmt: skip
+    if checkpoints is None:
+        ids = commit.commit(messages, identifier, **terms)
+    else:
+        ids = checkpoints.commit(store, messages, identifier, full=bool(full), **terms)
     return WriteResult(tuple(ids), count, inline)
 
 
@@ -101,15 +108,16 @@ def write_messages(
     overwrite: bool = False,
     inline_bytes: int = INLINE_BYTES,
     tracked: bool = False,
+    full: bool | None = None,
 ) -> tuple[list[CommitMessage], int, bool]:
     """The same without the commit: files that nobody sees yet.
 
-    tracked: behind the table's columns stands `_ROW_ID`, NULL for new rows.
+    tracked: behind the table's columns stands `_ROW_ID`, NULL for new rows. full: as of `TableWrite`.
 
     Returns: the messages, the rows that the source gave, whether the driver wrote them itself.
     """
     ready = _in_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
-    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked)
+    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
             return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
@@ -137,9 +145,10 @@ class Job:
     overwrite: bool
     zone: str
     tracked: bool = False
+    full: bool | None = None
 
     def writing(self) -> TableWrite:
-        return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked)
+        return TableWrite(self.store, overwrite=self.overwrite, tracked=self.tracked, full=self.full)
 
     def feed(self, writing: TableWrite, rows: pa.Table) -> None:
         """Hand rows in Spark's types to a writer."""

@@ -188,6 +188,7 @@ class Resolver:
         options: Mapping[str, str],
         checkpoint: str | None,
         partition_by: Sequence[str] = (),
+        ends: bool = False,
     ) -> tuple[DataFrame, Any]:
         """`df.writeStream.format("paimon")`: rows lined up with the table, and what stores each micro-batch."""
         from paimon_nb.session.stream import table_sink
@@ -209,6 +210,7 @@ class Resolver:
             complete=mode == "complete",
             options={k: str(v) for k, v in options.items()},
             checkpoint=checkpoint,
+            ends=ends,
         )
 
     def _open(self, target: tuple[str, ...] | str) -> Any:

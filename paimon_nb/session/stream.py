@@ -65,10 +65,11 @@ def table_sink(
     complete: bool = False,
     options: Mapping[str, str] | None = None,
     checkpoint: str | None = None,
+    ends: bool = False,
 ) -> tuple[DataFrame, TableSink]:
     """Rows with the table's columns (by name where all names are its own, else by position), and what stores them.
 
-    A column `rowkind` that the table has not tells each row's kind.
+    A column `rowkind` that the table has not tells each row's kind. `ends`: the query takes what is there and is over.
 
     Raises: SchemaMismatch: too many or too few columns. BadOptionValue: the checkpoint feeds another table.
     """
@@ -83,7 +84,7 @@ def table_sink(
         aligned = _with_kinds(frame, table)
     if checkpoint is not None:
         claim_checkpoint(checkpoint, table)
-    return aligned, TableSink(table, complete=complete, kinds=kinds, options=options)
+    return aligned, TableSink(table, complete=complete, kinds=kinds, options=options, folder=checkpoint, ends=ends)
 
 
 def _with_kinds(frame: DataFrame, table: Table) -> DataFrame:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.connectors.api import Sink
     from paimon_nb.engine.stream_write import TableSink
+    from paimon_nb.table.checkpoints import Checkpoints
     from paimon_nb.table.table import Table
 
 
@@ -39,15 +40,36 @@ class IntoTable:
         self._sink: TableSink | None = None
         self._before: dict[tuple[Any, ...], dict[str, Any]] | None = None
         self._commits = 0
-        self._user: str | None = None
+        self._checkpoints: Checkpoints | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def begin(self, folder: str) -> None:
+        """Micro-batches will come; `folder`: of their checkpoint."""
+        from paimon_nb.engine.stream_write import TableSink
+
+        self._sink = TableSink(self.table, kinds=KINDS, folder=folder)
+
+    @property
+    def counts_quiet(self) -> bool:
+        """Whether `quiet` is to be called while the stream runs."""
+        from paimon_nb.table.checkpoints import Checkpoints
+
+        return Checkpoints.count_without_rows(self.table.store)
+
+    def quiet(self, user: str) -> None:
+        """The time between two checkpoints is over. `user`: the query's id."""
+        if self._sink is not None:
+            self._sink.quiet(user)
+            return
+        with self._one_at_a_time:
+            if self._checkpoints is not None:
+                self.table = self.table.refresh()
+                self._checkpoints.quiet(self.table.store)
 
     def accept(self, batch: DataFrame, number: int) -> None:
         from pyspark.sql import functions as F
 
-        from paimon_nb.engine.stream_write import TableSink
-
-        if self._sink is None:
-            self._sink = TableSink(self.table, kinds=KINDS)
+        assert self._sink is not None
         if KINDS not in batch.columns:
             batch = batch.withColumn(KINDS, F.lit("+I"))
         # A projection may have changed the key that -U names: then its row is gone, and +U brings another.
@@ -60,7 +82,8 @@ class IntoTable:
         import pyarrow as pa
 
         from paimon_nb.engine.frames import to_arrow
-        from paimon_nb.table.commit import TableCommit
+        from paimon_nb.table.checkpoints import Checkpoints
+        from paimon_nb.table.write import TableWrite
 
         table = self.table = self.table.refresh()
         if not table.primary_keys:
@@ -75,14 +98,16 @@ class IntoTable:
         gone = [row for key, row in before.items() if key not in now]
         come = [row for key, row in now.items() if before.get(key) != row]
         if gone or come:
-            commit = TableCommit(table.store, self._user)
-            self._user, self._commits = commit.user, self._commits + 1
-            with table.write() as writing:
-                writing.write(
-                    pa.Table.from_pylist([*gone, *come], schema=table.schema.arrow.remove_metadata()),
-                    pa.array([3] * len(gone) + [0] * len(come), pa.int8()),
-                )
-                commit.commit(writing.prepare(), self._commits)
+            with self._one_at_a_time:
+                checkpoints = self._checkpoints = self._checkpoints or Checkpoints(table.store)
+                self._commits += 1
+                full = checkpoints.is_full(table.store, self._commits)
+                with TableWrite(table.store, full=full) as writing:
+                    writing.write(
+                        pa.Table.from_pylist([*gone, *come], schema=table.schema.arrow.remove_metadata()),
+                        pa.array([3] * len(gone) + [0] * len(come), pa.int8()),
+                    )
+                    checkpoints.commit(table.store, writing.prepare(), self._commits, full=full)
             self.rows += len(gone) + len(come)
         self._before = now
 

@@ -15,6 +15,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.engine.stream_begin import begun
+from paimon_nb.engine.stream_idle import PAUSE_S, beside
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -61,6 +62,7 @@ def start_stream(
     checkpoint = _checkpoint(session, folder)
     if isinstance(output, IntoTable):
         claim_checkpoint(checkpoint, output.table)
+        output.begin(checkpoint)
     frame = (
         _rows(frozen, plan, checkpoint, 1 if isinstance(output, IntoBuffer) else MOST_SNAPSHOTS)
         if plan.shape is Shape.ROWS
@@ -79,7 +81,15 @@ def start_stream(
     if lookups is not None:
         release_ended()
         belongs(lookups, running)
+    _beside(session, running, output, str(running.id))
     return running
+
+
+def _beside(session: Session, running: Running, output: Output, user: str) -> None:
+    """Let checkpoints without rows count, where they do anything: at the interval of the session's, once a second without one."""
+    if isinstance(output, IntoTable) and output.counts_quiet:
+        pause_s = _interval_ms(session) / 1000 if _INTERVAL in session.settings else PAUSE_S
+        beside(running, lambda: output.quiet(user), max(pause_s, 0.1))
 
 
 def _counting(late: LateRows, store: Any) -> Any:
@@ -238,7 +248,9 @@ def _refreshing(
     def refresh() -> None:
         output.replace(run_query(session, query, text, params))
 
-    return RefreshLoop(version, refresh, min(_interval_ms(session), 1000) / 1000)
+    loop = RefreshLoop(version, refresh, min(_interval_ms(session), 1000) / 1000)
+    _beside(session, loop, output, "")
+    return loop
 
 
 def _interval_ms(session: Session) -> int:

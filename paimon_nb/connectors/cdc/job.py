@@ -125,6 +125,8 @@ class SyncJob(ABC):
         for target in self.targets.values():
             if target.pending:
                 target.commit(self.position_of(target))
+            else:
+                target.quiet(self.options.interval_s)
 
     def leave_out(self, sources: str, error: PaimonError) -> None:
         """Go on without some source tables, where the options allow it or they are without keys in a database. Raises `error`."""

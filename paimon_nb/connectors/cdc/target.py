@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.base.name import Name
 from paimon_nb.catalog.api import Catalog
@@ -21,6 +22,7 @@ from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataType
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
+from paimon_nb.table.checkpoints import Checkpoints
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
@@ -71,6 +73,10 @@ class Target:
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
         """Where the source's log goes on; None: the table has nothing of this sync yet."""
         self._identifier = 0 if last is None else last.commit_identifier
+        self._checkpoints = Checkpoints(self.table.store, user)
+        self._full = False
+        """Whether the present commit compacts everything."""
+        self._quiet_ms = clock.now_ms()
 
     def put(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
         """Take one change. `columns` makes Arrow columns of such rows."""
@@ -93,10 +99,19 @@ class Target:
         with writing:
             messages = writing.prepare()
             self._identifier += 1
-            TableCommit(self.table.store, self.user).commit(
-                messages, self._identifier, properties={POSITION: position}, ignore_empty=False
-            )
+            self._checkpoints.commit(
+                self.table.store, messages, self._identifier, full=self._full, properties={POSITION: position},
+                ignore_empty=False,
+            )  # fmt: skip
         self.position = position
+
+    def quiet(self, interval_s: float) -> None:
+        """Nothing was put for some time: what checkpoints without rows do, when the time for one is there."""
+        if self.position is None or clock.now_ms() - self._quiet_ms < interval_s * 1000:
+            return
+        self._quiet_ms = clock.now_ms()
+        if Checkpoints.count_without_rows(self.table.store):
+            self._checkpoints.quiet(self.table.store, properties={POSITION: self.position})
 
     def begin(self, position: str) -> None:
         """Note that the table is at `position`, though nothing had to be stored."""
@@ -159,7 +174,8 @@ class Target:
         ]
         batch = pa.table(arrays, schema=self.table.schema.arrow.remove_metadata())
         if self._writing is None:
-            self._writing = TableWrite(self.table.store)
+            self._full = self._checkpoints.is_full(self.table.store, self._identifier + 1)
+            self._writing = TableWrite(self.table.store, full=self._full)
         self._writing.write(batch, pa.array([k for k, _ in waiting], pa.int8()))
         self.rows += len(rows)
 

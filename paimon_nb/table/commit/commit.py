@@ -156,7 +156,7 @@ class TableCommit:
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
         """Those identifiers that this user has not committed yet, for a job that restarts."""
-        last = self._last_identifier()
+        last = self.last_identifier()
         return [i for i in identifiers if last is None or i > last]
 
     def abort(self, messages: Iterable[CommitMessage]) -> None:
@@ -254,7 +254,8 @@ class TableCommit:
                 return found
         return None
 
-    def _last_identifier(self) -> int | None:
+    def last_identifier(self) -> int | None:
+        """The number of this user's newest commit that is there; None: it has none."""
         newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
         for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
             try:

@@ -28,12 +28,18 @@ class Before(Protocol):
 
 
 def compact_after_write(
-    store: TableStore, messages: Sequence[CommitMessage], before: Before, *, may_log: bool = True
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    before: Before,
+    *,
+    may_log: bool = True,
+    full: bool | None = None,
 ) -> list[CommitMessage]:
     """Messages with their compact increments. `before` holds the live files the write began with.
 
     Args:
         may_log: False in an overwrite, which has no changelog whatever the producer.
+        full: whether a stream's commit compacts everything; None: the commit is a batch job's.
     """
     store = store.at_newest_schema()
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
@@ -51,7 +57,7 @@ def compact_after_write(
             out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
-        unit = bucket.choose(full=needs_full_each_time(store))
+        unit = bucket.choose(full=needs_full_each_time(store) if full is None else full, streams=full is not None)
         out.append(bucket.compact(unit, may_log=may_log).on(message) if unit else message)
     return out
 

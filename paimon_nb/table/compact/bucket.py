@@ -32,12 +32,16 @@ class KeyBucket:
         decode = key_decoder([f.type for f in self.store.schema.key_fields])
         return Levels.of(self.files, self.store.options.num_levels, decode)
 
-    def choose(self, *, full: bool) -> Unit | None:
-        """What to compact: everything, or what the strategy says is due."""
+    def choose(self, *, full: bool, streams: bool = False) -> Unit | None:
+        """What to compact: everything, or what the strategy says is due.
+
+        `streams`: the writer goes on, so `compaction.optimization-interval` counts from its last full compaction; that of a
+        writer of one commit is always over.
+        """
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
-        return pick(levels, pick_limits(self.store))
+        return pick(levels, pick_limits(self.store, _newest_on_top(levels) if streams else None))
 
     def compact(self, unit: Unit, *, may_log: bool = True) -> CompactResult:
         """Do it; writes files, publishes nothing. `may_log`: False in an overwrite, which has no changelog."""
@@ -67,10 +71,19 @@ class KeyBucket:
         return file.file_name in deleted
 
 
-def pick_limits(store: TableStore) -> PickLimits:
+def pick_limits(store: TableStore, last_full_ms: int | None = None) -> PickLimits:
     """The table's limits at this moment."""
     now = clock.now_ms()
-    return PickLimits.of(store.options, now_ms=now, hour=datetime.fromtimestamp(now / 1000).hour)
+    return PickLimits.of(
+        store.options, now_ms=now, hour=datetime.fromtimestamp(now / 1000).hour, last_full_ms=last_full_ms
+    )
+
+
+def _newest_on_top(levels: Levels) -> int | None:
+    """When the last full compaction was, epoch ms, as the files tell it; None: there was none."""
+    made = [f.creation_time_ms for r in levels.runs if r.level == levels.max_level for f in r.run.files]
+    # Files tell the time of the wall clock: only how long ago that is can be compared.
+    return clock.now_ms() - (clock.local_now_ms() - max(t or 0 for t in made)) if made else None
 
 
 def needs_full_each_time(store: TableStore) -> bool:

@@ -6,7 +6,7 @@ The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks an
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
@@ -159,7 +159,13 @@ def compact(
 
     Buckets are compacted side by side, as many as there are cores (at most 4); together they take one `write-buffer-size`.
     """
-    tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+    return run_tasks(
+        store, [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+    )
+
+
+def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMessage]:
+    """Do tasks side by side in this process. Of one that fails, nothing is left."""
     made: list[CommitMessage] = []
     at_once = max(1, min(os.cpu_count() or 1, _AT_ONCE, len(tasks)))
     shared = max(1, store.options.get(opt.WRITE_BUFFER_SIZE) // at_once)

@@ -77,14 +77,21 @@ class TableWrite:
         overwrite: True when the commit will replace what the rows touch, so what is there does not matter.
         compact: False leaves compaction to others (as `write-only` does).
         tracked: the rows bring their `_ROW_ID` as last column, NULL in rows that have none yet.
+        full: whether the commit, one of a stream, compacts everything (`StreamCommit` knows); None: it is a batch job's.
     """
 
     def __init__(
-        self, store: TableStore, *, overwrite: bool = False, compact: bool = True, tracked: bool = False
+        self,
+        store: TableStore,
+        *,
+        overwrite: bool = False,
+        compact: bool = True,
+        tracked: bool = False,
+        full: bool | None = None,
     ) -> None:
         manifest_format(store)
         self.store = store
-        self.overwrite, self.tracked = overwrite, tracked
+        self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self.row_count = 0
         self._compact = compact and not store.options.write_only
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
@@ -156,7 +163,9 @@ class TableWrite:
             if self.overwrite and wants_upgrade(self.store):
                 messages = [upgraded(self.store, m) for m in messages]
             if self._compact:
-                messages = compact_after_write(self.store, messages, self._restored, may_log=not self.overwrite)
+                messages = compact_after_write(
+                    self.store, messages, self._restored, may_log=not self.overwrite, full=self._full
+                )
         except BaseException:
             self.abort()
             raise

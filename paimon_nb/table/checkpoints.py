@@ -1,0 +1,161 @@
+"""Commits of a stream into a table, and what Flink's checkpoints do beside the rows: each N-th compacts everything, those
+without rows may make a snapshot, partitions that are complete are marked. Knows neither Spark nor where rows come from.
+
+Source: Paimon `flink/sink/CommitterOperator.java`, `GlobalFullCompactionSinkWrite.java`, `listener/PartitionMarkDoneListener.java`.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import MissingFile
+from paimon_nb.fs import open_fs, without_scheme
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.compact.schedule import FullCompactions, compact_behind
+from paimon_nb.table.maintain.idle_partitions import IdlePartitions, marks_idle
+from paimon_nb.table.store import TableStore
+
+_PENDING = "paimon_partitions.json"
+
+
+class Checkpoints:
+    """One stream's. Not for several threads.
+
+    Args:
+        user: the stream's commit user, the same after a restart; None: a new one.
+        folder: where the stream keeps its own checkpoint, for the partitions that are not marked yet; None: a restart forgets them.
+        ends: the stream takes what is there and is over: as a batch job it compacts everything at its end, which may be any commit.
+    """
+
+    def __init__(
+        self, store: TableStore, user: str | None = None, folder: str | None = None, *, ends: bool = False
+    ) -> None:
+        self._commit = TableCommit(store, user)
+        self.user, self._ends = self._commit.user, ends
+        self._folder = folder
+        self._idle = IdlePartitions(self._noted()) if marks_idle(store) else None
+        self._full_ms = clock.now_ms()
+        self._since_full = 0
+        """Checkpoints since the last full compaction, those without rows too."""
+        self._full_at: int | None = None
+        """The newest snapshot then."""
+        self._last: int | None = None
+        self._came = False
+        """Rows came since the last call of `quiet`."""
+
+    # -- with rows
+
+    def is_full(self, store: TableStore, identifier: int) -> bool:
+        """Whether the commit of this number compacts everything."""
+        schedule = FullCompactions.of(store)
+        if self._ends:
+            return schedule != FullCompactions()
+        if schedule.interval_ms is not None:
+            return self._is_over(schedule.interval_ms)
+        return schedule.every is not None and identifier % schedule.every == 0
+
+    def commit(
+        self, store: TableStore, messages: Sequence[CommitMessage], identifier: int, *, full: bool, **terms: Any
+    ) -> list[int]:
+        """Publish messages that were prepared with `full`. Terms, result and errors as of `TableCommit.commit`."""
+        self._commit.store = store
+        try:
+            beside = self._behind(store, messages) if full and terms.get("overwrite") is None else []
+        except BaseException:
+            self._commit.abort(messages)
+            raise
+        if self._idle is not None:  # noted before: who is killed behind the commit finds them when it starts again
+            self._idle.wrote(m.partition for m in messages if m.new_files)
+            self._note()
+        made = self._commit.commit([*messages, *beside], identifier, **terms)
+        self._last = identifier
+        self._came = True
+        self._since_full += 1
+        if full:
+            self._was_full(store)
+        self._mark(store)
+        return made
+
+    # -- without
+
+    @staticmethod
+    def count_without_rows(store: TableStore) -> bool:
+        """Whether checkpoints without rows do anything."""
+        schedule = FullCompactions.of(store)
+        waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
+        return waits or marks_idle(store) or _forces_snapshots(store)
+
+    def quiet(self, store: TableStore, **terms: Any) -> list[int]:
+        """The time between two checkpoints is over: unless rows came meanwhile, one without rows is due. Returns the snapshots made.
+
+        They bear the number of the last commit: that of the next belongs to rows that are not delivered yet. Terms as of
+        `TableCommit.commit`.
+        """
+        if self._came:
+            self._came = False
+            return []
+        self._commit.store = store
+        made: list[int] = []
+        self._since_full += 1
+        schedule = FullCompactions.of(store)
+        if schedule.interval_ms is not None:
+            due = self._is_over(schedule.interval_ms)
+        else:
+            due = schedule.every is not None and self._since_full >= schedule.every
+        if due:
+            if behind := self._behind(store, ()):
+                made += self._commit.commit(behind, self._number(), **terms)
+            self._was_full(store)
+        if _forces_snapshots(store) and not made:
+            made += self._commit.commit([], self._number(), ignore_empty=False, **terms)
+        self._mark(store)
+        return made
+
+    def _is_over(self, interval_ms: int) -> bool:
+        return clock.now_ms() - self._full_ms >= interval_ms
+
+    def _behind(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
+        return compact_behind(store, self.user, {(m.partition, m.bucket) for m in messages}, self._full_at)
+
+    def _was_full(self, store: TableStore) -> None:
+        latest = store.latest()
+        self._since_full, self._full_ms = 0, clock.now_ms()
+        self._full_at = latest.id if latest else None
+
+    def _number(self) -> int:
+        if self._last is None:
+            self._last = self._commit.last_identifier() or 0
+        return self._last
+
+    # -- partitions that are not marked
+
+    def _mark(self, store: TableStore) -> None:
+        if self._idle is not None and self._idle.mark(store):
+            self._note()
+
+    def _noted(self) -> set[bytes]:
+        """Those that were not when the stream ended."""
+        if self._folder is None:
+            return set()
+        try:
+            return {bytes.fromhex(p) for p in json.loads(open_fs(self._folder, {}).read(self._note_path))}
+        except MissingFile:
+            return set()
+
+    def _note(self) -> None:
+        if self._folder is not None and self._idle is not None:
+            text = json.dumps([p.hex() for p in self._idle.pending])
+            open_fs(self._folder, {}).overwrite(self._note_path, text.encode())
+
+    @property
+    def _note_path(self) -> str:
+        return posixpath.join(without_scheme(self._folder or ""), _PENDING)
+
+
+def _forces_snapshots(store: TableStore) -> bool:
+    return bool(store.options.get(opt.COMMIT_FORCE_CREATE_SNAPSHOT))
