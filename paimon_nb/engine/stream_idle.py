@@ -10,7 +10,7 @@ from typing import Protocol
 
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0
-"""Between two checkpoints, where nothing else is asked for."""
+"""Between two checkpoints, where nothing else is asked for. Replaceable by tests that do not want to wait for any, or for long."""
 
 
 class _Running(Protocol):
@@ -18,7 +18,7 @@ class _Running(Protocol):
     def isActive(self) -> bool: ...  # noqa: N802  Spark's name
 
 
-def beside(running: _Running, checkpoint: Callable[[], None], pause_s: float = PAUSE_S) -> None:
+def beside(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
     """Call `checkpoint` each so many seconds, in a thread of its own, as long as a stream runs.
 
     What goes wrong is logged: the stream goes on, and the next call tries again.

@@ -10,9 +10,9 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.name import split_name
+from paimon_nb.engine import stream_idle
 from paimon_nb.engine.given import Given, GivenWriter, target_of, without_place
 from paimon_nb.engine.stream_begin import begun
-from paimon_nb.engine.stream_idle import PAUSE_S, beside
 from paimon_nb.options import parse_duration_ms
 
 if TYPE_CHECKING:
@@ -131,16 +131,16 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
             writer = writer.queryName(self._name)
         query = begun(writer.foreachBatch(sink).start)
         if sink.counts_quiet:
-            beside(query, lambda: sink.quiet(str(query.id)), self._pause_s())
+            stream_idle.beside(query, lambda: sink.quiet(str(query.id)), self._pause_s())
         return query
 
     def _pause_s(self) -> float:
         """Between two checkpoints without rows: as between two micro-batches, where that is said."""
         given = (self._trigger or {}).get("processingTime")
         try:
-            return PAUSE_S if given is None else max(parse_duration_ms(str(given)) / 1000, 0.1)
+            return (0 if given is None else parse_duration_ms(str(given)) / 1000) or stream_idle.PAUSE_S
         except ValueError:  # one of Spark's other ways to write it
-            return PAUSE_S
+            return stream_idle.PAUSE_S
 
 
 def _options(given: Mapping[str, str]) -> dict[str, str]:

@@ -114,7 +114,7 @@ class TableSink:
         try:
             count = batch.count()
             if not count and not self.complete:
-                made = self._of(user).quiet(table.store) if self.counts_quiet else []
+                made = self._of(user).quiet(table.store, identifier) if self.counts_quiet else []
                 return WriteResult(tuple(made), 0, True)
             return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:

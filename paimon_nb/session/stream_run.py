@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.connectors.api import KIND, ORDER
+from paimon_nb.engine import stream_idle
 from paimon_nb.engine.errors import packed_errors
 from paimon_nb.engine.stream_begin import begun
-from paimon_nb.engine.stream_idle import PAUSE_S, beside
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -88,8 +88,8 @@ def start_stream(
 def _beside(session: Session, running: Running, output: Output, user: str) -> None:
     """Let checkpoints without rows count, where they do anything: at the interval of the session's, once a second without one."""
     if isinstance(output, IntoTable) and output.counts_quiet:
-        pause_s = _interval_ms(session) / 1000 if _INTERVAL in session.settings else PAUSE_S
-        beside(running, lambda: output.quiet(user), max(pause_s, 0.1))
+        pause_s = _interval_ms(session) / 1000 if _INTERVAL in session.settings else stream_idle.PAUSE_S
+        stream_idle.beside(running, lambda: output.quiet(user), pause_s)
 
 
 def _counting(late: LateRows, store: Any) -> Any:

@@ -46,7 +46,7 @@ class Checkpoints:
         """The newest snapshot then."""
         self._last: int | None = None
         self._came = False
-        """Rows came since the last call of `quiet`."""
+        """A micro-batch came since the last call of `quiet`."""
 
     # -- with rows
 
@@ -90,31 +90,38 @@ class Checkpoints:
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
         return waits or marks_idle(store) or _forces_snapshots(store)
 
-    def quiet(self, store: TableStore, **terms: Any) -> list[int]:
+    def quiet(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
         """The time between two checkpoints is over: unless rows came meanwhile, one without rows is due. Returns the snapshots made.
 
-        They bear the number of the last commit: that of the next belongs to rows that are not delivered yet. Terms as of
-        `TableCommit.commit`.
+        Args:
+            identifier: the number of a micro-batch without rows. None: there was none, so snapshots bear the number of the last
+                commit; that of the next belongs to rows that are not delivered yet.
+            terms: as of `TableCommit.commit`.
         """
-        if self._came:
+        if self._came and identifier is None:
             self._came = False
             return []
         self._commit.store = store
+        number = self._number() if identifier is None else identifier
         made: list[int] = []
         self._since_full += 1
-        schedule = FullCompactions.of(store)
-        if schedule.interval_ms is not None:
-            due = self._is_over(schedule.interval_ms)
-        else:
-            due = schedule.every is not None and self._since_full >= schedule.every
-        if due:
+        if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
             if behind := self._behind(store, ()):
-                made += self._commit.commit(behind, self._number(), **terms)
+                made += self._commit.commit(behind, number, **terms)
             self._was_full(store)
         if _forces_snapshots(store) and not made:
-            made += self._commit.commit([], self._number(), ignore_empty=False, **terms)
+            made += self._commit.commit([], number, ignore_empty=False, **terms)
+        if made:
+            self._last = number
+        self._came = identifier is not None
         self._mark(store)
         return made
+
+    def _is_overdue(self, store: TableStore) -> bool:
+        schedule = FullCompactions.of(store)
+        if schedule.interval_ms is not None:
+            return self._is_over(schedule.interval_ms)
+        return schedule.every is not None and self._since_full >= schedule.every
 
     def _is_over(self, interval_ms: int) -> bool:
         return clock.now_ms() - self._full_ms >= interval_ms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import accumulate
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced, UnsupportedOperation
+from paimon_nb.engine import stream_idle
 from paimon_nb.engine.errors import translate
 from paimon_nb.engine.stream_write import INLINE_ROWS
 from paimon_nb.table.maintain import expire_snapshots, rollback_to_snapshot
@@ -372,3 +374,41 @@ def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
     merged = wb.table("merged").to_arrow().to_pylist()
     assert (sorted((r["k"], r["v"]) for r in merged), seen) == ([(1, "a"), (2, "B1")], [2, 1])
     assert not wb.spark.catalog.tableExists("changes")
+
+
+def test_each_third_micro_batch_compacts_everything_and_idle_time_counts(wb, tmp_path, monkeypatch):
+    """Where the changelog comes of full compactions: as a Flink job with `full-compaction.delta-commits` tells it."""
+    source = make(wb, keys=False)
+    target = make(wb, "u", changelog_producer="full-compaction", bucket="2", **{"full-compaction.delta-commits": "3"})
+
+    def run(*keys):
+        writer = wb.spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "c"))
+        query = writer.toTable("u")
+        for k in keys:
+            source.append(rows((k, "a")))
+            query.processAllAvailable()
+        return query
+
+    def told():
+        return [(s["commit_kind"], s["commit_identifier"]) for s in target.snapshots().to_pylist()]
+
+    monkeypatch.setattr(stream_idle, "PAUSE_S", 3600.0)
+    source.append(rows((1, "a")))
+    query = run()
+    query.processAllAvailable()
+    query.stop()
+    run(2, 3, 4, 5).stop()
+    before = told()
+    last = before[-1][1]  # Spark also counts micro-batches without rows
+    assert [n for kind, n in before if kind == "COMPACT"] == list(range(3, last + 1, 3))
+    assert [kind for kind, _ in before].count("APPEND") == 5
+    monkeypatch.setattr(stream_idle, "PAUSE_S", 0.1)
+    query = run()
+    deadline = time.monotonic() + 120
+    while told()[-1][0] != "COMPACT" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    query.stop()
+    changes = wb.run("SELECT rowkind, k FROM u$audit_log ORDER BY k").arrow.to_pylist()
+    assert [(c["rowkind"], c["k"]) for c in changes] == [("+I", k) for k in (1, 2, 3, 4, 5)]
+    assert told()[: len(before)] == before
+    assert len(told()) <= len(before) + 1
