@@ -219,17 +219,22 @@ def _of_partitions(
     session: Session, ref: TableRef, table: Table, options: Mapping[str, str], chosen: list[dict[str, Any]]
 ) -> DataFrame:
     """The rows of some partitions only."""
-    from functools import reduce
-
-    from pyspark.sql import functions as F
-
     from paimon_nb.engine.read import relation
 
     known = [p for p in (ref.filter, within(chosen) if chosen else None) if p is not None]
     filter = all_of(known) if known else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
     frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
-    each = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in chosen]
+    return rows_within(frame, chosen)
+
+
+def rows_within(frame: DataFrame, partitions: list[dict[str, Any]]) -> DataFrame:
+    """The rows of these partitions alone, column -> value each."""
+    from functools import reduce
+
+    from pyspark.sql import functions as F
+
+    each = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in partitions]
     return frame.where(reduce(lambda a, b: a | b, each, F.lit(False)))
 
 

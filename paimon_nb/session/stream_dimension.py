@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.engine.read import Relation
+    from paimon_nb.table.store import TableStore
 
 _MOST = 32
 """Parts at most; those of more buckets hold several."""
@@ -76,6 +77,14 @@ class Dimension:
             if before is not None:
                 self._forget(before)
             self._parts[number] = part
+
+    def is_lost(self, store: TableStore) -> bool:
+        """Rows that are not in memory cannot be read any more: their snapshot is gone, and maybe their files."""
+        self._measure()
+        if self._chosen is None or all(p.size is not None and p.frame is not None for p in self._parts.values()):
+            return False
+        snapshot = self._chosen.plan.snapshot
+        return snapshot is not None and snapshot.id < (store.snapshots.earliest_id() or 0)
 
     def frame(self, spark: SparkSession, keys: Callable[[], pa.Table | None]) -> DataFrame:
         """The rows that keys can mean, and maybe others.

@@ -5,24 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.options.read import LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.plan import Query, Span, TableRef
 from paimon_nb.session.computed import computed_columns, with_computed
-from paimon_nb.session.hints import scan_partitions
-from paimon_nb.session.query import known_to_spark, named, new_view, resolve
+from paimon_nb.session.hints import scan_partitions, within
+from paimon_nb.session.query import known_to_spark, named, new_view, resolve, rows_within
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_dimension import Dimension
+from paimon_nb.session.stream_lookup_refresh import Refresh
 from paimon_nb.session.stream_lookup_text import LookupJoin, Retry, find_join, retries
+from paimon_nb.table.scan.predicate import all_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from paimon_nb.session.stream_jobs import Running
     from paimon_nb.table.table import Table
@@ -36,12 +40,16 @@ _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 class Lookups:
     """Of one stream. Lies in its session as `lookups`, where its queries find it."""
 
-    def __init__(self, query: Query, text: str) -> None:
-        """Raises: UnknownOption, BadOptionValue: a hint LOOKUP. UnsupportedOperation: one whose join is not understood."""
-        self._dimensions: dict[_Key, tuple[str, Dimension]] = {}
+    def __init__(self, session: Session, query: Query, text: str) -> None:
+        """Raises: UnknownOption, BadOptionValue: a hint LOOKUP, or when to look again. UnsupportedOperation: a hint whose join is
+        not understood."""
+        self._dimensions: dict[_Key, _Known] = {}
         self._fresh: set[_Key] = set()
         self._over = threading.Event()
         _check(query, text)
+        for ref in query.tables:
+            if ref.lookup and (table := _kept(session, ref)) is not None:
+                Refresh.of(table.options)
 
     def begin(self) -> None:
         """A micro-batch begins: from now on each table is looked at anew, once."""
@@ -84,7 +92,7 @@ class Lookups:
         """Give the memory back."""
         self.stop()
         while self._dimensions:
-            self._dimensions.popitem()[1][1].close()
+            self._dimensions.popitem()[1].dimension.close()
 
     def _waited(
         self, frame: DataFrame, retry: Retry | None, ask: _Asking, again: Callable[[], DataFrame | None]
@@ -103,9 +111,7 @@ class Lookups:
         self, session: Session, ref: TableRef, text: str, ask: _Asking, *, anew: bool = False
     ) -> DataFrame | None:
         """The table's rows, as far as the stream's rows can find them. None: the name is Spark's own."""
-        from paimon_nb.engine.frames import session_zone
         from paimon_nb.engine.paimon_session import plain_session
-        from paimon_nb.engine.read import decide
 
         table = _kept(session, ref)
         if table is None:
@@ -114,20 +120,67 @@ class Lookups:
         key = (ref.parts, tuple(sorted(ref.options.items())))
         identity = f"{table.store.identity} {table.schema.id}"  # another table of this name, or another shape of it
         known = self._dimensions.get(key)
-        if known is None or known[0] != identity:
+        if known is None or known.identity != identity:
             if known is not None:
-                known[1].close()
+                known.dimension.close()
             limit = (
                 None if table.options.get(LOOKUP_CACHE) == "full" else table.options.get(LOOKUP_CACHE_MAX_MEMORY_SIZE)
             )
-            known = self._dimensions[key] = identity, Dimension(limit)
+            known = self._dimensions[key] = _Known(identity, Dimension(limit))
             self._fresh.discard(key)
-        dimension = known[1]
         if anew or key not in self._fresh:
-            columns = None if computed_columns(table.schema.options) else ref.columns
-            dimension.move(decide(table, filter=ref.filter, columns=columns, zone=session_zone(spark)))
+            known.look(spark, table, ref)
             self._fresh.add(key)
-        return with_computed(dimension.frame(spark, lambda: ask.bucket_keys(table)), table.schema.options)
+        rows = known.dimension.frame(spark, lambda: ask.bucket_keys(table))
+        return with_computed(known.of_partitions(rows), table.schema.options)
+
+
+@dataclass(slots=True)
+class _Known:
+    """A looked-up table, and when it was looked at."""
+
+    identity: str
+    dimension: Dimension
+    partitions: list[dict[str, Any]] | None = None
+    """The ones that 'scan.partitions' chooses; None: all."""
+    looked_ms: int | None = None
+    """For new snapshots; None: not yet."""
+    chosen_ms: int = 0
+    """For partitions."""
+
+    def look(self, spark: SparkSession, table: Table, ref: TableRef) -> None:
+        """Move to the newest snapshot and partitions, as far as the table's options let look for them now."""
+        from paimon_nb.engine.frames import session_zone
+        from paimon_nb.engine.read import decide
+
+        refresh, now = Refresh.of(table.options), clock.now_ms()
+        if self.looked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
+            return
+        chosen = self.partitions
+        if self.looked_ms is None or refresh.partitions_due(self.chosen_ms, now):
+            chosen, self.chosen_ms = scan_partitions(table, ref.options, lookup=True), now
+        if (
+            self.looked_ms is not None
+            and chosen == self.partitions
+            and not refresh.snapshots_due(self.looked_ms, now)
+            and not self.dimension.is_lost(table.store)
+        ):
+            return
+        self.partitions, self.looked_ms = chosen, now
+        columns = None if ref.columns is None else (*ref.columns, *(table.partition_keys if chosen is not None else ()))
+        wanted = [p for p in (ref.filter, within(chosen) if chosen else None) if p is not None]
+        self.dimension.move(
+            decide(
+                table,
+                filter=all_of(wanted) if wanted else None,
+                columns=None if computed_columns(table.schema.options) else columns,
+                zone=session_zone(spark),
+            )
+        )
+
+    def of_partitions(self, rows: DataFrame) -> DataFrame:
+        """The rows of the partitions alone: files were chosen by them, and that is no promise."""
+        return rows if self.partitions is None else rows_within(rows, self.partitions)
 
 
 class _Asking:
@@ -190,9 +243,7 @@ def _kept(session: Session, ref: TableRef) -> Table | None:
             return None
     if not session.exists(ref.parts) or session.find(ref.parts).name.system is not None:
         return None
-    table = session.table(ref.parts, ref.options)
-    # What 'max_pt()' means changes with the partitions that are there.
-    return table if scan_partitions(table, ref.options, lookup=True) is None else None
+    return session.table(ref.parts, ref.options)
 
 
 def waited_tables(session: Session, query: Query, text: str) -> list[Table]:

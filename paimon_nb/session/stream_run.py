@@ -54,7 +54,7 @@ def start_stream(
     """
     if isinstance(output, IntoBuffer) and (loop := table_loop(plan, query, text, output)) is not None:
         return loop
-    lookups = Lookups(query, text) if plan.shape is Shape.ROWS else None
+    lookups = Lookups(session, query, text) if plan.shape is Shape.ROWS else None
     frozen = fork(session)
     frozen.lookups = lookups
     if plan.shape is Shape.REFRESH:

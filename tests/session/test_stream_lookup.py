@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, UnknownOption, UnsupportedOperation
+from paimon_nb.options import TableOptions
+from paimon_nb.session.stream_lookup_refresh import Refresh
 from paimon_nb.session.stream_lookup_text import LookupJoin, find_join
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
@@ -166,3 +169,69 @@ def test_keys_that_are_not_clear_cannot_be_waited_for(wb):
 )  # fmt: skip
 def test_a_join_is_found_in_the_text(said, found):
     assert find_join(said, "d") == found
+
+
+def local(moment: str) -> int:
+    return int(datetime.strptime(moment, "%Y-%m-%d %H:%M:%S").timestamp() * 1000)
+
+
+def test_when_a_dimension_is_looked_at_again():
+    """Intervals count where somebody sets them; the times on the list are closed, ends included."""
+    periods = "2024-01-31 08:00->2024-01-31 20:00, 2024-02-01 08:00->2024-02-01 09:00"
+    refresh = Refresh.of(
+        TableOptions(
+            {
+                "continuous.discovery-interval": "10 s",
+                "lookup.continuous.discovery-interval": "1 min",
+                "lookup.dynamic-partition.refresh-interval": "1 h",
+                "lookup.refresh.time-periods-blacklist": periods,
+            }
+        )
+    )
+    moments = ("01-31 07:59:59", "01-31 08:00:00", "01-31 20:00:00", "01-31 20:00:01", "02-01 08:30:00")
+    assert [refresh.is_closed(local(f"2024-{m}")) for m in moments] == [False, True, True, False, True]
+    assert [refresh.snapshots_due(0, t) for t in (59_999, 60_000)] == [False, True]
+    assert [refresh.partitions_due(0, t) for t in (3_600_000, 3_600_001)] == [False, True]
+    each = Refresh.of(TableOptions({}))
+    assert each == Refresh()
+    assert each.snapshots_due(0, 0)
+    assert each.partitions_due(0, 0)
+
+
+@pytest.mark.parametrize("text", ["2024-01-31 08:00", "noon->evening", "2024-01-31 08:00->2024-01-30 08:00"])
+def test_times_that_are_none_are_said_before_anything_runs(wb, text):
+    shop(wb, 1)
+    wb.run(STREAMING)
+    hint = f" /*+ OPTIONS('lookup.refresh.time-periods-blacklist' = '{text}') */"
+    with pytest.raises(BadOptionValue, match="time-periods-blacklist"):
+        looked_up(wb, hint)
+
+
+@pytest.mark.spark
+def test_a_dimension_is_left_as_it_was_for_as_long_as_its_options_say(swb):
+    swb.run("CREATE TABLE customers (c INT, dt STRING, name STRING, PRIMARY KEY (c, dt) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '1')")  # fmt: skip
+    swb.run("CREATE TABLE orders (id INT, customer BIGINT)")
+    swb.run("INSERT INTO customers VALUES (1, 'd1', 'old')")
+    swb.run(STREAMING)
+    now = datetime.now()
+    closed = f"{now - timedelta(hours=1):%Y-%m-%d %H:%M}->{now + timedelta(hours=1):%Y-%m-%d %H:%M}"
+    hints = {
+        "'scan.partitions' = 'max_pt()'": "new",
+        "'lookup.continuous.discovery-interval' = '1 h'": "old",
+        f"'lookup.refresh.time-periods-blacklist' = '{closed}'": "old",
+        "'scan.partitions' = 'max_pt()', 'lookup.dynamic-partition.refresh-interval' = '1 h'": "changed",
+    }
+    names = [looked_up(swb, f" /*+ OPTIONS({hint}) */") for hint in hints]
+    jobs = list(swb.session.jobs.all.values())
+
+    def ordered(number: int, told: list[str]) -> None:
+        swb.run(f"INSERT INTO orders VALUES ({number}, 1)")
+        for job, name, one in zip(jobs, names, told, strict=True):
+            assert job.wait_for(lambda: rows(swb, name)[number - 1 :] == [(number, one)]), name  # noqa: B023
+
+    ordered(1, ["old"] * 4)
+    swb.run("INSERT INTO customers VALUES (1, 'd1', 'changed')")
+    swb.run("INSERT INTO customers VALUES (1, 'd2', 'new')")
+    ordered(2, list(hints.values()))
+    for job in jobs:
+        job.stop()

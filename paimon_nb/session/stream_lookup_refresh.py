@@ -1,0 +1,80 @@
+"""When a table that a stream looks up is looked at again. Decides from options and times; reads no table.
+
+Source: Paimon `flink/lookup/FileStoreLookupFunction.java`, `RefreshBlacklist.java`, `DynamicPartitionLoader.java`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.options import TableOptions
+from paimon_nb.options.read import (
+    LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL,
+    LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST,
+)
+from paimon_nb.options.table import CONTINUOUS_DISCOVERY_INTERVAL, LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Intervals in milliseconds; None, as long as nobody sets them: with each micro-batch."""
+
+    interval_ms: int | None = None
+    """Between two looks for new snapshots."""
+    partitions_ms: int | None = None
+    """Between two looks for the greatest partition."""
+    closed: tuple[tuple[int, int], ...] = ()
+    """Times, first and last epoch ms, in which nothing is looked for."""
+
+    @classmethod
+    def of(cls, options: TableOptions) -> Refresh:
+        """Raises BadOptionValue: times that are none."""
+        interval = next(
+            (options.get(o) for o in (LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL, CONTINUOUS_DISCOVERY_INTERVAL) if options.has(o)),
+            None,
+        )  # fmt: skip
+        partitions = LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL
+        return cls(
+            interval,
+            options.get(partitions) if options.has(partitions) else None,
+            _periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
+        )
+
+    def is_closed(self, now_ms: int) -> bool:
+        return any(first <= now_ms <= last for first, last in self.closed)
+
+    def snapshots_due(self, last_ms: int, now_ms: int) -> bool:
+        """Whether new snapshots are to be looked for, when they were at `last_ms`."""
+        return self.interval_ms is None or now_ms - last_ms >= self.interval_ms
+
+    def partitions_due(self, last_ms: int, now_ms: int) -> bool:
+        """The same of partitions."""
+        return self.partitions_ms is None or now_ms - last_ms > self.partitions_ms
+
+
+def _periods(text: str | None) -> tuple[tuple[int, int], ...]:
+    """'2024-01-31 08:00->2024-01-31 20:00,...' in this machine's time zone."""
+    found = []
+    for period in filter(None, (p.strip() for p in (text or "").split(","))):
+        first, arrow, last = period.partition("->")
+        try:
+            span = _millis(first), _millis(last)
+        except ValueError:
+            raise _wrong(text, f"{period!r} is no pair of times") from None
+        if not arrow or span[0] > span[1]:
+            raise _wrong(text, f"{period!r} ends before it begins")
+        found.append(span)
+    return tuple(found)
+
+
+def _millis(text: str) -> int:
+    return int(datetime.strptime(text.strip(), "%Y-%m-%d %H:%M").timestamp() * 1000)
+
+
+def _wrong(value: str | None, why: str) -> BadOptionValue:
+    key = LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST.key
+    return BadOptionValue(
+        f"option {key!r}: {why}", hint="'2024-01-31 08:00->2024-01-31 20:00,...'", option=key, value=value
+    )
