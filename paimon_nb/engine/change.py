@@ -21,7 +21,8 @@ from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, run_everywhere, work_frame
 from paimon_nb.engine.write import write_messages
 from paimon_nb.format.data import SEQUENCE_NUMBER, TRACKING_FIELDS
-from paimon_nb.format.types import DataField, arrow_schema, parse_type
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.format.types.build import no_rows
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.replaced import Marked, marks_vectors, placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan.plan import ScanPlan, plan_scan
@@ -66,7 +67,7 @@ def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -
     fields, names = (*plan.schema.fields, *beside), tuple(f.name for f in beside)
     if sum(s.size for s in files) <= INLINE_BYTES:
         parts = _in_threads(lambda n: _with_places(plan.store, n, files[n], fields), range(len(files)))
-        rows = pa.concat_tables([arrow_schema(fields, nullable=True).empty_table(), *parts])
+        rows = pa.concat_tables([no_rows(fields), *parts])
         return Placed(plan, files, from_arrow(spark, rows, fields), names)
     frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
     return Placed(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)

@@ -25,7 +25,8 @@ from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
-from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import no_rows
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan import ScanPlan, plan_scan
 from paimon_nb.table.scan.predicate import Predicate
@@ -132,7 +133,7 @@ def frame_of(spark: SparkSession, chosen: Relation) -> DataFrame:
         if splits:
             parts += build(spark, chosen, splits)
     if not parts:
-        return from_arrow(spark, arrow_schema(chosen.fields, nullable=True).empty_table(), chosen.fields)
+        return from_arrow(spark, no_rows(chosen.fields), chosen.fields)
     return reduce(lambda a, b: a.union(b), parts)
 
 
@@ -151,7 +152,7 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
         return read_split(chosen.store, split, names, chosen.plan.predicate).select(names)
 
     if not splits:
-        return arrow_schema(chosen.fields, nullable=True).empty_table()
+        return no_rows(chosen.fields)
     if len(splits) == 1:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:

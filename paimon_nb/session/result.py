@@ -64,8 +64,10 @@ def rows(
     """A metadata answer: columns of Python values (strings unless `types` says otherwise)."""
     import pyarrow as pa
 
+    from paimon_nb.format.types.build import column
+
     types = types or {}
-    table = pa.table({k: pa.array(v, types.get(k, pa.string())) for k, v in columns.items()})
+    table = pa.table({k: column(v, types.get(k, pa.string())) for k, v in columns.items()})
     return Result("rows", arrow=table, notes=notes or [])
 
 
@@ -73,4 +75,8 @@ def summary(text: str, *, notes: list[str] | None = None, snapshots: list[tuple[
     """One row that says what was done."""
     import pyarrow as pa
 
-    return Result("summary", arrow=pa.table({"result": [text]}), notes=notes or [], snapshots=snapshots or [])
+    from paimon_nb.format.types.build import column
+
+    return Result(
+        "summary", arrow=pa.table({"result": column([text], pa.string())}), notes=notes or [], snapshots=snapshots or []
+    )

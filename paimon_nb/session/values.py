@@ -42,6 +42,7 @@ def arrow_rows(
     import pyarrow as pa
 
     from paimon_nb.format.types import arrow_type
+    from paimon_nb.format.types.build import column
 
     if len(set(columns)) != len(columns) or any(len(row) != len(columns) for row in rows):
         return None
@@ -50,7 +51,7 @@ def arrow_rows(
         for i, name in enumerate(columns):
             t = schema.field(name).type
             values = [_value(_bound(row[i], params), t) for row in rows]
-            arrays.append(pa.array(values, arrow_type(t)))
+            arrays.append(column(values, arrow_type(t)))
     except (_NotPlain, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
     return pa.table(arrays, names=list(columns))

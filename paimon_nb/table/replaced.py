@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.vectors import BucketVectors
@@ -88,7 +89,7 @@ def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> Comm
     store = store.at_newest_schema()
     tracked = tracks_rows(store)
     rows, places = placed_rows(store, split, tracked=tracked)
-    kept = rows.filter(pa.array(~np.isin(places, positions)))
+    kept = rows.filter(from_numpy(~np.isin(places, positions)))
     (file,) = split.files
     with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
         if kept.num_rows:

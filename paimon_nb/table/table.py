@@ -327,6 +327,7 @@ class Table:
         """
         import pyarrow as pa
 
+        from paimon_nb.format.types.build import column
         from paimon_nb.table.row_level import check_delete
         from paimon_nb.table.write.as_table import as_table
 
@@ -338,7 +339,7 @@ class Table:
             found = self._with_all_columns(as_table(keys))
         if not found.num_rows:
             return []
-        return self._write(found, pa.array([3] * found.num_rows, pa.int8()))
+        return self._write(found, column([3] * found.num_rows, pa.int8()))
 
     def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
         """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
@@ -390,15 +391,14 @@ class Table:
         )
 
     def _present_rows(self, keys: pa.Table) -> pa.Table:
-        import pyarrow as pa
-
         from paimon_nb.format.data import conform
+        from paimon_nb.format.types.build import from_numpy
         from paimon_nb.table.lsm.shadow import is_in, key_ids
 
         fields = [self.schema.field(k) for k in self.primary_keys]
         wanted = key_ids(conform(keys.select(self.primary_keys), fields), fields)
         rows = self.to_arrow()
-        return rows.filter(pa.array(is_in(key_ids(rows, fields), wanted)))
+        return rows.filter(from_numpy(is_in(key_ids(rows, fields), wanted)))
 
     def _need_keys(self, what: str) -> None:
         if not self.primary_keys:

@@ -28,6 +28,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
+from paimon_nb.format.types.build import no_rows
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
@@ -90,7 +91,7 @@ class AvroReader:
         """All rows, or those of some blocks, in file order."""
         batches = list(self._read(groups))
         if not batches:
-            return arrow_schema(self.fields, nullable=True).empty_table()
+            return no_rows(self.fields)
         return pa.concat_tables(batches)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:

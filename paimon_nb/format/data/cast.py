@@ -19,6 +19,7 @@ from paimon_nb.format.data.text import parsed, to_decimal
 from paimon_nb.format.row.java_text import cast_to_string
 from paimon_nb.format.row.values import from_scalar
 from paimon_nb.format.types import Binary, Char, DataType, Decimal, VarBinary, VarChar, arrow_type
+from paimon_nb.format.types.build import to_numpy
 
 INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _FLOATS = ("FLOAT", "DOUBLE")
@@ -103,12 +104,12 @@ def _number(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 def _float_to_integer(column: pa.Array, new: DataType) -> pa.Array:
     """Java's (int) of a float: towards zero, saturating at int or long, NaN is 0; byte and short wrap after that."""
     least = _LEAST["BIGINT" if new.root == "BIGINT" else "INT"]
-    values = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    values = to_numpy(column).astype(np.float64)
     clean = np.trunc(np.where(np.isnan(values), 0.0, values))
     small, big = clean <= float(least), clean >= float(-least)
     whole = np.where(small | big, 0, clean).astype(np.int64)
     whole = np.where(small, least, np.where(big, -least - 1, whole))
-    out = pa.array(whole, pa.int64(), mask=column.is_null().to_numpy(zero_copy_only=False))
+    out = pa.array(whole, pa.int64(), mask=to_numpy(column.is_null()))
     return out.cast(arrow_type(new), safe=False)
 
 

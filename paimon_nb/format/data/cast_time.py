@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types import DataType, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.build import filled, to_numpy
 
 STAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")
 TIMES = (*STAMPS, "DATE", "TIME")
@@ -109,7 +110,7 @@ def _as_stamp(ms: np.ndarray, column: pa.Array, new: DataType) -> pa.Array:
 
 
 def _units(column: pa.Array) -> np.ndarray:
-    out: np.ndarray = column.fill_null(0).to_numpy(zero_copy_only=False)
+    out: np.ndarray = to_numpy(filled(column, 0))
     return out
 
 
@@ -119,7 +120,7 @@ def _millis(column: pa.Array) -> np.ndarray:
 
 
 def _from_units(values: np.ndarray, like: pa.Array, t: pa.DataType) -> pa.Array:
-    return pa.array(values, pa.int64(), mask=like.is_null().to_numpy(zero_copy_only=False)).cast(t)
+    return pa.array(values, pa.int64(), mask=to_numpy(like.is_null())).cast(t)
 
 
 def _towards_zero(values: np.ndarray, divisor: int) -> np.ndarray:

@@ -29,6 +29,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
+from paimon_nb.format.types.build import filled, to_numpy
 
 _COUNT = Atomic("INT", False)
 _UNIT_DIGITS = {"ms": 3, "us": 6, "ns": 9}
@@ -174,7 +175,7 @@ def _map(array: pa.Array, key: DataType, value: DataType, wanted: pa.DataType) -
     ):
         entries = array.flatten()  # pairs, as some writers give maps
         keys, items = entries.flatten()
-        offsets = running(array.value_lengths().fill_null(0))
+        offsets = running(filled(array.value_lengths(), 0))
     elif pa.types.is_map(array.type):
         offsets, keys, items = map_parts(array)
     else:
@@ -233,7 +234,7 @@ def _limited(array: pa.Array, t: DataType) -> pa.Array:
             raise ValueError(f"it is {longest} long")
     if isinstance(t, Timestamp | LocalZonedTimestamp):
         step = 10 ** (_UNIT_DIGITS[array.type.unit] - t.precision)
-        units = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        units = to_numpy(filled(array.cast(pa.int64()), 0))
         if step > 1 and (units % step).any():
             raise ValueError(f"it has more than {t.precision} digits of a second")
     return array
@@ -246,7 +247,7 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
         found.append(pc.index(array.is_null(), True).as_py())
     match t:
         case Row() if any(_forbids(f.type) for f in t.fields):
-            there = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
+            there = np.flatnonzero(to_numpy(array.is_valid()))
             rows = array.filter(array.is_valid())
             for child, f in zip(rows.flatten(), t.fields, strict=True):
                 row = _first_null(child, f.type)
@@ -255,22 +256,22 @@ def _first_null(array: pa.Array, t: DataType) -> int | None:
         case Array() if _forbids(t.element):
             row = _first_null(array.flatten(), t.element)
             if row is not None:
-                found.append(_owner(pc.fill_null(pc.list_value_length(array), 0), row))
+                found.append(_owner(filled(pc.list_value_length(array), 0), row))
         case Map() if _forbids(t.value):
             offsets, _, items = map_parts(array)
             row = _first_null(items, t.value)
             if row is not None:
-                found.append(int(np.searchsorted(offsets.to_numpy(), row, side="right")) - 1)
+                found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)
         case Multiset():
             offsets, _, items = map_parts(array)
             row = _first_null(items, _COUNT)
             if row is not None:
-                found.append(int(np.searchsorted(offsets.to_numpy(), row, side="right")) - 1)
+                found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)
     return min(found, default=None)
 
 
 def _owner(lengths: pa.Array, position: int) -> int:
-    ends = np.cumsum(lengths.to_numpy(zero_copy_only=False))
+    ends = np.cumsum(to_numpy(lengths))
     return int(np.searchsorted(ends, position, side="right"))
 
 

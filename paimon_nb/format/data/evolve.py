@@ -10,6 +10,7 @@ import pyarrow as pa
 from paimon_nb.format.data.cast import cast_column
 from paimon_nb.format.data.memory import map_parts, mask_of, running
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
+from paimon_nb.format.types.build import filled
 
 
 def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:
@@ -47,7 +48,7 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
             return _row(column, old, new, wanted)
         case (Array(), Array()):
             values = evolve_column(column.flatten(), old.element, new.element)
-            lengths = column.value_lengths().fill_null(0)
+            lengths = filled(column.value_lengths(), 0)
             return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
         case (Map(), Map()):
             offsets, keys, items = map_parts(column)

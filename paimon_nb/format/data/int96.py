@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.thrift import T_I32, Struct, decode, encode
+from paimon_nb.format.types.build import filled, to_numpy
 
 INT96_ARROW = pa.binary(12)
 """How a column that becomes INT96 is handed to Arrow's writer."""
@@ -32,14 +32,14 @@ _TYPE, _LENGTH, _CHILDREN, _CONVERTED, _STATISTICS = 1, 2, 5, 6, 12
 
 def to_int96(array: pa.Array) -> pa.Array:
     """timestamp[ns] as 12 bytes each: nanoseconds of the day, then the Julian day, little endian."""
-    nanos = pc.fill_null(array.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    nanos = to_numpy(filled(array.cast(pa.int64()), 0))
     out = np.empty(len(array), _LAYOUT)
     days = np.floor_divide(nanos, _DAY_NANOS)
     out["nanos"] = nanos - days * _DAY_NANOS
     out["day"] = days + _JULIAN_EPOCH
     validity = None
     if array.null_count:
-        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        valid = to_numpy(array.is_valid())
         validity = pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(INT96_ARROW, len(array), [validity, pa.py_buffer(out)])
 
@@ -51,7 +51,7 @@ def from_int96(array: pa.Array, wanted: pa.DataType) -> pa.Array:
         UnsupportedFormat: a moment that 64 bits of `wanted`'s unit cannot hold.
     """
     raw = np.frombuffer(array.buffers()[1] or b"", _LAYOUT)[array.offset : array.offset + len(array)]
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    valid = to_numpy(array.is_valid())
     days = np.where(valid, raw["day"].astype(np.int64) - _JULIAN_EPOCH, 0)
     nanos = np.where(valid, raw["nanos"], 0)
     per_day, divisor = {"ns": (_DAY_NANOS, 1), "us": (86_400 * 10**6, 1000), "ms": (86_400 * 10**3, 10**6)}[wanted.unit]

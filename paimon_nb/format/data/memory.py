@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.int96 import INT96_ARROW, from_int96
 from paimon_nb.format.types import Array, Atomic, DataType, Map, Multiset, Row, arrow_type
+from paimon_nb.format.types.build import filled, from_numpy, to_numpy
 
 BROKEN = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
 """What Arrow raises for broken bytes."""
@@ -39,7 +40,7 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
         case Array():
             _expect(pa.types.is_list(column.type) or pa.types.is_large_list(column.type), column, t)
             values = to_memory(column.flatten(), t.element)
-            lengths = column.value_lengths().fill_null(0).cast(pa.int32())
+            lengths = filled(column.value_lengths(), 0).cast(pa.int32())
             return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
         case Map() | Multiset():
             _expect(pa.types.is_map(column.type), column, t)
@@ -72,24 +73,24 @@ def mask_of(column: pa.Array) -> pa.Array | None:
 def running(lengths: pa.Array) -> pa.Array:
     """Offsets from lengths."""
     out = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths.to_numpy(zero_copy_only=False), out=out[1:])
-    return pa.array(out)
+    np.cumsum(to_numpy(lengths), out=out[1:])
+    return from_numpy(out)
 
 
 def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
     """Offsets from 0, keys and items of the rows that are there."""
     if len(column) == 0:
-        return pa.array([0], pa.int32()), column.keys.slice(0, 0), column.items.slice(0, 0)
+        return from_numpy(np.zeros(1, np.int32)), column.keys.slice(0, 0), column.items.slice(0, 0)
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     lengths = np.diff(offsets)
     if column.null_count == 0:
         start, size = int(offsets[0]), int(offsets[-1] - offsets[0])
-        return pa.array(offsets - offsets[0]), column.keys.slice(start, size), column.items.slice(start, size)
-    lengths = np.where(column.is_valid().to_numpy(zero_copy_only=False), lengths, 0)
+        return from_numpy(offsets - offsets[0]), column.keys.slice(start, size), column.items.slice(start, size)
+    lengths = np.where(to_numpy(column.is_valid()), lengths, 0)
     before = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     rows = np.repeat(offsets[:-1] - before, lengths) + np.arange(int(lengths.sum()))
-    take = pa.array(rows.astype(np.int64))
-    return running(pa.array(lengths.astype(np.int32))), column.keys.take(take), column.items.take(take)
+    take = from_numpy(rows.astype(np.int64))
+    return running(from_numpy(lengths.astype(np.int32))), column.keys.take(take), column.items.take(take)
 
 
 def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) -> list[Any]:
@@ -125,5 +126,5 @@ def _child(column: pa.StructArray, name: str) -> pa.Array:
 
 
 def _mask_array(column: pa.Array) -> np.ndarray:
-    mask: np.ndarray = pc.is_null(column).to_numpy(zero_copy_only=False)
+    mask: np.ndarray = to_numpy(pc.is_null(column))
     return mask

@@ -37,6 +37,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
+from paimon_nb.format.types.build import filled, no_rows
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 
@@ -93,7 +94,7 @@ class OrcReader:
         tables = [self._stripe(i) for i in stripes]
         if tables:
             return pa.concat_tables(tables)
-        return arrow_schema(self.fields, nullable=True).empty_table()
+        return no_rows(self.fields)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """In pieces of at most `rows` rows; a large file is decoded piece by piece, others a stripe at a time."""
@@ -218,7 +219,7 @@ def from_orc(column: pa.Array, t: DataType) -> pa.Array:
             # ORC pads CHAR in the file, and its Java reader takes the padding off again.
             return pc.utf8_rtrim(to_memory(column, t), " ")
         case Array() if pa.types.is_list(column.type):
-            lengths = column.value_lengths().fill_null(0)
+            lengths = filled(column.value_lengths(), 0)
             values = from_orc(column.flatten(), t.element)
             return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
         case Map() | Multiset() if pa.types.is_map(column.type):
@@ -246,7 +247,7 @@ def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
             children = [_moved(c, f.type, zone) for c, f in zip(column.flatten(), t.fields, strict=True)]
             return pa.StructArray.from_arrays(children, fields=list(column.type), mask=mask_of(column))
         case Array():
-            lengths = column.value_lengths().fill_null(0)
+            lengths = filled(column.value_lengths(), 0)
             values = _moved(column.flatten(), t.element, zone)
             return pa.ListArray.from_arrays(running(lengths), values, type=column.type, mask=mask_of(column))
         case Map() | Multiset():

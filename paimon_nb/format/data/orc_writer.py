@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.memory import map_parts, split_lists
@@ -31,6 +30,7 @@ from paimon_nb.format.types import (
     VarChar,
     arrow_type,
 )
+from paimon_nb.format.types.build import filled, to_numpy
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
@@ -138,7 +138,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
                     strict=True,
                 )
             )
-            lengths = np.diff(offsets.to_numpy()).tolist()
+            lengths = np.diff(to_numpy(offsets)).tolist()
             return [None if v is None else dict(v) for v in split_lists(column, lengths, pairs)]
         case Row():
             children = [to_python(c, f.type) for c, f in zip(column.flatten(), t.fields, strict=True)]
@@ -150,7 +150,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
 
 
 def _moments(column: pa.Array, per_second: int) -> list[Any]:
-    units = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    units = to_numpy(filled(column.cast(pa.int64()), 0))
     seconds = np.floor_divide(units, per_second)
     nanos = (units - seconds * per_second) * (1_000_000_000 // per_second)
     if ((seconds == -1) & (nanos > 999_999)).any():

@@ -21,6 +21,7 @@ from paimon_nb.format.types import (
     Timestamp,
     arrow_schema,
 )
+from paimon_nb.format.types.build import from_numpy, no_rows, to_numpy
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 
@@ -92,23 +93,23 @@ class ParquetReader:
         groups = self.groups_within(keep.spans)
         first = [f for f in self.fields if f.name in keep.columns]
         rest = [f for f in self.fields if f.name not in keep.columns]
-        nothing = arrow_schema(self.fields, nullable=True).empty_table()
+        nothing = no_rows(self.fields)
         if not groups:
             return nothing
         many = len(groups) > 2  # a lookup is done sooner than threads are found for it
         try:
             seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first], use_threads=many), first)
-            chosen = np.asarray(keep.wanted(seen), dtype=np.bool_)
+            chosen = to_numpy(keep.wanted(seen))
             ends = np.cumsum([self.file.metadata.row_group(g).num_rows for g in groups], dtype=np.int64)
             parts = np.split(chosen, ends[:-1])
             hit = [g for g, part in zip(groups, parts, strict=True) if part.any()]
             if not hit:
                 return nothing
-            seen = seen.filter(pa.array(chosen))
+            seen = seen.filter(from_numpy(chosen))
             if not rest:
                 return seen
             others = self._in_memory(self.file.read_row_groups(hit, [f.name for f in rest], use_threads=many), rest)
-            others = others.filter(pa.array(np.concatenate([p for p in parts if p.any()])))
+            others = others.filter(from_numpy(np.concatenate([p for p in parts if p.any()])))
         except BROKEN as error:
             raise self._broken(error) from None
         by_name = {**dict(zip(seen.column_names, seen.columns, strict=True)), **dict(zip(others.column_names, others.columns, strict=True))}  # fmt: skip

@@ -24,6 +24,7 @@ from paimon_nb.format.data.row_filter import RowFilter, Span
 from paimon_nb.format.data.thrift import T_I32, T_I64, T_LIST, T_STRUCT, Many, Struct, decode, encode
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types.build import from_numpy, no_rows, to_numpy
 from paimon_nb.fs import FileIO
 
 _GROUPS_AT_MOST = 2
@@ -63,7 +64,7 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
         places = _places(fs, path, footer, fields, keep)
         if footer is None or places is None:
             return None
-        empty = arrow_schema(fields, nullable=True).empty_table()
+        empty = no_rows(fields)
         parts = [_rows(fs, path, footer, group, rows, fields) for group, rows in places if len(rows)]
         return pa.concat_tables([empty, *parts])
     except (*BROKEN, IndexError, AttributeError, RecursionError):
@@ -143,7 +144,7 @@ class _Searched:
         if keep.exact and keep.columns == (self.ordered,):
             return np.arange(low, high)
         mask = keep.wanted(self.rows.slice(low, high - low))
-        return np.flatnonzero(np.asarray(mask, dtype=np.bool_)) + low
+        return np.flatnonzero(to_numpy(mask)) + low
 
 
 def _footer(fs: FileIO, path: str) -> _Footer | None:
@@ -239,7 +240,7 @@ def _ascends(values: pa.Array) -> bool:
 
 def _equal_range(values: pa.Array, wanted: Any) -> tuple[int, int]:
     if pa.types.is_integer(values.type):
-        numbers = values.to_numpy()
+        numbers = to_numpy(values)
         limits = np.iinfo(numbers.dtype)
         if not limits.min <= wanted <= limits.max:
             return 0, 0
@@ -261,11 +262,11 @@ def _rows(fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, f
             some = [f for f in fields if f.name in names]
             file = _page_file(source, footer, {f.name: chosen[f.name] for f in some}, count)
             table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
-            found = in_memory(table, some, path).take(pa.array(rows - first))
+            found = in_memory(table, some, path).take(from_numpy(rows - first))
             columns |= dict(zip(found.column_names, found.columns, strict=True))
     rest = [f for f in fields if f.name not in columns]
     if rest:
-        found = _whole(fs, path, footer, group, rest).take(pa.array(rows))
+        found = _whole(fs, path, footer, group, rest).take(from_numpy(rows))
         columns |= dict(zip(found.column_names, found.columns, strict=True))
     return pa.table([columns[f.name] for f in fields], schema=arrow_schema(fields, nullable=True))
 

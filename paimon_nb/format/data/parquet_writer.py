@@ -25,6 +25,7 @@ from paimon_nb.format.types import (
     arrow_type,
     is_nano,
 )
+from paimon_nb.format.types.build import filled
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.values import parse_memory
@@ -100,7 +101,7 @@ class ParquetWriter:
         self._flush()
         if self._patch is not None:
             self._patch.hold()
-        self._opened(self.schema.empty_table()).close()
+        self._opened(pa.Table.from_batches([], self.schema)).close()
         if self._patch is not None:
             self._patch.release()
 
@@ -162,7 +163,7 @@ def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
             children = [stored(c, f.type, g.type) for c, f, g in zip(array.flatten(), t.fields, target, strict=True)]
             return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
         case Array():
-            lengths = array.value_lengths().fill_null(0)
+            lengths = filled(array.value_lengths(), 0)
             values = stored(array.flatten(), t.element, target.value_type)
             return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
         case Map() | Multiset():

@@ -16,6 +16,7 @@ from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_point import find_rows, has_rows
 from paimon_nb.format.data.row_filter import RowFilter
 from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 
@@ -96,7 +97,7 @@ def read_data_file(
         table = reader.read(groups)
         if not row_positions:
             return table
-        return table.append_column(ROW_POSITION, pa.array(_positions(reader.row_groups, groups)))
+        return table.append_column(ROW_POSITION, from_numpy(_positions(reader.row_groups, groups)))
     finally:
         reader.close()
 
@@ -135,7 +136,7 @@ def iter_data_file(
             if places is None:
                 yield batch
             else:
-                yield batch.append_column(ROW_POSITION, pa.array(places[done : done + batch.num_rows]))
+                yield batch.append_column(ROW_POSITION, from_numpy(places[done : done + batch.num_rows]))
             done += batch.num_rows
     finally:
         reader.close()

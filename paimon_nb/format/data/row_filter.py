@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from paimon_nb.format.types.build import filled
 
 Span = tuple[Any, Any]
 """(lowest, highest) wanted value, both included; None = open."""
@@ -33,7 +34,7 @@ class RowFilter:
 
     def wanted(self, rows: pa.Table) -> Any:
         """A boolean for each decoded row; they have the filter's columns, in any order and among others."""
-        return pc.fill_null(self.mask(rows.select(list(self.columns))), False)
+        return filled(self.mask(rows.select(list(self.columns))), False)
 
     def apply(self, rows: pa.Table) -> pa.Table:
         """The wanted ones of decoded rows, which have the filter's columns."""

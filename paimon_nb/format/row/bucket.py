@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
@@ -21,6 +20,8 @@ from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, 
 from paimon_nb.format.row.murmur import hash_bytes, hash_rows, hash_words
 from paimon_nb.format.row.values import Value, to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.format.types.build import column as column_of
+from paimon_nb.format.types.build import filled, to_numpy
 
 Columns = Sequence[pa.Array | pa.ChunkedArray]
 Ints = npt.NDArray[np.int32]
@@ -60,7 +61,7 @@ def bucket_of_row(
     """`bucket_of` for one row of in-row values."""
     if function.lower() == "default":
         return abs(key_hash_of(types, values)) % total_buckets if total_buckets > 0 else 0
-    columns = [pa.array([to_arrow_value(t, v)], type=arrow_type(t)) for t, v in zip(types, values, strict=True)]
+    columns = [column_of([to_arrow_value(t, v)], arrow_type(t)) for t, v in zip(types, values, strict=True)]
     return int(bucket_of(types, columns, total_buckets, function)[0])
 
 
@@ -78,7 +79,7 @@ def _mod(types: Sequence[DataType], columns: Columns, total_buckets: int) -> Int
     array = as_array(types[0], columns[0])
     values = fixed_values(array, array.type.to_pandas_dtype())
     if array.null_count:
-        values = np.where(array.is_null().to_numpy(zero_copy_only=False), 0, values)
+        values = np.where(to_numpy(array.is_null()), 0, values)
     buckets: Ints = np.mod(values, total_buckets).astype(np.int32)
     return buckets
 
@@ -89,7 +90,7 @@ def _hive(types: Sequence[DataType], columns: Columns, total_buckets: int) -> In
         array = as_array(t, column)
         hashes = _hive_hash(t, array)
         if array.null_count:
-            hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), np.uint32(0), hashes)
+            hashes = np.where(to_numpy(array.is_null()), np.uint32(0), hashes)
         total = total * np.uint32(31) + hashes
     return ((total & np.uint32(0x7FFFFFFF)) % np.uint32(total_buckets)).astype(np.int32)
 
@@ -97,7 +98,7 @@ def _hive(types: Sequence[DataType], columns: Columns, total_buckets: int) -> In
 def _hive_hash(t: DataType, array: pa.Array) -> npt.NDArray[np.uint32]:
     match t.root:
         case "BOOLEAN":
-            return np.asarray(pc.fill_null(array, False).to_numpy(zero_copy_only=False), dtype=np.uint32)
+            return np.asarray(to_numpy(filled(array, False)), dtype=np.uint32)
         case "TINYINT" | "SMALLINT" | "INT" | "DATE" | "TIME":
             dtype = {"TINYINT": np.int8, "SMALLINT": np.int16}.get(t.root, np.int32)
             return fixed_values(array, dtype).astype(np.int32).view(np.uint32)

@@ -21,6 +21,7 @@ from paimon_nb.base.errors import FormatError
 from paimon_nb.format.row.binary_row import COMPACT_DECIMAL, COMPACT_TIMESTAMP, constructed_bytes, null_bytes
 from paimon_nb.format.row.values import from_scalar
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.build import column, filled, scalar, to_numpy
 
 Words = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -113,7 +114,7 @@ def with_one_nan(array: pa.Array) -> pa.Array:
     """FLOAT and DOUBLE with one kind of NaN, so that NaN is one key whatever its bits are; other arrays as they are."""
     if not pa.types.is_floating(array.type):
         return array
-    return pc.if_else(pc.is_nan(array), pa.scalar(math.nan, array.type), array)
+    return pc.if_else(pc.is_nan(array), scalar(math.nan, array.type), array)
 
 
 def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -124,7 +125,7 @@ def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):  # what combine_chunks gives for no chunks in some releases
-            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
     wanted = arrow_type(t)
     if column.type == wanted:
         return column
@@ -135,14 +136,14 @@ def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _column(t: DataType, array: pa.Array) -> _Column:
-    null = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    null = to_numpy(array.is_null()) if array.null_count else None
     root = t.root
     if root in _NARROW:
         signed, unsigned = _NARROW[root]
         values = fixed_values(array, signed)
         return _Column(_nulled(values.view(unsigned).astype(np.int64), null), null)
     if root == "BOOLEAN":
-        truth = pc.fill_null(array, False).to_numpy(zero_copy_only=False)
+        truth = to_numpy(filled(array, False))
         return _Column(truth.astype(np.int64), null)
     if isinstance(t, Decimal):
         return _decimal(t, array, null)
@@ -151,7 +152,7 @@ def _column(t: DataType, array: pa.Array) -> _Column:
     if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
         return _bytes(array, null, inline=True)
     raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
-    return _bytes(pa.array(raw, type=pa.binary()), null, inline=False)
+    return _bytes(column(raw, pa.binary()), null, inline=False)
 
 
 def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.types import Array, Atomic, DataType, Decimal, Map, Multiset, Row, Time, arrow_type
+from paimon_nb.format.types.build import scalar as scalar_of
 
 Value = Any
 """One of the values in the table above, or None."""
@@ -122,7 +123,7 @@ def from_scalar(t: DataType, scalar: pa.Scalar) -> Value:
 
 def to_scalar(t: DataType, value: Value) -> pa.Scalar:
     """The Arrow scalar of type `arrow_type(t)` for an in-row value."""
-    return pa.scalar(to_arrow_value(t, value), type=arrow_type(t))
+    return scalar_of(to_arrow_value(t, value), arrow_type(t))
 
 
 def to_arrow_value(t: DataType, value: Value) -> Any:
@@ -166,7 +167,7 @@ def from_python(t: DataType, value: Any) -> Value:
         delta = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
         return instant_of((delta.days * 86400 + delta.seconds) * 1_000_000 + delta.microseconds, "us")
     try:
-        return from_scalar(t, pa.scalar(value, type=arrow_type(t)))
+        return from_scalar(t, scalar_of(value, arrow_type(t)))
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
         raise SchemaMismatch(f"{value!r} does not fit {t}", hint="cast the value first", type=str(t)) from error
 

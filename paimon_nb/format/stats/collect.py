@@ -28,6 +28,7 @@ from paimon_nb.format.row import from_scalar, serialize
 from paimon_nb.format.row.values import Value
 from paimon_nb.format.stats.modes import StatsMode, parse_mode
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
+from paimon_nb.format.types.build import scalar, to_numpy
 
 _CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT"})
 _UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB"}
@@ -111,7 +112,7 @@ class _Column:
         self._high = _most(self._high, span["max"])
 
     def _add_floats(self, column: pa.Array | pa.ChunkedArray) -> None:
-        values = pc.drop_null(column).to_numpy()
+        values = to_numpy(pc.drop_null(column))
         numbers = values[~np.isnan(values)]
         self._nan = self._nan or len(numbers) < len(values)
         if len(numbers) == 0:
@@ -122,8 +123,8 @@ class _Column:
             low = low.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).any() else 0.0)
         if high == 0:
             high = high.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).all() else 0.0)
-        self._low = _least(self._low, pa.scalar(low, type=column.type))
-        self._high = _most(self._high, pa.scalar(high, type=column.type))
+        self._low = _least(self._low, scalar(float(low), column.type))
+        self._high = _most(self._high, scalar(float(high), column.type))
 
     def is_nothing(self) -> bool:
         return not self._counted

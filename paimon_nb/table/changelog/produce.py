@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import VALUE_KIND, times_as_numbers
+from paimon_nb.format.types.build import filled, from_numpy, to_numpy
 from paimon_nb.table.lsm.shadow import is_in, key_ids
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.aggregate.java_order import identity
@@ -47,7 +48,7 @@ def full_compaction_changelog(
     touched = np.zeros(after.num_rows, bool)
     for table in below:
         touched |= is_in(key_ids(after, keys), key_ids(table, keys))
-    return _changes(old_top, after.filter(pa.array(touched)), spec)
+    return _changes(old_top, after.filter(from_numpy(touched)), spec)
 
 
 def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
@@ -57,7 +58,7 @@ def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
     at = np.where(found, where, 0)
     if before.num_rows:
         before = before.combine_chunks()
-        old = before.take(pa.array(at))
+        old = before.take(from_numpy(at))
         had = found & ~retracts(old)
     else:
         old, had = after, np.zeros(after.num_rows, bool)
@@ -81,7 +82,7 @@ def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
     source = np.concatenate([r for _, _, r, _ in pieces])
     kind = np.concatenate([np.full(len(p), k, np.int8) for p, _, _, k in pieces])
     order = np.lexsort((inner, position))
-    out = rows.take(pa.array(source[order]))
+    out = rows.take(from_numpy(source[order]))
     return out.set_column(out.column_names.index(VALUE_KIND), VALUE_KIND, pa.array(kind[order], pa.int8()))
 
 
@@ -100,8 +101,8 @@ def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
     if pa.types.is_nested(a.type):
         pairs = zip(times_as_numbers(a).to_pylist(), times_as_numbers(b).to_pylist(), strict=True)
         return np.array([_equal_field(x, y, a.type) for x, y in pairs], bool)
-    both_null = a.is_null().to_numpy() & b.is_null().to_numpy()
-    equal: Mask = pc.fill_null(pc.equal(a, b), False).to_numpy() | both_null
+    both_null = to_numpy(a.is_null()) & to_numpy(b.is_null())
+    equal: Mask = to_numpy(filled(pc.equal(a, b), False)) | both_null
     return equal
 
 
@@ -131,8 +132,8 @@ def match_keys(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> np.ndarr
     out = np.full(rows.num_rows, -1, np.int64)
     if not among.num_rows or not rows.num_rows:
         return out
-    left = rows.select(list(keys)).append_column("__left", pa.array(np.arange(rows.num_rows)))
-    right = among.select(list(keys)).append_column("__right", pa.array(np.arange(among.num_rows)))
+    left = rows.select(list(keys)).append_column("__left", from_numpy(np.arange(rows.num_rows)))
+    right = among.select(list(keys)).append_column("__right", from_numpy(np.arange(among.num_rows)))
     joined = left.join(right, keys=list(keys), join_type="inner", use_threads=False)
-    out[joined.column("__left").to_numpy()] = joined.column("__right").to_numpy()
+    out[to_numpy(joined.column("__left"))] = to_numpy(joined.column("__right"))
     return out

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
+from paimon_nb.format.types.build import filled, to_numpy
 
 _PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME")
@@ -85,7 +86,7 @@ def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
         return _cut([None if v is None else _unscaled(v, field) for v in column.to_pylist()], 8, len(column))
     if root == "BOOLEAN":
         out = np.zeros((len(column), 8), np.uint8)
-        out[:, 0] = np.where(np.asarray(column.fill_null(False)), 0x81, 0)
+        out[:, 0] = np.where(to_numpy(filled(column, False)), 0x81, 0)
         return out
     if root in ("FLOAT", "DOUBLE"):
         bits = _double_bits(column)
@@ -123,7 +124,7 @@ def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
         wrapped = [0 if v is None else (int(v) + (1 << 63)) % (1 << 64) - (1 << 63) for v in column.to_pylist()]
         numbers = np.array(wrapped, dtype=np.int64)
     elif root == "BOOLEAN":
-        numbers = np.where(np.asarray(column.fill_null(False)), _FARTHEST, 0).astype(np.int64)
+        numbers = np.where(to_numpy(filled(column, False)), _FARTHEST, 0).astype(np.int64)
     elif root in ("FLOAT", "DOUBLE"):
         numbers = _double_bits(column)
     else:
@@ -160,16 +161,16 @@ def _whole(column: pa.Array, field: DataField) -> np.ndarray:
     """Integers, days and milliseconds as int64; NULL as 0."""
     if isinstance(field.type, Timestamp | LocalZonedTimestamp):
         per = _PER_SECOND[column.type.unit]
-        numbers = np.asarray(column.cast(pa.int64()).fill_null(0)).astype(np.int64)
+        numbers = to_numpy(filled(column.cast(pa.int64()), 0)).astype(np.int64)
         return numbers * (1000 // per) if per <= 1000 else numbers // (per // 1000)
     if not pa.types.is_integer(column.type):
         column = column.cast(pa.int32())
-    return np.asarray(column.fill_null(0)).astype(np.int64)
+    return to_numpy(filled(column, 0)).astype(np.int64)
 
 
 def _double_bits(column: pa.Array) -> np.ndarray:
     """The bits of the values as doubles, every NaN alike; NULL as 0.0."""
-    values = np.asarray(column.cast(pa.float64()).fill_null(0.0)).copy()
+    values = to_numpy(filled(column.cast(pa.float64()), 0.0)).copy()
     values[np.isnan(values)] = np.nan
     return values.view(np.int64)
 
@@ -199,7 +200,7 @@ def _bits(data: np.ndarray) -> np.ndarray:
 
 
 def _nulls(column: pa.Array) -> np.ndarray:
-    return np.asarray(pc.is_null(column))
+    return to_numpy(pc.is_null(column))
 
 
 def _one(column: Any) -> pa.Array:

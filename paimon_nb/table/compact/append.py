@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import TRACKING_FIELDS, evolve, iter_data_file
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.compact.result import CompactResult
@@ -173,7 +174,7 @@ def append_rows(
             if tracked:
                 table = with_tracking(table, file, position)
             if vector is not None:
-                table = table.filter(pa.array(~vector.mask(table.num_rows, position)))
+                table = table.filter(from_numpy(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
                 evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, wanted)

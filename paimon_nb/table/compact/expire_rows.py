@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types.build import filled
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
@@ -53,7 +54,7 @@ class RowExpiry:
             yield from tables
             return
         for table in tables:
-            alive = pc.fill_null(pc.greater_equal(_seconds(table.column(self.column)), self.before), True)
+            alive = filled(pc.greater_equal(_seconds(table.column(self.column)), self.before), True)
             kept = table.filter(alive)
             if kept.num_rows:
                 yield kept

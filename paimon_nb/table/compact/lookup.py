@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import evolve, iter_data_file, kv_columns
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.table.compact.runs import ordered
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.keys import key_decoder, key_order
@@ -76,11 +77,11 @@ class Above:
         out, start = [], 0
         for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
             table = ordered(evolve(pa.Table.from_batches([batch]), in_file, present), store)
-            hit = np.asarray(pc.is_in(key_ids(table, store.schema.key_fields), value_set=wanted), dtype=bool)
+            hit = to_numpy(pc.is_in(key_ids(table, store.schema.key_fields), value_set=wanted))
             if vector is not None:
                 hit &= ~vector.mask(table.num_rows, start)
             if hit.any():
-                out.append((table.filter(pa.array(hit)), np.flatnonzero(hit) + start))
+                out.append((table.filter(from_numpy(hit)), np.flatnonzero(hit) + start))
             start += batch.num_rows
         return out
 

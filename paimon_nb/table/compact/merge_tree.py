@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import file_extension
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
 from paimon_nb.table.compact.expire_rows import RowExpiry
@@ -178,7 +179,7 @@ class BucketCompaction:
         asked = pa.concat_tables(fresh)
         new_ids = key_ids(asked, self.keys)
         if high is not None:
-            asked = asked.filter(pa.array(~is_in(new_ids, key_ids(high, self.keys))))
+            asked = asked.filter(from_numpy(~is_in(new_ids, key_ids(high, self.keys))))
         found = self.above.find(asked)
         before = [t for t in (high, found) if t is not None and t.num_rows]
         if self.spec.engine == "first-row":
@@ -188,7 +189,7 @@ class BucketCompaction:
         if self.producer == "lookup":
             old = pa.concat_tables(before) if before else merged.slice(0, 0)
             touched = is_in(key_ids(merged, self.keys), new_ids)
-            changes = lookup_changelog(old, merged.filter(pa.array(touched)), self.spec)
+            changes = lookup_changelog(old, merged.filter(from_numpy(touched)), self.spec)
         return merged, changes
 
     def _first_rows(
@@ -199,7 +200,7 @@ class BucketCompaction:
         new = merged
         for there in (high, found):
             if there is not None and there.num_rows:
-                new = new.filter(pa.array(~is_in(key_ids(new, self.keys), key_ids(there, self.keys))))
+                new = new.filter(from_numpy(~is_in(key_ids(new, self.keys), key_ids(there, self.keys))))
         if found is not None and found.num_rows:
-            merged = merged.filter(pa.array(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
+            merged = merged.filter(from_numpy(~is_in(key_ids(merged, self.keys), key_ids(found, self.keys))))
         return merged, new if self.producer == "lookup" else None

@@ -10,6 +10,7 @@ import numpy as np
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.commit.message import CommitMessage
@@ -37,7 +38,7 @@ def compact_postponed(
     with write:
         for file in written_order(files):
             for kv in file_rows(store, partition, POSTPONE_BUCKET, file, None):
-                kinds = np.asarray(kv.column(VALUE_KIND))
+                kinds = to_numpy(kv.column(VALUE_KIND))
                 rows = kv.drop_columns([SEQUENCE_NUMBER, VALUE_KIND])
                 columns = [one_chunk(rows.column(f.name)) for f in fields]
                 buckets = np.asarray(bucket_of([f.type for f in fields], columns, total), np.int32)

@@ -15,6 +15,7 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, iter_data
 from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.keys import Key, key_order
@@ -87,7 +88,7 @@ def file_rows(
         table = pa.Table.from_batches([batch])
         if vector is not None:
             alive = ~vector.mask(table.num_rows, position)
-            table = table if alive.all() else table.filter(pa.array(alive))
+            table = table if alive.all() else table.filter(from_numpy(alive))
         position += batch.num_rows
         if table.num_rows:
             yield ordered(evolve(table, in_file, wanted), store)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.types.build import filled, from_numpy, to_numpy
+
 ROWKIND = "rowkind"
 
 
@@ -37,14 +39,14 @@ def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.T
         )
     )
     all_kinds = np.concatenate([kinds, np.full(int(updated.sum()), "-U", dtype=object)])
-    out = wide.take(pa.array(rows[order]))
+    out = wide.take(from_numpy(rows[order]))
     return out.add_column(0, ROWKIND, pa.array(list(all_kinds[order]), pa.string()))
 
 
 def _places(wanted: pa.Table, rows: pa.Table) -> np.ndarray:
     """For each wanted key its row number in `rows`, -1 where it is not there."""
     keys = wanted.column_names
-    left = wanted.append_column("__wanted", pa.array(np.arange(wanted.num_rows)))
-    right = rows.append_column("__place", pa.array(np.arange(rows.num_rows)))
+    left = wanted.append_column("__wanted", from_numpy(np.arange(wanted.num_rows)))
+    right = rows.append_column("__place", from_numpy(np.arange(rows.num_rows)))
     joined = left.join(right, keys, join_type="left outer").sort_by("__wanted")
-    return np.asarray(joined.column("__place").fill_null(-1).to_numpy())
+    return to_numpy(filled(joined.column("__place"), -1))

@@ -26,6 +26,7 @@ from paimon_nb.format.data import (
 from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_schema
+from paimon_nb.format.types.build import no_rows
 from paimon_nb.table.inspect.words import partition_text
 from paimon_nb.table.lsm.shadow import without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
@@ -172,7 +173,7 @@ def _stored(
 ) -> tuple[pa.Table, list[tuple[DataFile, int, bool]]]:
     """All stored rows of the key, numbered, and of each: file, row number, whether a vector deletes it."""
     wide = (*store.schema.fields, SEQUENCE_FIELD, KIND_FIELD)
-    parts = [arrow_schema(wide, nullable=True).empty_table()]
+    parts = [no_rows(wide)]
     places: list[tuple[DataFile, int, bool]] = []
     for split in splits:
         for file in split.files:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.row import encode_rows, with_one_nan
 from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import column, from_numpy, scalar, to_numpy
 
 
 def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[DataField]) -> list[pa.Table]:
@@ -43,21 +44,21 @@ def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
     columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
     if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
         return columns[0]
-    return pa.array(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
+    return column(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
 
 
 def is_in(ids: pa.Array, among: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which ids occur among others."""
-    return np.asarray(pc.is_in(ids, value_set=among), dtype=bool)
+    return to_numpy(pc.is_in(ids, value_set=among))
 
 
 def _drop(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
-    return table.filter(pa.array(~mask)) if bool(mask.any()) else table
+    return table.filter(from_numpy(~mask)) if bool(mask.any()) else table
 
 
 def _equal_bits(numbers: pa.Array) -> pa.Array:
     """Floats that are equal as keys with equal bits: one NaN, one zero."""
-    return pc.add(with_one_nan(numbers), pa.scalar(0.0, numbers.type))
+    return pc.add(with_one_nan(numbers), scalar(0.0, numbers.type))
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

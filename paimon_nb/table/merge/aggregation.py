@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.rows import column_of, python_columns, table_of
@@ -17,13 +18,13 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` when a function cannot take a retraction."""
-    kinds = groups.kv.column(VALUE_KIND).to_numpy() if groups.rows else np.empty(0, np.int8)
+    kinds = to_numpy(groups.kv.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     if bool(((kinds == 1) | (kinds == 3)).any()):
         return _stepwise(groups, spec)
     columns: list[Any] = []
     for name in groups.kv.column_names:
         if name == VALUE_KIND:
-            columns.append(pa.array(np.zeros(len(groups), np.int8)))
+            columns.append(from_numpy(np.zeros(len(groups), np.int8)))
         elif name == SEQUENCE_NUMBER or name in spec.keys:
             columns.append(groups.pick_column(name, groups.ends))
         else:

@@ -6,13 +6,14 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.spec import MergeSpec
 
 
 def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` for -U and -D."""
-    kinds = groups.kv.column(VALUE_KIND).to_numpy()
+    kinds = to_numpy(groups.kv.column(VALUE_KIND))
     if bool(((kinds == 1) | (kinds == 3)).any()):
         raise UnsupportedOperation(
             "merge engine first-row takes no -U or -D", hint="set 'ignore-delete' = 'true' to drop them"

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.table.merge.order import Indices, group_ends
 
 
@@ -36,7 +37,7 @@ class Groups:
     @cached_property
     def sorted(self) -> pa.Table:
         """All rows in merge order."""
-        return self.kv if self.order is None else self.kv.take(pa.array(self.order))
+        return self.kv if self.order is None else self.kv.take(from_numpy(self.order))
 
     @cached_property
     def group_of(self) -> Indices:
@@ -50,14 +51,14 @@ class Groups:
         positions = np.flatnonzero(chosen[self.group_of])
         rows = positions if self.order is None else self.order[positions]
         sizes = np.diff(np.append(self.starts, self.rows))[chosen]
-        return Groups(self.kv.take(pa.array(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
+        return Groups(self.kv.take(from_numpy(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
 
     def pick(self, positions: Indices) -> pa.Table:
         """The rows at these positions of the order."""
         if self.order is None and len(positions) == self.rows:
             return self.kv
         rows = positions if self.order is None else self.order[positions]
-        return self.kv.take(pa.array(rows))
+        return self.kv.take(from_numpy(rows))
 
     def pick_column(
         self, name: str, positions: Indices, missing: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
@@ -68,11 +69,11 @@ class Groups:
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
-        return column.take(pa.array(rows, mask=missing))
+        return column.take(from_numpy(rows, missing))
 
     def valid(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the column has a value, in merge order."""
-        mask: np.ndarray[tuple[int], np.dtype[np.bool_]] = self.kv.column(name).is_valid().to_numpy()
+        mask: np.ndarray[tuple[int], np.dtype[np.bool_]] = to_numpy(self.kv.column(name).is_valid())
         return mask if self.order is None else mask[self.order]
 
     def last_where(

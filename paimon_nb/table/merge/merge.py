@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.table.merge.engines import MERGE_ENGINES
 from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.order import Indices, group_ends, group_starts, merge_order
@@ -31,11 +32,11 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
     runs = [r for r in runs if r.num_rows] or list(runs[:1])
     kv = pa.concat_tables(sorted(runs, key=_age)).combine_chunks() if len(runs) > 1 else runs[0].combine_chunks()
     if spec.ignore_delete:
-        kv = kv.filter(pa.array(~retracts(kv)))
+        kv = kv.filter(from_numpy(~retracts(kv)))
     order = merge_order(kv, spec)
     groups = _grouped(kv, order, spec)
     merged = _with_lone_rows(groups, spec) if alone_as_is else MERGE_ENGINES.find(spec.engine)(groups, spec)
-    return merged.filter(pa.array(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
+    return merged.filter(from_numpy(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
 
 
 def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
@@ -51,12 +52,12 @@ def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
     where = np.empty(len(groups), np.int64)
     where[np.flatnonzero(lone)] = np.arange(alone.num_rows)
     where[np.flatnonzero(~lone)] = np.arange(alone.num_rows, len(groups))
-    return pa.concat_tables([alone, rest]).combine_chunks().take(pa.array(where))
+    return pa.concat_tables([alone, rest]).combine_chunks().take(from_numpy(where))
 
 
 def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which rows are -U or -D."""
-    kinds = kv.column(VALUE_KIND).to_numpy()
+    kinds = to_numpy(kv.column(VALUE_KIND))
     retracted: np.ndarray[tuple[int], np.dtype[np.bool_]] = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
     return retracted
 
@@ -64,7 +65,7 @@ def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 def without_retracts(rows: pa.Table) -> pa.Table:
     """The rows that are +I or +U."""
     gone = retracts(rows)
-    return rows.filter(pa.array(~gone)) if gone.any() else rows
+    return rows.filter(from_numpy(~gone)) if gone.any() else rows
 
 
 def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
@@ -73,9 +74,9 @@ def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
     `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns.
     """
     kept = np.flatnonzero(~retracts(kv)) if spec.ignore_delete else None
-    some = kv if kept is None else kv.take(pa.array(kept))
+    some = kv if kept is None else kv.take(from_numpy(kept))
     order = merge_order(some, spec)
-    keys = some.select(list(spec.keys)).combine_chunks().take(pa.array(order))
+    keys = some.select(list(spec.keys)).combine_chunks().take(from_numpy(order))
     starts = group_starts(keys, spec.keys)
     chosen = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
     chosen = chosen[~retracts(some)[chosen]]
@@ -85,7 +86,7 @@ def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
 def _grouped(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:
     in_order = bool((order[1:] > order[:-1]).all())
     keys = kv.select(list(spec.keys))
-    starts = group_starts(keys if in_order else keys.take(pa.array(order)), spec.keys)
+    starts = group_starts(keys if in_order else keys.take(from_numpy(order)), spec.keys)
     return Groups(kv, None if in_order else order, starts)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import SEQUENCE_NUMBER
+from paimon_nb.format.types.build import filled, from_numpy, to_numpy
 from paimon_nb.table.merge.spec import MergeSpec
 
 Indices = npt.NDArray[np.int64]
@@ -19,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 def sort_rows(kv: pa.Table, spec: MergeSpec) -> pa.Table:
     """A kv table in merge order."""
     order = merge_order(kv, spec)
-    return kv if bool((order[1:] > order[:-1]).all()) else kv.combine_chunks().take(pa.array(order))
+    return kv if bool((order[1:] > order[:-1]).all()) else kv.combine_chunks().take(from_numpy(order))
 
 
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
@@ -49,7 +50,7 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     sort_keys.append(("n", "ascending", "at_start"))
     table = pa.table(columns, names=[k for k, _, _ in sort_keys])
     order = pc.sort_indices(table, sort_keys=sort_keys)
-    return np.asarray(order, dtype=np.int64)
+    return to_numpy(order).astype(np.int64)
 
 
 def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
@@ -62,11 +63,9 @@ def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
     for name in keys:
         column = _sortable(kv.column(name)).combine_chunks()
         left, right = column.slice(0, n - 1), column.slice(1)
-        differs = pc.fill_null(pc.not_equal(left, right), False).to_numpy(zero_copy_only=False)
+        differs = to_numpy(filled(pc.not_equal(left, right), False))
         if column.null_count:
-            differs = differs | (
-                left.is_null().to_numpy(zero_copy_only=False) != right.is_null().to_numpy(zero_copy_only=False)
-            )
+            differs = differs | (to_numpy(left.is_null()) != to_numpy(right.is_null()))
         changed[1:] |= differs
     return np.flatnonzero(changed)
 
@@ -91,7 +90,7 @@ def _single_integer(kv: pa.Table, spec: MergeSpec) -> npt.NDArray[np.int64] | No
 
 
 def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return column.to_numpy()  # type: ignore[no-any-return]
+    return to_numpy(column)
 
 
 def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -105,8 +104,8 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _float_order(values: pa.Array) -> pa.Array:
     """Integers in Java's order of floats: one NaN after all numbers; -0.0 and 0.0 are the same key, and tie as sequences."""
-    numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+    numbers = to_numpy(filled(values.cast(pa.float64()), 0.0))
     numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0
     bits = numbers.view(np.int64)
     codes = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
-    return pa.array(codes, mask=values.is_null().to_numpy(zero_copy_only=False))
+    return from_numpy(codes, to_numpy(values.is_null()))

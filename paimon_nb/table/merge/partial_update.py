@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import Aggregate, aggregate_of
 from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.order import Indices
@@ -23,7 +24,7 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Raises `UnsupportedOperation` for a retraction without an option that says what it means."""
-    kinds = groups.sorted.column(VALUE_KIND).to_numpy() if groups.rows else np.empty(0, np.int8)
+    kinds = to_numpy(groups.sorted.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     retract = (kinds == 1) | (kinds == 3)
     if spec.groups:
         return _stepwise(groups, spec)
@@ -57,7 +58,7 @@ def _last_values(
     columns: list[Any] = []
     for name in groups.kv.column_names:
         if name == VALUE_KIND:
-            columns.append(pa.array(kinds, pa.int8()))
+            columns.append(from_numpy(np.asarray(kinds, np.int8)))
         elif name == SEQUENCE_NUMBER or name in spec.keys:
             columns.append(groups.pick_column(name, ends))
         else:
@@ -77,7 +78,7 @@ def _fill_not_null(
     for f in spec.fields:
         if not f.type.nullable and f.name not in spec.keys and bool(empty.any()):
             at = merged.column_names.index(f.name)
-            filled = pc.if_else(pa.array(empty), groups.pick_column(f.name, begun), merged.column(at))
+            filled = pc.if_else(from_numpy(empty), groups.pick_column(f.name, begun), merged.column(at))
             merged = merged.set_column(at, merged.schema.field(at), filled)
     return merged
 

@@ -20,6 +20,7 @@ from paimon_nb.format.row import deserialize
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.build import column as column_of
 from paimon_nb.format.types.build import from_numpy
 
 _WIDTH = {"BOOLEAN": "<i1", "TINYINT": "<i1", "SMALLINT": "<i2", "INT": "<i4", "DATE": "<i4", "TIME": "<i4", "BIGINT": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}  # fmt: skip
@@ -56,7 +57,7 @@ def column_bounds(
     order = (
         from_numpy(np.argsort(np.concatenate([m for m, _ in parts]), kind="stable"))
         if parts
-        else pa.array([], pa.int64())
+        else pa.nulls(0, pa.int64())
     )
     return Bounds(*(pa.concat_arrays([getattr(b, n) for _, b in parts]).take(order) for n in Bounds.__slots__))
 
@@ -146,7 +147,7 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
         found = stats_column(rows.filter(from_numpy(usable)), types, index)
         return found.take(from_numpy(np.cumsum(usable) - 1, ~usable))
     if not len(rows):
-        return pa.array([], arrow_type(t))
+        return pa.nulls(0, arrow_type(t))
     values, null = _slots(starts, lengths, data, len(types), index)
     if t.root in _WIDTH:
         narrow = np.ascontiguousarray(values).view(_WIDTH[t.root])[:: 8 // np.dtype(_WIDTH[t.root]).itemsize]
@@ -162,7 +163,7 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
     if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
         return _texts(starts, lengths, data, values, null, t)
     decoded = [deserialize(types, row)[index] for row in rows.to_pylist()]
-    return pa.array([to_arrow_value(t, v) for v in decoded], arrow_type(t))
+    return column_of([to_arrow_value(t, v) for v in decoded], arrow_type(t))
 
 
 def _parts(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,4 +206,4 @@ def _texts(
             )
         )
     ]
-    return pa.array(out, pa.binary()).cast(arrow_type(t))
+    return column_of(out, pa.binary()).cast(arrow_type(t))

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
 from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states, plain_value
@@ -40,7 +41,7 @@ def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
 
 def _state(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
     rows = without_retracts(read_plan(plan_snapshot(store, snapshot), kinds=True))
-    return rows.append_column(SEQUENCE_NUMBER, pa.array(np.full(rows.num_rows, number, np.int64)))
+    return rows.append_column(SEQUENCE_NUMBER, from_numpy(np.full(rows.num_rows, number, np.int64)))
 
 
 def _more_and_less(before: pa.Table, after: pa.Table) -> pa.Table:
@@ -48,7 +49,7 @@ def _more_and_less(before: pa.Table, after: pa.Table) -> pa.Table:
     old, new = _values(before), _values(after)
     lost = before.filter(pa.array(_beyond(old, Counter(new)), pa.bool_()))
     at = lost.schema.get_field_index(VALUE_KIND)
-    lost = lost.set_column(at, lost.schema.field(at), pa.array(np.full(lost.num_rows, _DELETE, np.int8)))
+    lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(lost.num_rows, _DELETE, np.int8)))
     return pa.concat_tables([lost, after.filter(pa.array(_beyond(new, Counter(old)), pa.bool_()))])
 
 

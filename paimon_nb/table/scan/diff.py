@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, times_as_numbers
+from paimon_nb.format.types.build import filled, from_numpy, to_numpy
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.merge.order import group_ends, group_starts, merge_order
 
@@ -33,7 +34,7 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     if not both.num_rows:
         return both
     order = merge_order(both, spec)
-    starts = group_starts(both.select(list(spec.keys)).take(pa.array(order)), spec.keys)
+    starts = group_starts(both.select(list(spec.keys)).take(from_numpy(order)), spec.keys)
     ends = group_ends(starts, len(order))
     first, last = order[starts], order[ends]
     alone = first == last
@@ -43,14 +44,14 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_equal(both, first[pairs], last[pairs])
     chosen = last[(alone & new) | changed]
-    result = both.take(pa.array(chosen))
+    result = both.take(from_numpy(chosen))
     if keep_deletes:
-        kinds = both.column(VALUE_KIND).to_numpy()
+        kinds = to_numpy(both.column(VALUE_KIND))
         gone = last[old]
         gone = gone[(kinds[gone] == 0) | (kinds[gone] == 2)]
-        lost = both.take(pa.array(gone))
+        lost = both.take(from_numpy(gone))
         at = lost.schema.get_field_index(VALUE_KIND)
-        lost = lost.set_column(at, lost.schema.field(at), pa.array(np.full(len(gone), _DELETE, np.int8)))
+        lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(len(gone), _DELETE, np.int8)))
         result = pa.concat_tables([result, lost])
     return result
 
@@ -61,7 +62,7 @@ def _tied(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) 
     for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
         if tied.any():
             column = rows.column(name).combine_chunks()
-            tied &= _same(column.take(pa.array(left)), column.take(pa.array(right)))
+            tied &= _same(column.take(from_numpy(left)), column.take(from_numpy(right)))
     return np.asarray(tied)
 
 
@@ -80,13 +81,13 @@ def _after_first(first: np.ndarray, last: np.ndarray, size: int, tied: np.ndarra
 
 def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Whether two rows have equal values and both add or both retract."""
-    kinds = rows.column(VALUE_KIND).to_numpy()
+    kinds = to_numpy(rows.column(VALUE_KIND))
     retracts = (kinds == 1) | (kinds == _DELETE)
     same = retracts[left] == retracts[right]
     for name in rows.column_names:
         if name not in (VALUE_KIND, SEQUENCE_NUMBER) and same.any():
             column = rows.column(name).combine_chunks()
-            same &= _same(column.take(pa.array(left)), column.take(pa.array(right)))
+            same &= _same(column.take(from_numpy(left)), column.take(from_numpy(right)))
     return np.asarray(same)
 
 
@@ -98,7 +99,7 @@ def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
         left, right = left.view(bits), right.view(bits)
     both_null = pc.and_(pc.is_null(left), pc.is_null(right))
-    return np.asarray(pc.or_(both_null, pc.fill_null(pc.equal(left, right), False)))
+    return to_numpy(pc.or_(both_null, filled(pc.equal(left, right), False)))
 
 
 def plain_value(value: Any) -> Any:

@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.row import to_scalar
+from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.types import Char, DataField, DataType
+from paimon_nb.format.types.build import column as column_of
+from paimon_nb.format.types.build import scalar
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.predicate import (
     And,
@@ -38,6 +41,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _NAN_WINS = {"=": False, "<>": True, "<": False, "<=": False, ">": True, ">=": True}
 """NaN op number."""
+_UNKNOWN = scalar(None, pa.bool_())
 
 
 def evaluate(predicate: Predicate, table: pa.Table, fields: Sequence[DataField]) -> pa.ChunkedArray | pa.Array:
@@ -77,7 +81,7 @@ def _walk(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> An
             return pc.is_valid(table.column(column))
         case Known(column, value):
             valid = pc.is_valid(table.column(column))
-            return pc.if_else(valid, pa.scalar(value), pa.scalar(None, pa.bool_()))
+            return pc.if_else(valid, scalar(value, pa.bool_()), _UNKNOWN)
         case StartsWith(column, prefix):
             return pc.starts_with(padded(table.column(column), types[column]), prefix)
         case Like(column, pattern):
@@ -91,12 +95,12 @@ def padded(column: Any, t: DataType) -> Any:
 
 
 def _all(table: pa.Table, value: bool | None) -> pa.Array:
-    return pa.repeat(pa.scalar(value, pa.bool_()), table.num_rows)
+    return pa.repeat(scalar(value, pa.bool_()), table.num_rows)
 
 
 def _compare(column: Any, t: DataType, op: str, literal: Any) -> Any:
     if t.root == "BOOLEAN":  # Arrow orders no booleans
-        return _COMPARE[op](column.cast(pa.int8()), pa.scalar(int(literal), pa.int8()))
+        return _COMPARE[op](column.cast(pa.int8()), scalar(int(literal), pa.int8()))
     if t.root not in ("FLOAT", "DOUBLE"):
         return _COMPARE[op](column, to_scalar(t, literal))
     wide = column.cast(pa.float64())
@@ -105,20 +109,20 @@ def _compare(column: Any, t: DataType, op: str, literal: Any) -> Any:
         if op in ("=", ">="):
             return nan
         return pc.invert(nan) if op in ("<>", "<") else _filled(nan, op == "<=")
-    return pc.if_else(nan, pa.scalar(_NAN_WINS[op]), _COMPARE[op](wide, pa.scalar(literal, pa.float64())))
+    return pc.if_else(nan, scalar(_NAN_WINS[op], pa.bool_()), _COMPARE[op](wide, scalar(literal, pa.float64())))
 
 
 def _filled(like: Any, value: bool) -> Any:
     """`value` wherever `like` is not null."""
-    return pc.if_else(pc.is_valid(like), pa.scalar(value), pa.scalar(None, pa.bool_()))
+    return pc.if_else(pc.is_valid(like), scalar(value, pa.bool_()), _UNKNOWN)
 
 
 def _in(column: Any, t: DataType, literals: Sequence[Any]) -> Any:
     if t.root in ("FLOAT", "DOUBLE") or not literals:
         parts = [_compare(column, t, "=", v) for v in literals]
         return reduce(pc.or_kleene, parts, _filled(pc.is_null(column), False))
-    values = pa.array([to_scalar(t, v) for v in literals], type=column.type)
-    return pc.if_else(pc.is_valid(column), pc.is_in(column, value_set=values), pa.scalar(None, pa.bool_()))
+    values = column_of([to_arrow_value(t, v) for v in literals], column.type)
+    return pc.if_else(pc.is_valid(column), pc.is_in(column, value_set=values), _UNKNOWN)
 
 
 def like_regex(pattern: str) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.row import to_scalar
 from paimon_nb.format.types import Char, DataType
+from paimon_nb.format.types.build import filled, scalar
 from paimon_nb.table.scan.bind import like_prefix
 from paimon_nb.table.scan.bounds import Bounds
 from paimon_nb.table.scan.evaluate import padded
@@ -94,7 +95,7 @@ def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
     low, high = b.low, b.high
     value = to_scalar(t, literal)
     if t.root == "BOOLEAN":
-        low, high, value = low.cast(pa.int8()), high.cast(pa.int8()), pa.scalar(int(literal), pa.int8())
+        low, high, value = low.cast(pa.int8()), high.cast(pa.int8()), scalar(int(literal), pa.int8())
     match op:
         case "=":
             return pc.and_(_sure(pc.less_equal(low, value)), _sure(pc.greater_equal(high, value)))
@@ -112,8 +113,8 @@ def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
 def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
     # Statistics say nothing of NaN, which is larger than every number: no upper bound is sure.
     low = b.low.cast(pa.float64())
-    low = pc.if_else(pc.is_nan(low), pa.scalar(None, pa.float64()), low)
-    value = pa.scalar(literal, pa.float64())
+    low = pc.if_else(pc.is_nan(low), scalar(None, pa.float64()), low)
+    value = scalar(literal, pa.float64())
     if literal != literal or op in ("<>", ">", ">="):
         return _all(len(b.rows), True)
     if op == "<":
@@ -121,14 +122,14 @@ def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
     if op == "<=":
         return pc.less_equal(low, value)
     high = b.high.cast(pa.float64())
-    high = pc.if_else(pc.is_nan(high), pa.scalar(None, pa.float64()), high)
+    high = pc.if_else(pc.is_nan(high), scalar(None, pa.float64()), high)
     return pc.and_(_sure(pc.less_equal(low, value)), _sure(pc.greater_equal(high, value)))
 
 
 def _prefix(b: Bounds, prefix: str) -> Any:
     if not prefix:
         return _all(len(b.rows), True)
-    value = pa.scalar(prefix, b.low.type)
+    value = scalar(prefix, b.low.type)
     # The high bound may be cut to a prefix and raised; it still is above every value.
     below = pc.or_(_sure(pc.less_equal(b.low, value)), _sure(pc.starts_with(b.low, prefix)))
     return pc.and_(below, _sure(pc.greater_equal(b.high, value)))
@@ -140,8 +141,8 @@ def _some_value(b: Bounds) -> Any:
 
 def _sure(answer: Any) -> Any:
     """Unknown means maybe."""
-    return pc.fill_null(answer, True)
+    return filled(answer, True)
 
 
 def _all(size: int, value: bool) -> pa.Array:
-    return pa.repeat(pa.scalar(value), size)
+    return pa.repeat(scalar(value, pa.bool_()), size)

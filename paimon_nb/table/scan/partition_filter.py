@@ -9,6 +9,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.build import column
 from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.evaluate import evaluate
 from paimon_nb.table.scan.where import parse_predicate
@@ -34,7 +35,7 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
     def matches(partition: bytes) -> bool:
         values = store.partition_values(partition)
         columns = [
-            pa.array([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
+            column([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
             for f, v in zip(fields, values, strict=True)
         ]
         if not columns:

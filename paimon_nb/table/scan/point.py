@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from paimon_nb.format.data import RowFilter, may_have_rows
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import bucket_of, serialize
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.build import column
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import Key, key_decoder, key_order
 from paimon_nb.table.scan.bind import bind
@@ -152,7 +151,7 @@ class KeyFinder:
 
     def _bucket(self, values: Mapping[str, Any], total: int) -> int:
         fields = [self._fields[n] for n in self.store.schema.bucket_keys]
-        columns = [pa.array([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
+        columns = [column([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
         function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
         return int(bucket_of([f.type for f in fields], columns, total, function)[0])
 

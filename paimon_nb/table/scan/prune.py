@@ -17,7 +17,8 @@ from paimon_nb.format.row import bucket_of
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
-from paimon_nb.format.types.build import column, to_numpy
+from paimon_nb.format.types.build import column as column_of
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.bounds import Bounds, column_bounds, stats_column
 from paimon_nb.table.scan.entries import bucket_places
@@ -55,15 +56,15 @@ class Pruner:
             return [True] * len(manifests)
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
-        counts = column([m.num_added + m.num_deleted for m in manifests], pa.int64())
+        counts = column_of([m.num_added + m.num_deleted for m in manifests], pa.int64())
 
         def bounds(name: str) -> Bounds:
             i = [f.name for f in fields].index(name)
             stats = [m.partition_stats for m in manifests]
             nulls = [s.null_counts[i] if s.null_counts and i < len(s.null_counts) else None for s in stats]
-            low = stats_column(column([s.min_values for s in stats], pa.large_binary()), types, i)
-            high = stats_column(column([s.max_values for s in stats], pa.large_binary()), types, i)
-            return Bounds(low, high, column(nulls, pa.int64()), counts)
+            low = stats_column(column_of([s.min_values for s in stats], pa.large_binary()), types, i)
+            high = stats_column(column_of([s.max_values for s in stats], pa.large_binary()), types, i)
+            return Bounds(low, high, column_of(nulls, pa.int64()), counts)
 
         return list(may_match(self.on_partition, len(manifests), bounds, self._type_of).to_pylist())
 
@@ -85,7 +86,7 @@ class Pruner:
             return
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
-        rows = column(partitions, pa.large_binary())
+        rows = column_of(partitions, pa.large_binary())
         columns = [stats_column(rows, types, i) for i in range(len(fields))]
         table = pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
         wanted = evaluate(self.on_partition, table, fields).to_pylist()
@@ -120,7 +121,7 @@ class Pruner:
             return None
         rows = list(product(*(values[n] for n in names)))
         columns = [
-            pa.array([to_arrow_value(schema.field(n).type, r[i]) for r in rows], arrow_type(schema.field(n).type))
+            column_of([to_arrow_value(schema.field(n).type, r[i]) for r in rows], arrow_type(schema.field(n).type))
             for i, n in enumerate(names)
         ]
         return pa.table(columns, names=list(names))

@@ -17,6 +17,7 @@ from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types.build import from_numpy, no_rows
 from paimon_nb.options import table as opt
 from paimon_nb.table.imported import in_file, with_partition
 from paimon_nb.table.lsm.keys import key_decoder
@@ -57,7 +58,7 @@ def read_plan(
     size = sum(f.file_size for s in plan.splits for f in s.files)
     parts = side_by_side(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
-    empty = arrow_schema([*fields, KIND_FIELD] if kinds else fields, nullable=True).empty_table()
+    empty = no_rows([*fields, KIND_FIELD] if kinds else fields)
     return pa.concat_tables([empty, *parts])
 
 
@@ -154,7 +155,7 @@ def _merged(
 ) -> pa.Table:
     """One row a key, kinds kept. Only sections in which runs overlap are merged."""
     wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
-    parts = [arrow_schema(wide, nullable=True).empty_table()]
+    parts = [no_rows(wide)]
     key = key_decoder([f.type for f in files.store.schema.key_fields])
     single: list[DataFile] = []
     for section in sections(chosen, key):
@@ -184,7 +185,7 @@ class _Files:
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
     ) -> pa.Table:
         """All wanted rows of the files that no vector deletes, as `fields` of the present schema."""
-        parts = [arrow_schema(fields, nullable=True).empty_table()]
+        parts = [no_rows(fields)]
         parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
         return pa.concat_tables(parts)
 
@@ -192,7 +193,7 @@ class _Files:
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
     ) -> pa.Table:
         """The same where files of the same rows hold some of their columns each."""
-        parts = [arrow_schema(fields, nullable=True).empty_table()]
+        parts = [no_rows(fields)]
         for group in same_rows(files):
             columns: dict[str, pa.ChunkedArray] = {}
             for file, part in holders(self.store, group, fields):
@@ -217,7 +218,7 @@ class _Files:
             rows = _no_columns(file.row_count)
         if vector is not None:
             deleted = load_vector(self.store, vector).mask(rows.num_rows)
-            rows = rows.filter(pa.array(~deleted))
+            rows = rows.filter(from_numpy(~deleted))
         if not stored:
             rows = pa.table(
                 [pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)],
@@ -243,4 +244,4 @@ def _no_columns(rows: int) -> pa.Table:
 
 
 def _inserts(rows: int) -> pa.Array:
-    return pa.array(np.zeros(rows, np.int8))
+    return from_numpy(np.zeros(rows, np.int8))

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.table.scan.bounds import column_bounds
 from paimon_nb.table.scan.early import spans
 from paimon_nb.table.scan.predicate import Predicate, only_on
@@ -32,7 +33,7 @@ def key_share(store: TableStore, split: Split, predicate: Predicate | None) -> f
     if known.low.null_count or known.high.null_count:
         return 1.0
     # As floats: a range over all of BIGINT is wider than int64, and an estimate needs no last digit.
-    first, last, rows = (a.cast(pa.float64(), safe=False).to_numpy() for a in (known.low, known.high, known.rows))
+    first, last, rows = (to_numpy(a.cast(pa.float64(), safe=False)) for a in (known.low, known.high, known.rows))
     begin = first if low is None else np.maximum(first, float(low))
     end = last if high is None else np.minimum(last, float(high))
     kept = rows * np.clip((end - begin + 1) / (last - first + 1), 0, 1)

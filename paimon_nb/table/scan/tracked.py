@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.read import load_vector, read_split
 from paimon_nb.table.scan.splits import Split
@@ -36,8 +37,8 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
     """
     count = rows.num_rows
     first = file.first_row_id
-    ids = pa.nulls(count, pa.int64()) if first is None else pa.array(np.arange(count) + (first + position), pa.int64())
-    sequence = pa.array(np.full(count, file.max_sequence), pa.int64())
+    ids = pa.nulls(count, pa.int64()) if first is None else from_numpy(np.arange(count) + (first + position))
+    sequence = from_numpy(np.full(count, file.max_sequence, np.int64))
     for field, default in zip(TRACKING_FIELDS, (ids, sequence), strict=True):
         values = default
         if field.name in rows.column_names:
@@ -60,7 +61,7 @@ def tracked_rows(store: TableStore, split: Split) -> pa.Table:
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is not None:
-        ids = ids.filter(pa.array(~load_vector(store, ref).mask(file.row_count)))
+        ids = ids.filter(from_numpy(~load_vector(store, ref).mask(file.row_count)))
     for field in TRACKING_FIELDS:
         rows = rows.append_column(field.name, ids.column(field.name))
     return rows

@@ -17,7 +17,7 @@ from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
 from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.format.types import arrow_schema
+from paimon_nb.format.types.build import from_numpy, no_rows, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.bind import bind
@@ -153,7 +153,7 @@ def steps_between(
 def read_step(store: TableStore, step: Step, columns: Sequence[str] | None = None) -> pa.Table:
     """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
     fields = store.schema.fields if columns is None else [store.schema.field(c) for c in columns]
-    parts = [arrow_schema([*fields, KIND_FIELD], nullable=True).empty_table()]
+    parts = [no_rows([*fields, KIND_FIELD])]
     parts += [read_piece(store, piece, columns, step.predicate) for piece in step.pieces]
     return pa.concat_tables(parts)
 
@@ -167,7 +167,7 @@ def read_piece(
         return read_split_kinds(store, split, columns, predicate)
     if split.raw or not store.has_keys:
         rows = read_split(store, split, columns, predicate)
-        rows = rows.append_column(VALUE_KIND, pa.array(np.zeros(rows.num_rows, np.int8)))
+        rows = rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
     else:
         rows = without_retracts(read_split_kinds(store, split, columns, predicate))
     return _taken_back(rows) if piece.retracts else rows
@@ -175,7 +175,7 @@ def read_piece(
 
 def _taken_back(rows: pa.Table) -> pa.Table:
     """+I becomes -D and +U becomes -U."""
-    kinds = np.where(rows.column(VALUE_KIND).to_numpy() == 0, 3, 1).astype(np.int8)
+    kinds = np.where(to_numpy(rows.column(VALUE_KIND)) == 0, 3, 1).astype(np.int8)
     return rows.set_column(rows.schema.get_field_index(VALUE_KIND), VALUE_KIND, pa.array(kinds))
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
+from paimon_nb.format.types.build import no_rows, to_numpy
 from paimon_nb.table.scan import plan_scan, read_split_kinds
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
@@ -28,7 +29,7 @@ def _arrayed(field: DataField) -> DataField:
 def _read(store: TableStore) -> pa.Table:
     plan = plan_scan(store)
     fields = plan.schema.fields
-    parts = [arrow_schema((ROWKIND, *map(_arrayed, fields)), nullable=True).empty_table()]
+    parts = [no_rows((ROWKIND, *map(_arrayed, fields)))]
     for split in plan.splits:
         rows = read_split_kinds(plan.store, split, None, plan.predicate)
         parts.append(pack_updates(rows, fields, pairs=split.changes))
@@ -43,7 +44,7 @@ def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) ->
             changelog says otherwise (Paimon's `PackChangelogReader`).
     """
     rows = rows.combine_chunks()
-    kinds = rows.column(VALUE_KIND).to_numpy()
+    kinds = to_numpy(rows.column(VALUE_KIND))
     before = np.zeros(len(kinds), dtype=bool)
     if pairs and len(kinds) > 1:
         # In a row of -U the first pairs with the second, the third with the fourth.

@@ -11,14 +11,13 @@ from functools import lru_cache
 from operator import add, itemgetter
 from typing import Any
 
-import pyarrow as pa
-
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
 from paimon_nb.format.data import TRACKING_FIELDS, cast_column
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.types import DataField, DataType, arrow_type
+from paimon_nb.format.types.build import column
 from paimon_nb.table.scan.prune import file_schema
 from paimon_nb.table.store import TableStore
 
@@ -147,7 +146,7 @@ def _text(new: DataType, old: DataType) -> Text:
 
 
 def _cast_text(old_type: DataType, new_type: DataType, value: Any) -> str:
-    old = pa.array([to_arrow_value(old_type, value)], arrow_type(old_type))
+    old = column([to_arrow_value(old_type, value)], arrow_type(old_type))
     try:
         new: Any = cast_column(old, old_type, new_type)
         return java_text(new_type, from_scalar(new_type, new[0]))

@@ -7,7 +7,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField
-from paimon_nb.format.types.arrow import arrow_schema
+from paimon_nb.format.types.build import no_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
 from paimon_nb.table.store import TableStore
@@ -26,7 +26,7 @@ def _read(store: TableStore) -> pa.Table:
     from paimon_nb.table.replaced import single_files
 
     plan = plan_scan(store)
-    parts = [arrow_schema((*plan.schema.fields, *TRACKING_FIELDS), nullable=True).empty_table()]
+    parts = [no_rows((*plan.schema.fields, *TRACKING_FIELDS))]
     parts += [tracked_rows(plan.store, split) for split in single_files(plan)]
     return pa.concat_tables(parts)
 

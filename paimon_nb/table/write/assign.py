@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
 from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -37,7 +38,7 @@ def partition_groups(store: TableStore, rows: pa.Table) -> tuple[list[bytes], np
     codes = np.zeros(rows.num_rows, dtype=np.int64)
     for field in fields:
         column = one_chunk(rows.column(field.name)).dictionary_encode(null_encoding="encode")
-        codes = codes * (len(column.dictionary) + 1) + np.asarray(column.indices, dtype=np.int64)
+        codes = codes * (len(column.dictionary) + 1) + to_numpy(column.indices)
         codes = np.unique(codes, return_inverse=True)[1]  # stay small: no overflow with many columns
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     return [partition_bytes(fields, rows, int(row)) for row in first], group
@@ -64,7 +65,7 @@ def take(rows: pa.Table, numbers: np.ndarray) -> pa.Table:
     """Rows by number; the table itself when all are taken in order."""
     if len(numbers) == rows.num_rows and (len(numbers) < 2 or bool((np.diff(numbers) == 1).all())):
         return rows
-    return rows.take(pa.array(numbers))
+    return rows.take(from_numpy(numbers))
 
 
 def one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.row import to_scalar
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.lsm.shadow import key_ids
@@ -104,6 +105,6 @@ class CrossPartition:
             kind = out.schema.field(field.name).type
             choices = pa.array([to_scalar(field.type, v[i]).as_py() for v in values], kind)
             at = out.schema.get_field_index(field.name)
-            out = out.set_column(at, out.schema.field(at), choices.take(pa.array(groups)))
+            out = out.set_column(at, out.schema.field(at), choices.take(from_numpy(groups)))
         buckets = np.array([b for _, b in where], np.int32)
         return Routed(out, np.array(kinds, np.int8), partitions, groups, buckets)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,6 +28,7 @@ from paimon_nb.format.index import FileIndexWriter, index_specs
 from paimon_nb.format.manifest import EMPTY_STATS, DataFile
 from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
 from paimon_nb.format.types import DataField
+from paimon_nb.format.types.build import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.file_index import place_index
@@ -189,7 +189,7 @@ class KeyValueFiles(_Rolling):
             self._first_key = self._key(part, 0)
         self._last_key = self._key(part, part.num_rows - 1)
         self._rows += part.num_rows
-        kinds = np.asarray(part.column(VALUE_KIND))
+        kinds = to_numpy(part.column(VALUE_KIND))
         self._deletes += int(((kinds == 1) | (kinds == 3)).sum())
         span = pc.min_max(part.column(SEQUENCE_NUMBER)).as_py()
         self._low = span["min"] if self._low is None else min(self._low, span["min"])

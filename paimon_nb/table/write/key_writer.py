@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.merge import MergeSpec, merge, sort_rows
 from paimon_nb.table.store import TableStore
@@ -49,9 +50,7 @@ class KeyBucketWriter:
         numbers = np.arange(self.next_sequence, self.next_sequence + count, dtype=np.int64)
         self.next_sequence += count
         self.row_count += count
-        kv = rows.append_column(SEQUENCE_NUMBER, pa.array(numbers)).append_column(
-            VALUE_KIND, pa.array(kinds, pa.int8())
-        )
+        kv = rows.append_column(SEQUENCE_NUMBER, from_numpy(numbers)).append_column(VALUE_KIND, from_numpy(kinds))
         self._buffer.append(kv)
         self.buffered += kv.nbytes
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.format.types.build import column, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
@@ -61,13 +62,13 @@ def _codes(values: pa.Array | pa.ChunkedArray, what: str) -> np.ndarray:
     if values.null_count:
         raise SchemaMismatch(f"{what}: null is no row kind", hint="use +I, -U, +U or -D")
     if pa.types.is_integer(values.type):
-        codes = np.asarray(values, dtype=np.int64)
+        codes = to_numpy(values).astype(np.int64)
         if len(codes) and (codes.min() < 0 or codes.max() > 3):
             raise SchemaMismatch(f"{what}: codes are 0 to 3", hint="0 +I, 1 -U, 2 +U, 3 -D")
         return codes.astype(np.int8)
     text = pc.cast(values, pa.string())
-    found = pc.index_in(text, value_set=pa.array(list(SYMBOLS)))
+    found = pc.index_in(text, value_set=column(list(SYMBOLS), pa.string()))
     if found.null_count:
         wrong = text.filter(pc.is_null(found))[0].as_py()
         raise SchemaMismatch(f"{what}: {wrong!r} is no row kind", hint="use +I, -U, +U or -D")
-    return np.asarray(found, dtype=np.int8)
+    return to_numpy(found).astype(np.int8)

@@ -18,6 +18,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
+from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live import LIVE_FILES, BucketFiles, BucketKey
@@ -130,7 +131,7 @@ class TableWrite:
         self.row_count += rows.num_rows
         mask = kept(self.store, codes)
         if mask is not None:
-            rows, codes = rows.filter(pa.array(mask)), codes[mask]
+            rows, codes = rows.filter(from_numpy(mask)), codes[mask]
         if self._crossing is not None:
             routed = self._crossing.route(rows, codes)
             rows, codes, partitions, groups, buckets = (

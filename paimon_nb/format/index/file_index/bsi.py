@@ -19,6 +19,7 @@ from paimon_nb.format.index.file_index.slices import Slices, slices_of
 from paimon_nb.format.row.encode import as_array
 from paimon_nb.format.row.values import Value
 from paimon_nb.format.types import DataType
+from paimon_nb.format.types.build import to_numpy
 
 _VERSION = 1
 _TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "DECIMAL")
@@ -94,7 +95,7 @@ def write_bsi(t: DataType, column: pa.Array | pa.ChunkedArray, options: Mapping[
     """The index of a column; None when it holds -2^63, which has no positive counterpart."""
     array = as_array(t, column)
     numbers = key_numbers(t, array)
-    present = ~np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    present = ~np.asarray(to_numpy(array.is_null()), dtype=np.bool_)
     if (numbers[present] == np.iinfo(np.int64).min).any():
         return None
     signs = (np.flatnonzero(present & (numbers >= 0)), np.flatnonzero(present & (numbers < 0)))

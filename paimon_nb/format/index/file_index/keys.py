@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimon_nb.format.row.encode import as_array, decimal_halves, fixed_values
 from paimon_nb.format.row.values import Value, unscaled_of
 from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp
+from paimon_nb.format.types.build import filled, to_numpy
 
 Key = int | bytes
 Positions = npt.NDArray[np.int64]
@@ -104,7 +104,7 @@ def key_numbers(t: DataType, column: pa.Array | pa.ChunkedArray) -> Positions:
     array = as_array(t, column)
     root = t.root
     if root == "BOOLEAN":
-        return np.asarray(pc.fill_null(array, False).to_numpy(zero_copy_only=False), dtype=np.int64)
+        return np.asarray(to_numpy(filled(array, False)), dtype=np.int64)
     if root == "DECIMAL":
         return decimal_halves(array)[0].view(np.int64)
     if root == "FLOAT":
@@ -140,7 +140,7 @@ class Groups:
 def group_rows(t: DataType, column: pa.Array | pa.ChunkedArray) -> Groups:
     """Row positions by key."""
     array = as_array(t, column)
-    null = np.asarray(array.is_null().to_numpy(zero_copy_only=False))
+    null = np.asarray(to_numpy(array.is_null()))
     present = np.flatnonzero(~null)
     keys: list[Key]
     if t.root in _TEXT:
@@ -150,7 +150,7 @@ def group_rows(t: DataType, column: pa.Array | pa.ChunkedArray) -> Groups:
         rank = np.empty(len(texts), dtype=np.int64)
         rank[order] = np.arange(len(texts))
         keys = [texts[i] for i in order]
-        codes = rank[pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)[present]] if texts else present
+        codes = rank[to_numpy(filled(encoded.indices, 0))[present]] if texts else present
     else:
         distinct, codes = np.unique(key_numbers(t, array)[present], return_inverse=True)
         keys = distinct.tolist()

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types import Decimal, arrow_type
+from paimon_nb.format.types.build import filled, to_numpy
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.groups import Groups
 
@@ -66,8 +67,8 @@ class Sum(_Arithmetic):
         if self.field.type.root not in _BITS or not len(groups):
             return None
         values = groups.sorted.column(column)
-        valid = values.is_valid().to_numpy()
-        numbers = values.fill_null(0).to_numpy().astype(np.int64)
+        valid = to_numpy(values.is_valid())
+        numbers = to_numpy(filled(values, 0)).astype(np.int64)
         with np.errstate(over="ignore"):
             sums = np.add.reduceat(numbers, groups.starts)
         some = np.logical_or.reduceat(valid, groups.starts)
