@@ -47,6 +47,16 @@ REFUSED = [
     (
         KEY,
         "",
+        {
+            "merge-engine": "aggregation",
+            "aggregation.remove-record-on-delete": "true",
+            "fields.a.ignore-retract": "true",
+        },
+        "fields.a.ignore-retract",
+    ),
+    (
+        KEY,
+        "",
         {"merge-engine": "partial-update", "fields.a.sequence-group": "p", "fields.a.aggregate-function": "max"},
         "fields.a.sequence-group",
     ),

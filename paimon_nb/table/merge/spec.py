@@ -103,7 +103,7 @@ def _refuse_contradictions(
     if options.get(remove) and groups:
         pairs.append((remove.key, "fields.*.sequence-group"))
     for one, other in pairs:
-        raise BadOptionValue(f"{one} and {other} say two things about a -D", hint="keep one of them", option=one)
+        raise _two_things(one, other)
     sequences = {s for g in groups for s in g.sequence}
     for name in on_groups:
         if name not in sequences:
@@ -112,6 +112,10 @@ def _refuse_contradictions(
                 hint=f"sequence fields: {', '.join(sorted(sequences))}",
                 option=on_group.key,
             )
+
+
+def _two_things(one: str, other: str) -> BadOptionValue:
+    return BadOptionValue(f"{one} and {other} say two things about a -D", hint="keep one of them", option=one)
 
 
 def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
@@ -163,6 +167,8 @@ def _aggregators(
         own = options.field(f.name, "aggregate-function")
         extra = {k[len(prefix) :]: v for k, v in options.raw.items() if k.startswith(prefix)}
         ignore = extra.get("ignore-retract", "false").lower() == "true"
+        if ignore and options.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
+            raise _two_things(f"{prefix}ignore-retract", opt.AGGREGATION_REMOVE_RECORD_ON_DELETE.key)
         if engine == "partial-update":
             if f.name in schema.primary_keys or f.name in in_groups:
                 continue
