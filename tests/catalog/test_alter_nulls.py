@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import SchemaChangeError
+from paimon_nb.base.errors import NullNotAllowed, SchemaChangeError
 
 ALTERS = [
     "MODIFY v INT NOT NULL",
@@ -32,3 +32,19 @@ def test_an_option_says_that_there_are_none(tmp_path):
     wb.run("CREATE TABLE t (k INT, v INT) WITH ('alter-column-null-to-not-null.disabled' = 'false')")
     wb.run("ALTER TABLE t MODIFY v BIGINT NOT NULL")
     assert str(wb.table("t").schema.field("v").type) == "BIGINT NOT NULL"
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "avro"])
+def test_a_compaction_tells_that_there_were_some(tmp_path, form):
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run(
+        "CREATE TABLE t (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH"
+        f" ('bucket' = '1', 'file.format' = '{form}', 'alter-column-null-to-not-null.disabled' = 'false')"
+    )
+    wb.run("INSERT INTO t VALUES (1, NULL), (2, 3); INSERT INTO t VALUES (2, 4)")
+    wb.run("ALTER TABLE t MODIFY v INT NOT NULL")
+    with pytest.raises(NullNotAllowed, match="column 'v' is NOT NULL"):
+        wb.table("t").compact(full=True)
+    wb.run("ALTER TABLE t MODIFY v INT")
+    wb.table("t").compact(full=True)
+    assert wb.table("t").to_arrow().to_pylist() == [{"k": 1, "v": None}, {"k": 2, "v": 4}]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import NullNotAllowed
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroWriter
 from paimon_nb.format.data.fields import file_compression, format_of
@@ -49,6 +50,7 @@ class DataWriter:
         self, fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions, compression: str
     ) -> None:
         self._fs, self._path = fs, path
+        self._never_null = [f.name for f in fields if not f.type.nullable]
         self._out = fs.create(path)
         self._rows = 0
         try:
@@ -58,8 +60,18 @@ class DataWriter:
             raise
 
     def write(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Append rows."""
+        """Append rows.
+
+        Raises NullNotAllowed: what came in was looked at, but a merge can make a NULL of its own, and old files may hold some.
+        """
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+        for name in self._never_null:
+            if table.column(name).null_count:
+                raise NullNotAllowed(
+                    f"column {name!r} is NOT NULL, and NULL would be written into {self._path}",
+                    hint="aggregates and files from before the column was NOT NULL make such rows: ALTER TABLE ... MODIFY the column to allow NULL",
+                    column=name,
+                )
         self._rows += table.num_rows
         self._writer.write(table)
 
