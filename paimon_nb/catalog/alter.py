@@ -14,7 +14,7 @@ from paimon_nb.base.name import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.schema_rules import check_schema
 from paimon_nb.catalog.type_changes import may_change
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema import TableSchema, renumbered
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.plan.ddl import (
@@ -304,7 +304,7 @@ def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> Non
 
 
 def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool, options: TableOptions) -> DataType:
-    new = parse_type(change.type or "", draft.next_id)
+    new = parse_type(change.type or "")
     if change.nullable is None and "NOT NULL" not in (change.type or "").upper():
         new = new.with_nullable(field.type.nullable)
     if new == field.type:
@@ -320,28 +320,26 @@ def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool,
         raise SchemaChangeError(
             f"column {field.name!r} cannot change from {field.type} to {new}", hint="add a new column and fill it"
         )
-    return _keep_ids(field.type, new)
+    return _keep_ids(field.type, new, draft.next_id)
 
 
-def _keep_ids(old: DataType, new: DataType) -> DataType:
-    """Nested fields that keep their name keep their id, so that old files are still found."""
+def _keep_ids(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataType:
+    """Nested fields that keep their name keep their id, so that old files are still found. Only new ones take one."""
     match old, new:
         case (Row(), Row()):
             known = {f.name: f for f in old.fields}
-            return replace(
-                new,
-                fields=tuple(
-                    replace(f, id=known[f.name].id, type=_keep_ids(known[f.name].type, f.type))
-                    if f.name in known
-                    else f
-                    for f in new.fields
-                ),
-            )
+
+            def kept(f: DataField) -> DataField:
+                if (before := known.get(f.name)) is not None:
+                    return replace(f, id=before.id, type=_keep_ids(before.type, f.type, next_id))
+                return replace(f, id=next_id(), type=renumbered(f.type, next_id))
+
+            return replace(new, fields=tuple(map(kept, new.fields)))
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
-            return replace(new, element=_keep_ids(old.element, new.element))
+            return replace(new, element=_keep_ids(old.element, new.element, next_id))
         case (Map(), Map()):
-            return replace(new, value=_keep_ids(old.value, new.value))
-    return new
+            return replace(new, value=_keep_ids(old.value, new.value, next_id))
+    return renumbered(new, next_id)
 
 
 def _set_options(draft: _Draft, change: SetOptions) -> None:

@@ -35,32 +35,59 @@ def spark_type_text(flink: str) -> str:
     return _FLINK_TYPE.sub(lambda m: _SPARK_TYPE[m.lastgroup or ""], flink)
 
 
-def cast_edit(inside: Sequence[Token]) -> Edit | None:
-    """CAST(x AS <Flink type>): the type in Spark's words, or None when it is Spark's already."""
+def cast_edit(inside: Sequence[Token], *, fine: bool) -> Edit | None:
+    """CAST(x AS <Flink type>): the type in Spark's words, or None when it is Spark's already.
+
+    `fine`: the statement `tells_nanoseconds`.
+    """
     depth = 0
     for i, token in enumerate(inside):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
             span = Span(inside[i + 1].start, inside[-1].stop)
             flink = rebuilt(inside[i + 1 :])
+            alone = i == 1 or (i == 2 and inside[0].upper == "TIMESTAMP")
+            if fine and alone and _FINE_TYPE.fullmatch(flink) and (text := _nanoseconds(inside[i - 1])) is not None:
+                return Span(inside[0].start, inside[-1].stop), f"{text} AS STRING"
             spark = spark_type_text(flink)
             return (span, spark) if spark != flink else None
     return None
 
 
 _WALL = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
+_FINE = re.compile(rf"{_WALL.pattern.replace('+', '{7,9}')}")
+_FINE_TYPE = re.compile(r"TIMESTAMP\s*\(\s*[789]\s*\)(\s+WITHOUT\s+TIME\s+ZONE)?", re.I)
 
 
-def wall_time(token: Token, following: Token) -> list[Edit]:
-    """TIMESTAMP '2024-03-10 02:30:00' has no zone in Flink; Spark's would be an instant, and this one is in no New York day."""
+def tells_nanoseconds(tokens: Sequence[Token]) -> bool:
+    """Whether a statement says a time with more digits than Spark's times have. Its times are texts then, as columns of
+    TIMESTAMP(7..9) are to Spark: no digit is lost, and VALUES has one type."""
+    return any(t.kind == "string" and len(t.value) > 26 and _FINE.fullmatch(t.value) for t in tokens)
+
+
+def _nanoseconds(literal: Token) -> str | None:
+    """A time as such a text; None: it is none."""
+    found = _WALL.fullmatch(literal.value) if literal.kind == "string" else None
+    if found is None or len(found[2] or "") > 10:
+        return None
+    return f"'{literal.value[:10]}{literal.value[10:19] or ' 00:00:00'}{(found[2] or '.'):0<10}'"
+
+
+def wall_time(token: Token, following: Token, *, fine: bool) -> list[Edit]:
+    """TIMESTAMP '2024-03-10 02:30:00' has no zone in Flink; Spark's would be an instant, and this one is in no New York day.
+
+    `fine`: the statement `tells_nanoseconds`.
+    """
     if token.upper != "TIMESTAMP" or following.kind != "string" or not _WALL.fullmatch(following.value):
         return []
+    if fine and (text := _nanoseconds(following)) is not None:
+        return [(Span(token.start, following.stop), text)]
     return [(Span(token.start, token.stop), "TIMESTAMP_NTZ")]
 
 
-def literal_edits(inside: Sequence[Token]) -> list[Edit]:
+def literal_edits(inside: Sequence[Token], *, fine: bool) -> list[Edit]:
     """Such a literal alone in a CAST to a type of Flink's."""
-    return wall_time(inside[0], inside[1]) if len(inside) > 3 and inside[2].upper == "AS" else []
+    return wall_time(inside[0], inside[1], fine=fine) if len(inside) > 3 and inside[2].upper == "AS" else []
 
 
 _CUTS = {"VARCHAR": "left", "CHAR": "rpad"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.casts import cast_edit, cut_text, literal_edits, wall_time
+from paimon_nb.sql.casts import cast_edit, cut_text, literal_edits, tells_nanoseconds, wall_time
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS
 from paimon_nb.sql.operators import operator_edits
@@ -157,6 +157,7 @@ class _Walk:
     def __init__(self, cursor: Cursor, found: Tables) -> None:
         self.c, self.found = cursor, found
         self.first = cursor.at
+        self.fine = tells_nanoseconds(cursor.tokens)
 
     def query(self, ctes: frozenset[str], depth: int) -> None:
         """A query up to its closing bracket or the end. WITH names are visible from their definition on."""
@@ -263,9 +264,9 @@ class _Walk:
         c.need(")")
         if function == "CAST" or function == "TRY_CAST":
             inside = c.tokens[opening + 1 : c.at - 1]
-            edit = cast_edit(inside)
+            edit = cast_edit(inside, fine=self.fine)
             if edit is not None:
-                self.found.edits += [edit, *literal_edits(inside)]
+                self.found.edits += [edit, *literal_edits(inside, fine=self.fine)]
             elif before is not None:
                 self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
         if before is not None and before.text != ".":
@@ -336,7 +337,7 @@ class _Walk:
         if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
             edits = self.found.edits if token.flink else self.found.flink_edits
             edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
-        self.found.flink_edits += wall_time(token, c.peek(1))
+        self.found.flink_edits += wall_time(token, c.peek(1), fine=self.fine)
         self.found.edits += operator_edits(c.text, c.tokens, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]

@@ -83,6 +83,26 @@ def test_overwrite_rules(swb, text, left):
     assert [r[0] for r in rows(swb, "SELECT id FROM p")] == left
 
 
+def test_no_digit_of_a_second_is_lost(swb):
+    swb.run("""
+        SET 'execution.runtime-mode' = 'batch';
+        CREATE TABLE t (id INT, at TIMESTAMP(9), tags ARRAY<INT>);
+        INSERT INTO t VALUES
+            (1, CAST('2024-02-29 23:59:59.123456789' AS TIMESTAMP(9)), ARRAY(1)),
+            (2, TIMESTAMP '2024-02-29 23:59:59.1234567', NULL),
+            (4, TIMESTAMP '2024-02-29 00:00:00', NULL),
+            (3, CAST('2024-03-01' AS TIMESTAMP(9)), NULL);
+    """)
+    assert [r["at"].value % 10**9 for r in swb.table("t").to_arrow().sort_by("id").to_pylist()] == [
+        123456789,
+        123456700,
+        0,
+        0,
+    ]
+    assert rows(swb, "SELECT id FROM t WHERE at > TIMESTAMP '2024-02-29 23:59:59.123456788'") == [(1,), (3,)]
+    assert rows(swb, "SELECT id FROM t WHERE at IN (CAST('2024-02-29 23:59:59.123456789' AS TIMESTAMP(9)))") == [(1,)]
+
+
 def test_overwrite_of_a_table_without_partitions(swb):
     swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
     result = swb.run("INSERT OVERWRITE t SELECT id + 1 FROM t")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -208,7 +208,7 @@ def create_schema(
         if not name:
             raise InvalidName("a column needs a name", hint="name it", name=name)
         field_id = counter()
-        parsed = parse_type(kind, counter) if isinstance(kind, str) else _renumbered(kind, counter)
+        parsed = parse_type(kind, counter) if isinstance(kind, str) else renumbered(kind, counter)
         fields.append(DataField(field_id, name, parsed, description, default))
     names = [f.name for f in fields]
     doubled = next((n for n in names if names.count(n) > 1), None)
@@ -243,21 +243,17 @@ def create_schema(
     )
 
 
-def _renumbered(t: DataType, next_id: object) -> DataType:
+def renumbered(t: DataType, next_id: Callable[[], int]) -> DataType:
     """The type with fresh nested ids, each field's type before the field itself."""
-    from collections.abc import Callable
-    from typing import cast
-
-    take = cast("Callable[[], int]", next_id)
     match t:
         case Row():
             fields = []
             for nested in t.fields:
-                inner = _renumbered(nested.type, next_id)
-                fields.append(replace(nested, id=take(), type=inner))
+                inner = renumbered(nested.type, next_id)
+                fields.append(replace(nested, id=next_id(), type=inner))
             return replace(t, fields=tuple(fields))
         case Array() | Multiset():
-            return replace(t, element=_renumbered(t.element, next_id))
+            return replace(t, element=renumbered(t.element, next_id))
         case Map():
-            return replace(t, key=_renumbered(t.key, next_id), value=_renumbered(t.value, next_id))
+            return replace(t, key=renumbered(t.key, next_id), value=renumbered(t.value, next_id))
     return t
