@@ -78,6 +78,11 @@ class TableSink:
             table = self.table = self.table.refresh()
             self._keep(self._of(user).quiet(table.store))
 
+    def savepoint(self) -> str | None:
+        """As of `Checkpoints`."""
+        with self._one_at_a_time:
+            return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
+
     def _of(self, user: str) -> Checkpoints:
         if self._checkpoints is None:
             self._checkpoints = Checkpoints(self.table.store, user, self._folder, ends=self._ends)

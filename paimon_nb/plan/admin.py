@@ -47,6 +47,7 @@ class StopJob(Statement):
     """STOP JOB '<id>' [WITH SAVEPOINT] [WITH DRAIN]. `job`: an id, the beginning of one, or a name."""
 
     job: str = ""
+    savepoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,10 @@ class StreamJob:
         running: Running,
         rows: Callable[[], int],
         standings: Callable[[Running], tuple[Standing, ...]] | None = None,
+        savepoint: Callable[[], str | None] = lambda: None,
     ) -> None:
+        """`savepoint`: makes a tag of what the stream made last, if its options say so, and names it."""
+        self.savepoint = savepoint
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows, self._standings = name, running, rows, standings
         self.started_ms = clock.now_ms()

@@ -66,6 +66,12 @@ class IntoTable:
                 self.table = self.table.refresh()
                 self._checkpoints.quiet(self.table.store)
 
+    def savepoint(self) -> str | None:
+        """The tag of what the stream made last, once it was stopped; None: no tag was asked for."""
+        if self._sink is not None:
+            return self._sink.savepoint()
+        return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
+
     def accept(self, batch: DataFrame, number: int) -> None:
         from pyspark.sql import functions as F
 

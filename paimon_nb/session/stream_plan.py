@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
+from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
 from paimon_nb.plan import CreateTable, Query, TableRef
 from paimon_nb.session.state import Session
@@ -93,7 +94,7 @@ def wants_stream(session: Session, query: Query, text: str) -> bool:
 
 
 def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
-    """The tables that a query reads as streams, those inside its views too."""
+    """The tables that a query reads as streams, those inside its views too. Not those that `scan.bounded` says to read as they are."""
     from paimon_nb.session.connector_tables import source_of
 
     found: list[StreamInput] = []
@@ -109,7 +110,9 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
             if statement.definition.options.get("connector", "paimon") != "paimon":
                 found.append(StreamInput(ref, text, source=source_of(statement), declared=statement))
         elif session.exists(ref.parts) and session.find(ref.parts).name.system is None:
-            found.append(StreamInput(ref, text, table=session.table(ref.parts, ref.options)))
+            table = session.table(ref.parts, ref.options)
+            if not table.options.get(SCAN_BOUNDED):
+                found.append(StreamInput(ref, text, table=table))
     return found
 
 

@@ -19,7 +19,7 @@ from paimon_nb.engine.stream_begin import begun
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
-from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT
+from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_ALIGN_ENABLED
 from paimon_nb.plan import Query
 from paimon_nb.session.carry import carried
 from paimon_nb.session.query import run_query
@@ -154,14 +154,17 @@ def _stream(
     from paimon_nb.engine.stream_read import stream_frame
 
     options = dict(one.ref.options)
-    if kinds:
-        given = one.table.copy(options).options.get(SCAN_MAX_SNAPSHOT_COUNT)
+    told = one.table.copy(options).options
+    if told.get(SOURCE_CHECKPOINT_ALIGN_ENABLED):
+        options[SCAN_MAX_SNAPSHOT_COUNT.key] = "1"  # a checkpoint of Flink's then holds one snapshot
+    elif kinds:
+        given = told.get(SCAN_MAX_SNAPSHOT_COUNT)
         options[SCAN_MAX_SNAPSHOT_COUNT.key] = str(min(given, most) if given > 0 else most)
     frame = stream_frame(
         session.spark, one.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
     )
-    told = watermark_in(one.table.schema.options) if watermark else None
-    return frame if told is None else watermarked(frame, told)
+    late = watermark_in(one.table.schema.options) if watermark else None
+    return frame if late is None else watermarked(frame, late)
 
 
 def _as_it_is(plan: StreamPlan, output: Output) -> Any:

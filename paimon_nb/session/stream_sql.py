@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.name import quote
+from paimon_nb.options.elsewhere import kept_only
 from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.result import Result, rows, summary
 from paimon_nb.session.stream import KINDS
@@ -169,8 +170,10 @@ def insert_stream(job: Job, statement: Insert, output: Output, target: str) -> R
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
     running = start_stream(session, plan, query, job.text, job.params, output, folder)
-    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: standings(r, plan)))
-    result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it"])
+    savepoint = output.savepoint if isinstance(output, IntoTable) else lambda: None
+    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: standings(r, plan), savepoint))
+    kept = [note for ref in query.tables for note in kept_only(ref.options)]
+    result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *kept])
     result.job = made
     return result
 
@@ -197,12 +200,14 @@ def show_jobs(job: Job, _statement: object) -> Result:
 
 
 def stop_job(job: Job, statement: StopJob) -> Result:
-    """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN]: the committed snapshots are the savepoint."""
+    """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN]: the committed snapshots are the savepoint, and a tag keeps the last where the table
+    has `sink.savepoint.auto-tag`."""
     found = job.session.jobs.find(statement.job)
     if not found.isActive:
         return summary(f"job {found.id} is {found.status} already")
     found.stop()
-    return summary(f"job {found.id} stopped after {found.rows} rows")
+    tag = found.savepoint() if statement.savepoint else None
+    return summary(f"job {found.id} stopped after {found.rows} rows", notes=[f"tag {tag} keeps them"] if tag else [])
 
 
 def insert_into_table(job: Job, statement: Insert, table: Table) -> Result:

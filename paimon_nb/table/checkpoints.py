@@ -15,9 +15,11 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
+from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact.schedule import FullCompactions, compact_behind
 from paimon_nb.table.maintain.idle_partitions import IdlePartitions, marks_idle
+from paimon_nb.table.maintain.tags import create_tag
 from paimon_nb.table.store import TableStore
 
 _PENDING = "paimon_partitions.json"
@@ -45,6 +47,8 @@ class Checkpoints:
         self._full_at: int | None = None
         """The newest snapshot then."""
         self._last: int | None = None
+        self.snapshot: int | None = None
+        """The newest that this stream made since it began."""
         self._came = False
         """A micro-batch came since the last call of `quiet`."""
 
@@ -74,6 +78,7 @@ class Checkpoints:
             self._note()
         made = self._commit.commit([*messages, *beside], identifier, **terms)
         self._last = identifier
+        self.snapshot = made[-1] if made else self.snapshot
         self._came = True
         self._since_full += 1
         if full:
@@ -112,7 +117,7 @@ class Checkpoints:
         if _forces_snapshots(store) and not made:
             made += self._commit.commit([], number, ignore_empty=False, **terms)
         if made:
-            self._last = number
+            self._last, self.snapshot = number, made[-1]
         self._came = identifier is not None
         self._mark(store)
         return made
@@ -122,6 +127,18 @@ class Checkpoints:
         if schedule.interval_ms is not None:
             return self._is_over(schedule.interval_ms)
         return schedule.every is not None and self._since_full >= schedule.every
+
+    # -- the last
+
+    def savepoint(self, store: TableStore) -> str | None:
+        """The tag that keeps what a stream that was stopped made last (`sink.savepoint.auto-tag`); None: no tag was asked for, or
+        nothing was made."""
+        if not self.snapshot or not store.options.get(SINK_SAVEPOINT_AUTO_TAG):
+            return None
+        snapshot = store.snapshots.get(self.snapshot)
+        name = f"savepoint-{snapshot.commit_identifier}"
+        create_tag(store, name, snapshot.id, ignore_if_exists=True)
+        return name
 
     def _is_over(self, interval_ms: int) -> bool:
         return clock.now_ms() - self._full_ms >= interval_ms

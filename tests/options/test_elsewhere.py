@@ -1,13 +1,15 @@
 """Options that have no effect here, though they have in Java, are told when they are set."""
 
 import paimon_nb
-from paimon_nb.options import TABLE_OPTIONS, validate_table_options
+from paimon_nb.options import CONNECTOR_OPTIONS, TABLE_OPTIONS, validate_table_options
 from paimon_nb.options.elsewhere import ELSEWHERE
 from paimon_nb.options.patterns import find_pattern
 
 
 def test_they_are_options():
-    assert [key for key in ELSEWHERE if key not in TABLE_OPTIONS and find_pattern(key) is None] == []
+    assert [
+        k for k in ELSEWHERE if k not in TABLE_OPTIONS and k not in CONNECTOR_OPTIONS and find_pattern(k) is None
+    ] == []
 
 
 def test_statements_tell_them():
@@ -23,4 +25,15 @@ def test_statements_tell_them():
 
 
 def test_what_asks_for_nothing_is_no_news():
-    assert validate_table_options({"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled"}) == []
+    off = {"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled", "streaming-read-mode": "file"}
+    defaults = {"read.allow.fullScan": "true", "partition.mark-done-action.mode": "process-time"}
+    assert validate_table_options(off | defaults) == []
+
+
+def test_what_differs_from_the_default_is():
+    given = {
+        "read.allow.fullScan": "false",
+        "partition.mark-done-action.mode": "watermark",
+        "lookup.refresh.async": "true",
+    }
+    assert sorted(n.split("'")[1] for n in validate_table_options(given)) == sorted(given)

@@ -87,3 +87,11 @@ def test_spark_says_the_same(swb):
     here = [Counter(told(swb, text)) for text, _ in SAME]
     assert here == [Counter(told(swb, text)) for _, text in SAME]
     assert [sum(changes.values()) for changes in here] == [3, 1, 2, 2]
+
+
+def test_a_bounded_table_is_read_as_it_is(wb):
+    scene(wb)
+    result = wb.run("SELECT k, v FROM t /*+ OPTIONS('scan.bounded' = 'true') */")
+    assert result.live is None
+    assert sorted(result.arrow.column("k").to_pylist()) == [1, 3, 4]
+    assert not wb.session.spark_started

@@ -35,7 +35,7 @@ def folded(changes) -> Counter:
 @pytest.mark.spark
 def test_the_word_count_walk(swb):
     """datagen -> aggregate -> batch query -> streaming query, as the first tutorial of many walks it."""
-    swb.run("CREATE TABLE word_count (word STRING PRIMARY KEY NOT ENFORCED, cnt BIGINT)")
+    swb.run("CREATE TABLE word_count (word STRING PRIMARY KEY NOT ENFORCED, cnt BIGINT) WITH ('sink.savepoint.auto-tag' = 'true')")  # fmt: skip
     swb.run("CREATE TEMPORARY TABLE word_table (word STRING) WITH ('connector' = 'datagen', 'fields.word.length' = '1', 'rows-per-second' = '500')")  # fmt: skip
     swb.run("SET 'execution.checkpointing.interval' = '200 ms'")
     job = swb.sql("INSERT INTO word_count SELECT word, COUNT(*) FROM word_table GROUP BY word")
@@ -52,6 +52,9 @@ def test_the_word_count_walk(swb):
         said = swb.run(f"STOP JOB '{job.id[:8]}' WITH SAVEPOINT").arrow.to_pylist()
     assert said == [{"result": f"job {job.id} stopped after {job.rows} rows"}]
     assert job.status == "CANCELED"
+    newest = swb.table("word_count").latest_snapshot()
+    [tag] = swb.run("SHOW TAGS word_count").arrow.column(0).to_pylist()
+    assert tag == f"savepoint-{newest.commit_identifier}"
     swb.run(STREAMING)
     text = "SELECT `interval`, COUNT(*) AS interval_cnt FROM (SELECT cnt DIV 1000000 AS `interval` FROM word_count) GROUP BY `interval`"  # fmt: skip
     assert swb.run(text).live.collect(limit=1, timeout_s=180).to_pylist() == [

@@ -106,7 +106,10 @@ def stop_job(cursor: Cursor, span: Span) -> StopJob:
     text = cursor.text_of(span)
     cursor.need("STOP", "JOB")
     job = cursor.string("job id")
+    ways = set()
     while cursor.take("WITH"):
-        if cursor.take_one("SAVEPOINT", "DRAIN") is None:
+        way = cursor.take_one("SAVEPOINT", "DRAIN")
+        if way is None:
             cursor.fail("expected SAVEPOINT or DRAIN", expected=["SAVEPOINT", "DRAIN"])
-    return StopJob(text, span, job)
+        ways.add(way)
+    return StopJob(text, span, job, "SAVEPOINT" in ways)

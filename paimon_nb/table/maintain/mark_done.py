@@ -1,4 +1,4 @@
-"""Telling others that a partition is complete: a `_SUCCESS` file in its directory.
+"""Telling others that a partition is complete: a `_SUCCESS` file in its directory, or a word to a web service.
 
 Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.java`.
 """
@@ -13,10 +13,11 @@ from paimon_nb.base.errors import BadOptionValue, MissingFile, UnsupportedOperat
 from paimon_nb.format.json_file import java_json
 from paimon_nb.format.row import serialize
 from paimon_nb.options import table as opt
+from paimon_nb.table.maintain.http_report import report_done
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.store import TableStore
 
-_HERE = "success-file"
+_HERE, _REPORT = "success-file", "http-report"
 SUCCESS_FILE = "_SUCCESS"
 
 
@@ -44,18 +45,28 @@ def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) 
 
 
 def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
-    """The same of serialized partitions. Raises UnsupportedOperation: no action that is possible here."""
+    """The same of serialized partitions. Raises UnsupportedOperation: no action that is possible here. SourceUnavailable: a
+    service that is to be told does not answer."""
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
-    if _HERE not in actions:
+    if not {_HERE, _REPORT} & set(actions):
         raise UnsupportedOperation(
-            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a service",
+            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a class of Java",
             hint=f"add {_HERE} to it",
         )
-    paths = [f"{store.partition_dir(partition)}/{SUCCESS_FILE}" for partition in partitions]
-    for path in paths:
-        now = clock.now_ms()
-        store.fs.overwrite(path, java_json({"creationTime": _created(store, path, now), "modificationTime": now}))
+    paths = []
+    for partition in partitions:
+        folder = store.partition_dir(partition)
+        if _HERE in actions:
+            paths.append(_success_file(store, folder))
+        if _REPORT in actions:
+            report_done(store, folder.removeprefix(store.data_root).strip("/") + "/")
     return paths
+
+
+def _success_file(store: TableStore, folder: str) -> str:
+    path, now = f"{folder}/{SUCCESS_FILE}", clock.now_ms()
+    store.fs.overwrite(path, java_json({"creationTime": _created(store, path, now), "modificationTime": now}))
+    return path
 
 
 def _created(store: TableStore, path: str, now: int) -> int:
