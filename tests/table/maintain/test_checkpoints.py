@@ -207,3 +207,16 @@ def test_partitions_that_wait_are_known_after_a_restart(tmp_path: Path, time: Ti
     time.hours(1)
     again.quiet()
     assert marked(store) == ["dt=20231101"]
+
+
+def test_old_partitions_go_while_the_stream_runs(tmp_path: Path, time: Ticking) -> None:
+    """One committer looks once an interval, however many micro-batches there are."""
+    life = {"partition.expiration-time": "1 d", "partition.expiration-check-interval": "1 h", "partition.timestamp-formatter": "yyyyMMdd"}  # fmt: skip
+    store = parted(tmp_path, **life)
+    stream = Stream(store)
+    stream.put({"k": 1, "dt": "20231101"})
+    stream.put({"k": 1, "dt": "20231114"})
+    assert len(Table(store).partitions()) == 2
+    time.hours(1.1)
+    stream.put({"k": 2, "dt": "20231114"})
+    assert Table(store).partitions().column("partition").to_pylist() == ["{20231114}"]
