@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.distinct import distinct
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
 from paimon_nb.format.types.build import column, from_numpy, to_numpy
 
@@ -200,7 +201,7 @@ class Joined(Entries):
             return [e for p in self.parts for e in p.objects()]
         owners = np.searchsorted(self._begins, rows, "right") - 1
         out = object_array([None] * len(rows))
-        for owner in np.unique(owners).tolist():
+        for owner in distinct(owners).tolist():
             mine = owners == owner
             out[mine] = object_array(self.parts[owner].objects(rows[mine] - self._begins[owner]))
         found: list[ManifestEntry] = out.tolist()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Numbers:
     """bool; None: no value is null."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Texts:
     """Values of a string or bytes field, as places in the plain bytes."""
 
@@ -58,6 +59,7 @@ class Texts:
     """int64; 0 where null."""
     null: np.ndarray | None
 
+    @cached_property
     def arrow(self) -> pa.Array:
         """As large_binary."""
         there = self.starts > 0  # a length comes before every value
@@ -65,6 +67,14 @@ class Texts:
             return self._cut(self.starts, self.sizes)
         found = self._cut(self.starts[there], self.sizes[there])
         return found.take(from_numpy(np.cumsum(there) - 1, ~there))
+
+    @property
+    def joined(self) -> bytes:
+        """All values, one right after the other."""
+        _, offsets, data = self.arrow.buffers()
+        if data is None or not len(self.starts):
+            return b""
+        return bytes(data.slice(0, int(np.frombuffer(offsets, np.int64)[len(self.starts)])))
 
     def _cut(self, starts: np.ndarray, sizes: np.ndarray) -> pa.Array:
         # Values and the gaps between them in turn make an array over the bytes as they lie; every second one is a value.
@@ -149,6 +159,14 @@ class _Walk:
         self.words = np.ndarray((len(plain) - 7,), "<u8", plain, strides=(1,))
         """The eight bytes that begin at each place."""
 
+    def number(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(the words or, where all numbers are so short, the bytes that numbers are in; the places behind the numbers)."""
+        first = self.bytes[at]
+        if first.max(initial=0) < 0x80:
+            return first, at + 1
+        words = self.words[at]
+        return words, _after(at, words)
+
     def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
         """Walk all lanes to their ends. Raises `Odd`, `IndexError` when a lane leaves the bytes."""
         sizes = [len(block) for _, block in blocks]
@@ -187,11 +205,11 @@ class _Order:
     def __init__(self, order: np.ndarray) -> None:
         self.order = order
 
-    def place(self, ids: list[np.ndarray], values: list[np.ndarray], kind: Any) -> np.ndarray:
+    def place(self, ids: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
         """Values in the order of the rows; 0 where there is none."""
-        size, found = len(self.order), np.concatenate(values) if values else np.zeros(0, kind)
+        size, found = len(self.order), np.concatenate(values) if values else np.zeros(0, np.uint8)
         if len(found) != size:
-            met = np.zeros(size, kind)
+            met = np.zeros(size, found.dtype)
             if len(found):
                 met[np.concatenate(ids)] = found
             found = met
@@ -233,13 +251,13 @@ class _Number(_Node):
         self.words: list[np.ndarray] = []
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        words = self.walk.words[at]
+        words, behind = self.walk.number(at)
         self.ids.append(ids)
         self.words.append(words)
-        return _after(at, words)
+        return behind
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        yield path, Numbers(_signed(rows.place(self.ids, self.words, np.uint64)), None)
+        yield path, Numbers(_signed(rows.place(self.ids, self.words)), None)
 
 
 class _Text(_Node):
@@ -252,8 +270,7 @@ class _Text(_Node):
         self.words: list[np.ndarray] = []
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        words = self.walk.words[at]
-        start = _after(at, words)
+        words, start = self.walk.number(at)
         self.ids.append(ids)
         self.starts.append(start)
         self.words.append(words)
@@ -261,12 +278,12 @@ class _Text(_Node):
         return end
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        sizes = _signed(rows.place(self.ids, self.words, np.uint64))
+        sizes = _signed(rows.place(self.ids, self.words))
         if len(sizes) and (sizes.min() < 0 or sizes.max() >= 1 << 27):
             raise Odd("a length")
-        found = Texts(self.walk.plain, rows.place(self.ids, self.starts, np.int64), sizes, None)
-        if self.text:
-            pc.cast(found.arrow(), pa.large_string())  # raises for what is no UTF-8
+        found = Texts(self.walk.plain, rows.place(self.ids, self.starts), sizes, None)
+        if self.text and not found.joined.isascii():
+            pc.cast(found.arrow, pa.large_string())  # raises for what is no UTF-8
         yield path, found
 
 
@@ -292,7 +309,7 @@ class _Optional(_Node):
         return at
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        branches = rows.place(self.ids, self.branches, np.uint8)
+        branches = rows.place(self.ids, self.branches)
         if len(branches) and (branches & 0xFD).any():
             raise Odd("a branch")
         null = branches != self.here
@@ -311,10 +328,10 @@ class _List(_Node):
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
         out, open_ = at.copy(), np.arange(len(at))
         for _ in range(_MOST_BLOCKS):
-            words = self.walk.words[at]
-            if (words & _ONE).any():
+            words, at = self.walk.number(at)
+            if (words & words.dtype.type(1)).any():
                 raise Odd("a block of items that tells its size")
-            at, left = _after(at, words), _short(words)
+            left = _short(words)
             out[open_] = at
             some = left > 0
             open_, at, left = open_[some], at[some], left[some]
@@ -395,6 +412,8 @@ def _after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 def _short(words: np.ndarray) -> np.ndarray:
     """Numbers of at most four bytes, halved as lengths are; what is longer or negative is found out later."""
+    if words.dtype == np.uint8:
+        return (words >> 1).astype(np.int64)
     ends = ~words & _ENDS
     bits = words & (ends ^ (ends - _ONE)) & np.uint64(0x7F7F7F7F)
     bits = (bits & np.uint64(0x007F007F)) | (bits >> _ONE & np.uint64(0x3F803F80))
@@ -404,6 +423,9 @@ def _short(words: np.ndarray) -> np.ndarray:
 
 def _signed(words: np.ndarray) -> np.ndarray:
     """The numbers that words begin with, int64. Raises `Odd` for one of more than 8 bytes."""
+    if words.dtype == np.uint8:
+        small = words.astype(np.int64)
+        return (small >> 1) ^ -(small & 1)
     ends = ~words & _ENDS
     if len(ends) and not ends.all():
         raise Odd("a long number")

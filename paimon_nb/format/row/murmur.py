@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from paimon_nb.format.distinct import distinct
 from paimon_nb.format.row.encode import RowBytes, Words
 
 SEED = 42
@@ -46,7 +47,7 @@ def hash_rows(rows: RowBytes) -> npt.NDArray[np.int32]:
     out = np.empty(len(rows), dtype=np.int32)
     starts = rows.starts[:-1]
     size = np.diff(rows.starts)
-    for n in np.unique(size):
+    for n in distinct(size):
         same = np.flatnonzero(size == n)
         out[same] = hash_words(rows.words[starts[same] + k] for k in range(int(n)))
     return out

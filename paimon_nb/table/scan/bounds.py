@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import FormatError
 from paimon_nb.format.data import TRACKING_FIELDS
+from paimon_nb.format.distinct import distinct
 from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
 from paimon_nb.format.row import deserialize
 from paimon_nb.format.row.values import to_arrow_value
@@ -85,8 +86,8 @@ def _groups(
         listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
         forms = list(seen)
     out: dict[_Place, np.ndarray] = {}
-    for schema_id in np.unique(schemas).tolist():
-        for form in np.unique(listed[schemas == schema_id]).tolist():
+    for schema_id in distinct(schemas).tolist():
+        for form in distinct(listed[schemas == schema_id]).tolist():
             place = _place(schema_of(schema_id), forms[form], field, keys)
             members = (schemas == schema_id) & (listed == form)
             out[place] = out[place] | members if place in out else members

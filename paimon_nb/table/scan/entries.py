@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.distinct import groups
 from paimon_nb.format.manifest import (
     ADD,
     Entries,
@@ -122,7 +123,7 @@ def refuse_doubles(entries: Entries) -> None:
 def bucket_places(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
     """(for each entry the place of its bucket, the first entry of each bucket); buckets of all partitions, in order of first sight."""
     address = (entries.partitions[0].astype(np.int64) << 32) + (entries.column("bucket") & 0xFFFFFFFF)
-    _, firsts, found = np.unique(address, return_index=True, return_inverse=True)
+    firsts, found = groups(address)
     order = np.argsort(firsts)
     return np.argsort(order)[found], firsts[order]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimon_nb.format.distinct import groups
 from paimon_nb.format.types import DataType
 from paimon_nb.format.types.build import to_numpy
 from paimon_nb.table.scan.bounds import stats_column
@@ -34,5 +35,5 @@ def key_ranks(types: Sequence[DataType], low: pa.Array, high: pa.Array) -> tuple
             ranks = to_numpy(column).astype(np.int64)
         else:
             own = to_numpy(pc.rank(column, sort_keys="ascending", tiebreaker="dense")).astype(np.int64)
-            ranks = np.unique(ranks * (int(own.max()) + 1) + own, return_inverse=True)[1]
+            ranks = groups(ranks * (int(own.max()) + 1) + own)[1]
     return ranks[: len(low)], ranks[len(low) :]

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.distinct import distinct
 from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.row.values import to_arrow_value
@@ -132,7 +133,7 @@ class Pruner:
         if wanted is None:
             return entries
         levels = entries.column("level")
-        seen = [level for level in np.unique(levels).tolist() if wanted(level)]
+        seen = [level for level in distinct(levels).tolist() if wanted(level)]
         return self._keep(entries, np.isin(levels, seen), reason)
 
     def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
@@ -229,10 +230,10 @@ class WantedBuckets:
     def among(self, entries: Entries) -> np.ndarray:
         """As `hold`, a boolean for each entry."""
         totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
-        alike = [s for s in np.unique(schemas).tolist() if self._hashes_alike(s)]
+        alike = [s for s in distinct(schemas).tolist() if self._hashes_alike(s)]
         asked = (totals > 0) & np.isin(schemas, alike)
         wanted: np.ndarray = ~asked
-        for total in np.unique(totals[asked]).tolist():
+        for total in distinct(totals[asked]).tolist():
             wanted |= asked & (totals == total) & np.isin(buckets, list(self._buckets(total)))
         return wanted
 

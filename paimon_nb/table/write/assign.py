@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.format.distinct import groups
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.build import from_numpy, to_numpy
@@ -39,8 +40,8 @@ def partition_groups(store: TableStore, rows: pa.Table) -> tuple[list[bytes], np
     for field in fields:
         column = one_chunk(rows.column(field.name)).dictionary_encode(null_encoding="encode")
         codes = codes * (len(column.dictionary) + 1) + to_numpy(column.indices)
-        codes = np.unique(codes, return_inverse=True)[1]  # stay small: no overflow with many columns
-    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+        codes = groups(codes)[1]  # stay small: no overflow with many columns
+    first, group = groups(codes)
     return [partition_bytes(fields, rows, int(row)) for row in first], group
 
 

@@ -216,7 +216,7 @@ def flat(value, t, path="") -> dict:
 
 def told(column) -> list:
     if isinstance(column, Texts):
-        values = column.arrow().to_pylist()
+        values = column.arrow.to_pylist()
         values = [b"" if v is None else v for v in values]
     elif isinstance(column, Lists):
         items = told(column.items)
