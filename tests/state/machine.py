@@ -410,8 +410,10 @@ class Machine:
         keep = dice.randint(1, 4)
         table = self.table()
         count = expire_snapshots(table.store, ExpireLimits(1, keep, 0, 50))
-        ids = sorted(self.branch.moments)
-        self.branch.moments = {n: self.branch.moments[n] for n in ids[-keep:]}
+        first = (
+            max(self.branch.moments, default=0) - keep + 1
+        )  # counted by ids, also over a gap that a fast-forward left
+        self.branch.moments = {n: m for n, m in self.branch.moments.items() if n >= first}
         return f"keep {keep}: {count} went"
 
     def do_tag(self, dice: random.Random) -> str | None:
