@@ -59,12 +59,16 @@ class TableSink:
         self._folder, self._ends = folder, ends
         self._checkpoints: Checkpoints | None = None
         self._one_at_a_time = threading.Lock()
+        self._watermark: int | None = None
+        """Of the present micro-batch."""
         self._checked = False
         self._few = False
         """The micro-batch before was a small one, so the next is taken for one."""
 
-    def __call__(self, batch: DataFrame, batch_id: int) -> None:
+    def __call__(self, batch: DataFrame, batch_id: int, watermark: int | None = None) -> None:
+        """Store a micro-batch. `watermark`: that of its rows' stream, epoch ms."""
         with packed_errors(), self._one_at_a_time:
+            self._watermark = watermark
             self._store(batch, batch_id)
 
     @property
@@ -133,6 +137,7 @@ class TableSink:
             checkpoints=self._of(user),
             kinds=self.kinds,
             identifier=identifier,
+            watermark=self._watermark,
             inline_bytes=(1 << 64) if inline else 0,  # Spark says 2^63 - 1 where it does not know
         )
 

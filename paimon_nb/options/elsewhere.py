@@ -31,7 +31,6 @@ ELSEWHERE: Mapping[str, str] = {
     "metadata.iceberg.storage": "Iceberg's metadata is written by Java only",
     "metastore.tag-to-partition.preview": "a tag becomes a partition when it is made",
     "partition.mark-done-action.custom.class": _CALLBACK,
-    "partition.mark-done-action.mode": "the clock says when a partition is done",
     "pk-bitmap.index.columns": _INDEX,
     "pk-btree.index.columns": _INDEX,
     "pk-clustering-override": _LATER,

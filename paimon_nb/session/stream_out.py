@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Output(Protocol):
     rows: int
 
-    def accept(self, batch: DataFrame, number: int) -> None:
-        """Rows of a micro-batch; a last column `rowkind` tells kinds."""
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
+        """Rows of a micro-batch; a last column `rowkind` tells kinds. `watermark`: epoch ms; None: not known."""
 
     def replace(self, result: DataFrame) -> None:
         """The whole result as it is now, where another one was before."""
@@ -72,7 +72,7 @@ class IntoTable:
             return self._sink.savepoint()
         return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
 
-    def accept(self, batch: DataFrame, number: int) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
         from pyspark.sql import functions as F
 
         assert self._sink is not None
@@ -80,7 +80,7 @@ class IntoTable:
             batch = batch.withColumn(KINDS, F.lit("+I"))
         # A projection may have changed the key that -U names: then its row is gone, and +U brings another.
         stored = F.when(F.col(KINDS) == "-U", "-D").otherwise(F.col(KINDS))
-        self._sink(self.align(batch, KINDS).withColumn(KINDS, stored), number)
+        self._sink(self.align(batch, KINDS).withColumn(KINDS, stored), number, watermark)
         self.rows = self._sink.rows
 
     def replace(self, result: DataFrame) -> None:
@@ -126,7 +126,7 @@ class IntoSink:
         self.rows = 0
         self._buffer = IntoBuffer()
 
-    def accept(self, batch: DataFrame, number: int) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
         self.rows += self.sink.store(self.align(batch), number)
 
     def replace(self, result: DataFrame) -> None:
@@ -152,7 +152,7 @@ class IntoBuffer:
         self._shown: dict[tuple[Any, ...], dict[str, Any]] = {}
         """The rows of the last result, by what tells them apart."""
 
-    def accept(self, batch: DataFrame, number: int) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
         import pyarrow as pa
 
         from paimon_nb.engine.frames import collect

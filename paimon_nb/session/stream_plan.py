@@ -18,7 +18,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.name import quote
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
-from paimon_nb.plan import CreateTable, Query, TableRef
+from paimon_nb.plan import CreateTable, Query, TableRef, Watermark
 from paimon_nb.session.state import Session
 from paimon_nb.session.stream_windows import all_closed, readable
 from paimon_nb.session.watermark import watermark_in
@@ -56,11 +56,16 @@ class StreamInput:
         return not self.table.primary_keys
 
     @property
+    def watermark(self) -> Watermark | None:
+        """How late its rows may be, if it says so."""
+        if self.declared is not None:
+            return self.declared.definition.watermark
+        return None if self.table is None else watermark_in(self.table.schema.options)
+
+    @property
     def watermarked(self) -> bool:
         """It says how late its rows may be."""
-        if self.declared is not None:
-            return self.declared.definition.watermark is not None
-        return self.table is not None and watermark_in(self.table.schema.options) is not None
+        return self.watermark is not None
 
     @property
     def endless(self) -> bool:
@@ -75,6 +80,19 @@ class StreamPlan:
     """Results replace earlier ones of their group."""
     closing: bool = False
     """Results come once, when a watermark says that their window is over."""
+
+
+def is_plain_time(session: Session, one: StreamInput) -> bool:
+    """Whether the column of an input's watermark is a TIMESTAMP, which knows no zone."""
+    from pyspark.sql.types import TimestampNTZType
+
+    from paimon_nb.session.connector_tables import no_rows
+
+    assert one.watermark is not None
+    if one.table is not None:
+        return one.table.schema.field(one.watermark.column).type.root == "TIMESTAMP"
+    assert one.declared is not None
+    return isinstance(no_rows(session.spark, one.declared).schema[one.watermark.column].dataType, TimestampNTZType)
 
 
 def is_streaming(session: Session) -> bool:

@@ -6,7 +6,7 @@ import copy
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from paimon_nb.base.name import quote
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.engine import stream_idle
 from paimon_nb.engine.errors import packed_errors
+from paimon_nb.engine.frames import session_zone
 from paimon_nb.engine.stream_begin import begun
 from paimon_nb.engine.stream_write import claim_checkpoint
 from paimon_nb.fs import open_fs, without_scheme
@@ -28,10 +29,10 @@ from paimon_nb.session.stream import KINDS
 from paimon_nb.session.stream_jobs import RefreshLoop, Running
 from paimon_nb.session.stream_lookup import Lookups, belongs, release_ended, waited_tables
 from paimon_nb.session.stream_out import IntoBuffer, IntoTable, Output
-from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, names_of
+from paimon_nb.session.stream_plan import Shape, StreamInput, StreamPlan, is_plain_time, names_of
 from paimon_nb.session.stream_table import table_loop
 from paimon_nb.session.stream_windows import LateRows
-from paimon_nb.session.watermark import watermark_in, watermarked
+from paimon_nb.session.watermark import as_utc, furthest, watermark_in, watermarked
 from paimon_nb.table.stream import Position
 
 if TYPE_CHECKING:
@@ -68,11 +69,13 @@ def start_stream(
         if plan.shape is Shape.ROWS
         else whole_frame(frozen, plan, query, text, params)
     )
-    store = (
-        _per_batch(frozen, plan, query, text, params, output) if plan.shape is Shape.ROWS else _as_it_is(plan, output)
-    )
     mode = "update" if plan.shape is Shape.STATE and plan.grouped else "append"
     late = LateRows() if plan.shape is Shape.STATE and any(i.watermarked for i in plan.inputs) else None
+    store = (
+        _per_batch(frozen, plan, query, text, params, output)
+        if plan.shape is Shape.ROWS
+        else _as_it_is(plan, output, None if late is None else _stands(frozen, plan, late))
+    )
     writer = frame.writeStream.outputMode(mode).foreachBatch(store if late is None else _counting(late, store))
     writer = writer.trigger(processingTime=f"{_interval_ms(session)} milliseconds")
     running = begun(writer.option("checkpointLocation", checkpoint).start)
@@ -167,16 +170,32 @@ def _stream(
     return frame if late is None else watermarked(frame, late)
 
 
-def _as_it_is(plan: StreamPlan, output: Output) -> Any:
+def _as_it_is(plan: StreamPlan, output: Output, watermark: Callable[[], int | None] | None) -> Any:
     from pyspark.sql import functions as F
 
     updates = plan.grouped
+    told = watermark if isinstance(output, IntoTable) else None
 
     def store(batch: DataFrame, number: int) -> None:
         with packed_errors():
-            output.accept(batch.withColumn(KINDS, F.lit("+U")) if updates else batch, number)
+            rows = batch.withColumn(KINDS, F.lit("+U")) if updates else batch
+            output.accept(rows, number, None if told is None else told())
 
     return store
+
+
+def _stands(session: Session, plan: StreamPlan, late: LateRows) -> Callable[[], int | None] | None:
+    """Says where the watermark stands, in Flink's milliseconds; None where the inputs' times are not of one kind."""
+    kinds = {is_plain_time(session, i) for i in plan.inputs if i.watermarked}
+    if len(kinds) != 1 or not all(i.watermarked for i in plan.inputs):
+        return None
+    zone = session_zone(session.spark) if kinds.pop() else None
+
+    def stands() -> int | None:
+        instant = late.watermark()
+        return instant if instant is None or zone is None else as_utc(instant, zone)
+
+    return stands
 
 
 def _per_batch(
@@ -190,13 +209,17 @@ def _per_batch(
             here = fork(session, batch.sparkSession)
             if here.lookups is not None:
                 here.lookups.begin()
-            if only.adds_only:
+            watermark = only.watermark if isinstance(output, IntoTable) else None
+            if only.adds_only and watermark is None:
                 output.accept(run_query(here, query, text, params, {only.ref.parts: batch}), number)
                 return
             batch = batch.persist()
             try:
-                if batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
-                    output.accept(_in_order(here, query, text, params, {only.ref.parts: batch}), number)
+                moved = None if watermark is None else furthest(batch, watermark)
+                if only.adds_only:
+                    output.accept(run_query(here, query, text, params, {only.ref.parts: batch}), number, moved)
+                elif batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
+                    output.accept(_in_order(here, query, text, params, {only.ref.parts: batch}), number, moved)
             finally:
                 batch.unpersist()
 

@@ -76,7 +76,7 @@ def _names_window(tokens: list[Any], group: int) -> bool:
 
 
 class LateRows:
-    """Counts what a query's watermark left out; Spark tells it with the progress of each micro-batch, and keeps some of them."""
+    """A query's watermark, and what it left out: Spark tells that with the progress of each micro-batch, and keeps some of them."""
 
     def __init__(self) -> None:
         self._query: Any = None
@@ -101,6 +101,15 @@ class LateRows:
             self._count += sum(o.numRowsDroppedByWatermark() for o in told[i].stateOperators())
         self._seen = newest
         return self._count
+
+    def watermark(self) -> int | None:
+        """Where the query's watermark stands in the present micro-batch, epoch ms; None: not known, or it has not begun."""
+        try:
+            execution = self._query._jsq.streamingQuery().lastExecution()
+            stands = int(execution.offsetSeqMetadata().batchWatermarkMs())
+        except Exception:  # Spark promises none of these names
+            return None
+        return stands or None
 
 
 _FOLLOWED: WeakKeyDictionary[Any, LateRows] = WeakKeyDictionary()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxError
 from paimon_nb.base.name import quote
@@ -58,6 +60,33 @@ def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
         # zone makes it a TIMESTAMP again where it is stored.
         frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
     return frame.withWatermark(column, delay)
+
+
+def furthest(batch: DataFrame, watermark: Watermark) -> int | None:
+    """What the rows of a micro-batch move a watermark to, epoch ms; None: nothing. A TIMESTAMP is taken for UTC, as Flink takes it.
+
+    An expression that is not understood moves nothing.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType
+
+    if watermark.column not in batch.columns:
+        return None
+    try:
+        delay = delay_of(watermark)
+    except SqlSyntaxError:
+        return None
+    plain = isinstance(batch.schema[watermark.column].dataType, TimestampNTZType)
+    epoch = "TIMESTAMP_NTZ '1970-01-01'" if plain else "TIMESTAMP '1970-01-01 00:00:00Z'"
+    newest = f"max({quote(watermark.column)}) - INTERVAL {delay}"
+    row = batch.agg(F.expr(f"timestampdiff(MILLISECOND, {epoch}, {newest})")).first()
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def as_utc(instant_ms: int, zone: str) -> int:
+    """The wall clock's time in a zone, taken for UTC: what Flink makes of a TIMESTAMP that the zone made an instant."""
+    there = datetime.fromtimestamp(instant_ms / 1000, ZoneInfo(zone))
+    return instant_ms + int((there.utcoffset() or timedelta()).total_seconds() * 1000)
 
 
 def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[str, str]:

@@ -74,7 +74,7 @@ class Checkpoints:
             self._commit.abort(messages)
             raise
         if self._idle is not None:  # noted before: who is killed behind the commit finds them when it starts again
-            self._idle.wrote(m.partition for m in messages if m.new_files)
+            self._idle.wrote(store, (m.partition for m in messages if m.new_files), terms.get("watermark"))
             self._note()
         made = self._commit.commit([*messages, *beside], identifier, **terms)
         self._last = identifier
@@ -83,7 +83,7 @@ class Checkpoints:
         self._since_full += 1
         if full:
             self._was_full(store)
-        self._mark(store)
+        self._mark(store, terms.get("watermark"))
         return made
 
     # -- without
@@ -158,8 +158,8 @@ class Checkpoints:
 
     # -- partitions that are not marked
 
-    def _mark(self, store: TableStore) -> None:
-        if self._idle is not None and self._idle.mark(store):
+    def _mark(self, store: TableStore, watermark: int | None = None) -> None:
+        if self._idle is not None and self._idle.mark(store, watermark):
             self._note()
 
     def _noted(self) -> set[bytes]:

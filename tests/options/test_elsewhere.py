@@ -26,14 +26,14 @@ def test_statements_tell_them():
 
 def test_what_asks_for_nothing_is_no_news():
     off = {"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled", "streaming-read-mode": "file"}
-    defaults = {"read.allow.fullScan": "true", "partition.mark-done-action.mode": "process-time"}
+    defaults = {"read.allow.fullScan": "true", "scan.remove-normalize": "false"}
     assert validate_table_options(off | defaults) == []
 
 
 def test_what_differs_from_the_default_is():
     given = {
         "read.allow.fullScan": "false",
-        "partition.mark-done-action.mode": "watermark",
+        "streaming-read-mode": "log",
         "lookup.refresh.async": "true",
     }
     assert sorted(n.split("'")[1] for n in validate_table_options(given)) == sorted(given)

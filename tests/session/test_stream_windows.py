@@ -8,8 +8,10 @@ import datetime as dt
 import pytest
 
 from paimon_nb.session.stream_windows import grouped_by_window
+from paimon_nb.session.watermark import as_utc
 
 DAY = dt.datetime(2026, 1, 2)
+DAY_MS = int(DAY.replace(tzinfo=dt.UTC).timestamp() * 1000)
 WINDOWS = {
     "tumbled": "TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '10' SECOND)",
     "hopped": "HOP(TABLE w, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)",
@@ -102,6 +104,7 @@ def closed_windows(wb, name: str) -> None:
         put(wb, "e", *rows_of_snapshot)
         assert job.process_available()
     assert rows(wb, name) == sorted((str(DAY + dt.timedelta(seconds=int(s))), *counts) for s, *counts in wanted)
+    assert wb.table(name).latest_snapshot().watermark == DAY_MS + 38_000
     (listed,) = wb.run("SHOW JOBS").arrow.to_pylist()
     assert (job.late, listed["late rows"]) == (LATE[name], LATE[name])
     job.stop()
@@ -110,6 +113,32 @@ def closed_windows(wb, name: str) -> None:
 @pytest.mark.spark
 def test_a_watermark_closes_windows_and_leaves_late_rows_out(swb):
     closed_windows(swb, "tumbled")
+
+
+@pytest.mark.spark
+def test_a_stream_of_rows_tells_its_snapshots_the_watermark(swb):
+    """So automatic tags follow it. As a Flink job told it: a TIMESTAMP is taken for UTC."""
+    swb.run("CREATE TABLE e (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)")
+    swb.run(
+        "CREATE TABLE u (id INT, ts TIMESTAMP(3)) WITH ('tag.automatic-creation' = 'watermark', "
+        "'sink.watermark-time-zone' = 'Asia/Shanghai', 'tag.creation-period' = 'hourly')"
+    )
+    swb.run("SET 'spark.sql.session.timeZone' = 'America/New_York'; SET 'execution.runtime-mode' = 'streaming'")
+    job = swb.sql("INSERT INTO u SELECT * FROM e")
+    for hours in (1, 2, 0):
+        put(swb, "e", (hours, hours * 3600))
+        assert job.process_available()
+    job.stop()
+    hour = 3_600_000
+    assert swb.table("u").snapshots().column("watermark").to_pylist() == [
+        DAY_MS + hour - 5000, DAY_MS + 2 * hour - 5000, DAY_MS + 2 * hour - 5000,
+    ]  # fmt: skip
+    assert swb.run("SHOW TAGS u").arrow.column(0).to_pylist() == ["2026-01-02 07", "2026-01-02 08"]
+
+
+@pytest.mark.parametrize(("zone", "hours"), [("UTC", 0), ("Asia/Shanghai", 8), ("America/New_York", -5)])
+def test_an_instant_of_a_zone_is_its_wall_clock_in_utc(zone, hours):
+    assert as_utc(DAY_MS, zone) == DAY_MS + hours * 3_600_000
 
 
 @pytest.mark.spark

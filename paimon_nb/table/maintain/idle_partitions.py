@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.options import table as opt
-from paimon_nb.options.write import PARTITION_IDLE_TIME_TO_DONE, PARTITION_TIME_INTERVAL
+from paimon_nb.options.write import (
+    PARTITION_IDLE_TIME_TO_DONE,
+    PARTITION_MARK_DONE_ACTION_MODE,
+    PARTITION_TIME_INTERVAL,
+)
 from paimon_nb.table.maintain.mark_done import mark_done
 from paimon_nb.table.maintain.partition_time import partition_time
 from paimon_nb.table.store import TableStore
@@ -29,28 +33,30 @@ def marks_idle(store: TableStore) -> bool:
 
 
 class IdlePartitions:
-    """Those that are not marked yet."""
+    """Those that are not marked yet. Time is the clock's, or with `partition.mark-done-action.mode` = `watermark` the stream's."""
 
     def __init__(self, pending: Iterable[bytes] = ()) -> None:
         """`pending`: what a stream knew that goes on; as in Java they count from now."""
-        now = clock.now_ms()
-        self._written_ms = dict.fromkeys(pending, now)
+        self._written_ms = dict.fromkeys(pending, clock.now_ms())
 
     @property
     def pending(self) -> list[bytes]:
         return list(self._written_ms)
 
-    def wrote(self, partitions: Iterable[bytes]) -> None:
-        """Rows came just now."""
-        now = clock.now_ms()
-        for partition in partitions:
-            self._written_ms[partition] = now
+    def wrote(self, store: TableStore, partitions: Iterable[bytes], watermark: int | None) -> None:
+        """Rows came just now, or at a watermark; without one none is waited for."""
+        now = watermark if by_watermark(store) else clock.now_ms()
+        if now is not None:
+            self._written_ms |= dict.fromkeys(partitions, now)
 
-    def mark(self, store: TableStore) -> list[bytes]:
+    def mark(self, store: TableStore, watermark: int | None = None) -> list[bytes]:
         """Mark those that are complete. Returns them. What goes wrong is logged; they are tried again.
 
         Partitions whose values tell no time are never complete, and forgotten.
         """
+        now = watermark if by_watermark(store) else clock.now_ms()
+        if now is None:
+            return []
         done = []
         for partition, written in list(self._written_ms.items()):
             end = _end_ms(store, partition)
@@ -59,7 +65,7 @@ class IdlePartitions:
                     "%s: no time in partition %s, so it is not marked", store.name, store.partition_values(partition)
                 )
                 del self._written_ms[partition]
-            elif clock.now_ms() - max(written, end) > (store.options.get(PARTITION_IDLE_TIME_TO_DONE) or 0):
+            elif now - max(written, end) > (store.options.get(PARTITION_IDLE_TIME_TO_DONE) or 0):
                 done.append(partition)
         try:
             if done:
@@ -72,8 +78,15 @@ class IdlePartitions:
         return done
 
 
+def by_watermark(store: TableStore) -> bool:
+    return store.options.get(PARTITION_MARK_DONE_ACTION_MODE) == "watermark"
+
+
 def _end_ms(store: TableStore, partition: bytes) -> int | None:
-    """When a partition's time is over, epoch ms; None: its values tell none."""
+    """When a partition's time is over, epoch ms; None: its values tell none.
+
+    A partition's time is that of the wall clock here; where a watermark is compared with it, it is UTC.
+    """
     o = store.options
     start = partition_time(
         store,
@@ -81,9 +94,7 @@ def _end_ms(store: TableStore, partition: bytes) -> int | None:
         o.get(opt.PARTITION_TIMESTAMP_PATTERN),
         o.get(opt.PARTITION_TIMESTAMP_FORMATTER),
     )
-    # A partition's time is that of the wall clock here.
-    return None if start is None else _epoch_ms(start) + (o.get(PARTITION_TIME_INTERVAL) or 0)
-
-
-def _epoch_ms(local: datetime) -> int:
-    return int(local.timestamp() * 1000)
+    if start is None:
+        return None
+    zoned = start.replace(tzinfo=UTC) if by_watermark(store) else start
+    return int(zoned.timestamp() * 1000) + (o.get(PARTITION_TIME_INTERVAL) or 0)

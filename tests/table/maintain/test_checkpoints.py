@@ -25,12 +25,12 @@ class Stream:
         self.store, self.number = store, number
         self.checkpoints = Checkpoints(store, "me", **more)
 
-    def put(self, *rows: dict[str, Any]) -> list[int]:
+    def put(self, *rows: dict[str, Any], watermark: int | None = None) -> list[int]:
         self.number += 1
         full = self.checkpoints.is_full(self.store, self.number)
         with TableWrite(self.store, full=full) as writing:
             writing.write(arrow(self.store, rows))
-            return self.checkpoints.commit(self.store, writing.prepare(), self.number, full=full)
+            return self.checkpoints.commit(self.store, writing.prepare(), self.number, full=full, watermark=watermark)
 
     def quiet(self, times: int = 1) -> list[int]:
         """`times` checkpoints; the first behind rows is theirs."""
@@ -184,6 +184,19 @@ def test_partitions_are_marked_when_their_time_is_over_and_nothing_comes(tmp_pat
     time.hours(1)
     stream.quiet(2)
     assert json.loads((Path(store.root) / "dt=20231101/_SUCCESS").read_text())["modificationTime"] > made
+
+
+def test_a_watermark_may_be_the_time(tmp_path: Path, time: Ticking) -> None:
+    store = parted(tmp_path, **MARKS, **{"partition.mark-done-action.mode": "watermark"})
+    stream, over = Stream(store), 1_698_883_200_000  # 2023-11-02 00:00 UTC
+    stream.put({"k": 1, "dt": "20231101"}, watermark=over - 1)
+    time.hours(100)
+    stream.quiet(3)
+    stream.put({"k": 1, "dt": "20231102"})
+    stream.put({"k": 2, "dt": "20231102"}, watermark=over + 600_000)
+    assert marked(store) == []
+    stream.put({"k": 3, "dt": "20231102"}, watermark=over + 600_001)
+    assert marked(store) == ["dt=20231101"]
 
 
 def test_without_an_interval_nothing_is_marked(tmp_path: Path, time: Ticking) -> None:
