@@ -18,6 +18,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact.schedule import FullCompactions, compact_behind
+from paimon_nb.table.maintain.auto_tags import makes_tags_by_clock, waits_for_a_snapshot
 from paimon_nb.table.maintain.idle_partitions import IdlePartitions, marks_idle
 from paimon_nb.table.maintain.tags import create_tag
 from paimon_nb.table.store import TableStore
@@ -76,13 +77,15 @@ class Checkpoints:
         if self._idle is not None:  # noted before: who is killed behind the commit finds them when it starts again
             self._idle.wrote(store, (m.partition for m in messages if m.new_files), terms.get("watermark"))
             self._note()
-        made = self._commit.commit([*messages, *beside], identifier, **terms)
+        terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
+        whole = [*messages, *beside]
+        made = self._commit.commit(whole, identifier, **terms)
         self._last = identifier
         self.snapshot = made[-1] if made else self.snapshot
         self._came = True
         self._since_full += 1
         if full:
-            self._was_full(store)
+            self._was_full(store, whole, made)
         self._mark(store, terms.get("watermark"))
         return made
 
@@ -93,7 +96,7 @@ class Checkpoints:
         """Whether checkpoints without rows do anything."""
         schedule = FullCompactions.of(store)
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
-        return waits or marks_idle(store) or _forces_snapshots(store)
+        return waits or marks_idle(store) or _forces_snapshots(store) or makes_tags_by_clock(store)
 
     def quiet(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
         """The time between two checkpoints is over: unless rows came meanwhile, one without rows is due. Returns the snapshots made.
@@ -113,8 +116,8 @@ class Checkpoints:
         if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
             if behind := self._behind(store, ()):
                 made += self._commit.commit(behind, number, **terms)
-            self._was_full(store)
-        if _forces_snapshots(store) and not made:
+            self._was_full(store, behind, made)
+        if not made and (_forces_snapshots(store) or waits_for_a_snapshot(store)):
             made += self._commit.commit([], number, ignore_empty=False, **terms)
         if made:
             self._last, self.snapshot = number, made[-1]
@@ -146,7 +149,12 @@ class Checkpoints:
     def _behind(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
         return compact_behind(store, self.user, {(m.partition, m.bucket) for m in messages}, self._full_at)
 
-    def _was_full(self, store: TableStore) -> None:
+    def _was_full(self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
+        """Begin anew, unless another writer's compaction went before this one: then what it was for is still to be done."""
+        if any(m.has_compact for m in messages) and not any(
+            store.snapshots.get(i).commit_kind != "APPEND" for i in made
+        ):
+            return
         latest = store.latest()
         self._since_full, self._full_ms = 0, clock.now_ms()
         self._full_at = latest.id if latest else None

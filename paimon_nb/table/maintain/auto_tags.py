@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
@@ -94,6 +95,25 @@ def create_due_tags(store: TableStore) -> list[str]:
     if made:
         _drop_oldest(store, period)
     return made
+
+
+def waits_for_a_snapshot(store: TableStore) -> bool:
+    """Whether a tag by process time is due, and only a snapshot is missing: a stream without rows makes one then.
+
+    Source: Paimon `tag/TagAutoCreation.java` (forceCreatingSnapshot).
+    """
+    if not makes_tags_by_clock(store):
+        return False
+    period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
+    named = _named(store, period)
+    zone = _zone(store.options.get(opt.SINK_PROCESS_TIME_ZONE))
+    now = datetime.fromtimestamp(clock.now_ms() / 1000, zone).replace(tzinfo=None)
+    return not named or now - delay >= named[-1][0] + 2 * period.length
+
+
+def makes_tags_by_clock(store: TableStore) -> bool:
+    """Whether commits make tags by process time."""
+    return store.options.get(opt.TAG_AUTOMATIC_CREATION) == "process-time" and not store.options.write_only
 
 
 def create_batch_tag(store: TableStore) -> str | None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from history_kit import Ticking
-from write_kit import arrow, make_table
+from write_kit import arrow, compact_all, make_table
 
 from paimon_nb.table.checkpoints import Checkpoints
+from paimon_nb.table.commit import BATCH_IDENTIFIER
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
@@ -95,6 +96,22 @@ def test_what_came_before_a_restart_is_compacted_with_the_rest(tmp_path: Path) -
     assert sorted((f["partition"], f["level"]) for f in files) == [("{a}", 5), ("{b}", 5), ("{c}", 0)]
 
 
+def test_a_compaction_that_another_overtook_is_made_up_for(tmp_path: Path) -> None:
+    store = parted(tmp_path, **FULL, **{"full-compaction.delta-commits": "2"})
+    stream = Stream(store)
+    stream.put({"k": 1, "dt": "a"})
+    stream.number += 1
+    with TableWrite(store, full=True) as writing:
+        writing.write(arrow(store, [{"k": 2, "dt": "a"}]))
+        messages = writing.prepare()
+        compact_all(store)
+        stream.checkpoints.commit(store, messages, stream.number, full=True)
+    assert told(store) == [("APPEND", 1, 0), ("COMPACT", BATCH_IDENTIFIER, 1), ("APPEND", 2, 0)]
+    stream.put({"k": 1, "dt": "b"})
+    stream.put({"k": 2, "dt": "b"})
+    assert told(store)[3:] == [("APPEND", 3, 0), ("APPEND", 4, 0), ("COMPACT", 4, 3)]
+
+
 def test_checkpoints_without_rows_count(tmp_path: Path) -> None:
     """A stream that gets no more rows leaves no change untold."""
     store = keyed(tmp_path, **FULL, **{"full-compaction.delta-commits": "3"})
@@ -150,7 +167,8 @@ def test_checkpoints_without_rows_make_snapshots_when_told_to(tmp_path: Path) ->
     stream.put({"k": 1, "v": 1})
     assert stream.quiet(3) == [2, 3]
     stream.put({"k": 2, "v": 2})
-    assert [t[:2] for t in told(store)] == [("APPEND", 1), ("APPEND", 1), ("APPEND", 1), ("APPEND", 2)]
+    stream.put()
+    assert [t[:2] for t in told(store)] == [("APPEND", n) for n in (1, 1, 1, 2, 3)]
 
 
 MARKS = {
@@ -197,6 +215,22 @@ def test_a_watermark_may_be_the_time(tmp_path: Path, time: Ticking) -> None:
     assert marked(store) == []
     stream.put({"k": 3, "dt": "20231102"}, watermark=over + 600_001)
     assert marked(store) == ["dt=20231101"]
+
+
+def test_a_tag_that_is_due_gets_its_snapshot_without_rows(tmp_path: Path, time: Ticking) -> None:
+    tags = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "UTC", "tag.creation-period": "hourly"}
+    store = keyed(tmp_path, **tags)
+    stream = Stream(store)
+    stream.put({"k": 1, "v": 1})
+    seen = []
+    for hours in (0.5, 0.5, 0.5):  # it is 22:13
+        time.hours(hours)
+        seen.append((stream.quiet(3), store.tags.names()))
+    assert seen == [
+        ([], ["2023-11-14 21"]),
+        ([2], ["2023-11-14 21", "2023-11-14 22"]),
+        ([], ["2023-11-14 21", "2023-11-14 22"]),
+    ]
 
 
 def test_without_an_interval_nothing_is_marked(tmp_path: Path, time: Ticking) -> None:
