@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.engine.hidden_since import by_file, hidden_since
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, kv_columns, read_data_file
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange

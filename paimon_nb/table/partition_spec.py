@@ -7,7 +7,6 @@ from typing import Any
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, PaimonError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import from_python, from_scalar
 from paimon_nb.format.schema import TableSchema
 
@@ -31,6 +30,8 @@ def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
         t = schema.field(name).type
         try:
             if isinstance(value, str) and t.root not in ("CHAR", "VARCHAR"):
+                from paimon_nb.format.data import cast_text
+
                 out[name] = from_scalar(t, cast_text(value, t))
             else:
                 out[name] = from_python(t, value)

@@ -21,16 +21,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.names import check_names
 from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.scan import (
-    OWN_SCHEMA,
-    Compare,
-    KeyFinder,
-    Predicate,
-    ScanPlan,
-    all_of,
-    plan_scan,
-    read_plan,
-)
+from paimon_nb.table.scan import OWN_SCHEMA, ScanPlan, plan_scan
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -38,6 +29,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
     from paimon_nb.table.inspect import Compared, Due, Finding, Why
+    from paimon_nb.table.scan import KeyFinder, Predicate
     from paimon_nb.table.stream import Position, TableStream
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.as_table import Rows
@@ -219,6 +211,8 @@ class Table:
 
         Raises: TimeTravelError, SnapshotExpired, TagNotFound; ColumnNotFound, SqlSyntaxError; FormatError.
         """
+        from paimon_nb.table.scan import read_plan
+
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         if columns is not None and not columns:  # no columns, and yet as many rows as there are
             return read_plan(plan, plan.schema.names[:1]).select([])
@@ -229,6 +223,8 @@ class Table:
 
         Raises: UnsupportedOperation: no primary key, or a key column is missing.
         """
+        from paimon_nb.table.scan import Compare, KeyFinder, all_of, read_plan
+
         if not self.primary_keys:
             raise UnsupportedOperation(f"{self.name} has no primary key", hint="to_arrow(where=...) filters any table")
         for column in key:
@@ -252,7 +248,8 @@ class Table:
 
         Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such moment.
         """
-        from paimon_nb.table.scan import changed_rows, parse_travel, resolve
+        from paimon_nb.table.scan import parse_travel, resolve
+        from paimon_nb.table.scan.changed_rows import changed_rows
         from paimon_nb.table.system.audit_log import with_kind_first
 
         ends = []
@@ -329,6 +326,7 @@ class Table:
 
         from paimon_nb.format.types.build import column
         from paimon_nb.table.row_level import check_delete
+        from paimon_nb.table.scan import Predicate
         from paimon_nb.table.write.as_table import as_table
 
         self._need_keys("delete")
@@ -391,7 +389,7 @@ class Table:
         )
 
     def _present_rows(self, keys: pa.Table) -> pa.Table:
-        from paimon_nb.format.data import conform
+        from paimon_nb.format.data.conform import conform
         from paimon_nb.format.types.build import from_numpy
         from paimon_nb.table.lsm.shadow import is_in, key_ids
 

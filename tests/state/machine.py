@@ -37,7 +37,8 @@ from paimon_nb.table.maintain import (
     rollback_to_tag,
 )
 from paimon_nb.table.replaced import marks_vectors, placed_rows, single_files, take_out, without_rows
-from paimon_nb.table.scan import evaluate, parse_predicate, plan_scan
+from paimon_nb.table.scan import parse_predicate, plan_scan
+from paimon_nb.table.scan.evaluate import evaluate
 from paimon_nb.table.table import Table
 
 ARROW = {"INT": pa.int32(), "BIGINT": pa.int64(), "STRING": pa.string(), "DATE": pa.date32()}

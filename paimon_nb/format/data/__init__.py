@@ -1,34 +1,50 @@
 """Data files: which columns they have, how each format is read and written, how old rows become new ones."""
 
-from paimon_nb.format.data.cast import cast_column, cast_text
-from paimon_nb.format.data.conform import conform
-from paimon_nb.format.data.evolve import evolve
-from paimon_nb.format.data.fields import (
-    FORMATS,
-    KEY_PREFIX,
-    KIND_FIELD,
-    ROW_ID_FIELD,
-    SEQUENCE_FIELD,
-    SEQUENCE_NUMBER,
-    TRACKING_FIELDS,
-    VALUE_KIND,
-    FileLayout,
-    file_compression,
-    file_extension,
-    file_format,
-    file_layout,
-    format_of,
-    key_value_fields,
-    kv_columns,
-)
-from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
-from paimon_nb.format.data.row_filter import RowFilter
-from paimon_nb.format.data.time_numbers import numbers_as_times, python_values, times_as_numbers
-from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.door import door
+
+if TYPE_CHECKING:
+    from paimon_nb.format.data.cast import cast_column, cast_text
+    from paimon_nb.format.data.fields import (
+        FORMATS,
+        KEY_PREFIX,
+        KIND_FIELD,
+        ROW_ID_FIELD,
+        SEQUENCE_FIELD,
+        SEQUENCE_NUMBER,
+        TRACKING_FIELDS,
+        VALUE_KIND,
+        FileLayout,
+        file_compression,
+        file_extension,
+        file_format,
+        file_layout,
+        format_of,
+        key_value_fields,
+        kv_columns,
+    )
+    from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
+    from paimon_nb.format.data.row_filter import RowFilter
+    from paimon_nb.format.data.time_numbers import numbers_as_times, python_values, times_as_numbers
+    from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "cast": "cast_column cast_text",
+            "fields": "FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns",
+            "read": "ROW_POSITION iter_data_file may_have_rows open_data_file read_data_file",
+            "row_filter": "RowFilter",
+            "time_numbers": "numbers_as_times python_values times_as_numbers",
+            "write": "DataWriter WrittenFile open_data_writer",
+        },
+    )  # fmt: skip
 
 __all__ = [
-    "FORMATS", "KEY_PREFIX", "KIND_FIELD", "ROW_ID_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER", "TRACKING_FIELDS", "VALUE_KIND", "DataWriter",
-    "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text", "conform", "evolve", "file_compression", "file_extension",
-    "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields", "kv_columns", "may_have_rows", "numbers_as_times", "open_data_file",
-    "open_data_writer", "python_values", "read_data_file", "times_as_numbers",
+    "FORMATS", "KEY_PREFIX", "KIND_FIELD", "ROW_ID_FIELD", "ROW_POSITION", "SEQUENCE_FIELD", "SEQUENCE_NUMBER",
+    "TRACKING_FIELDS", "VALUE_KIND", "DataWriter", "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text",
+    "file_compression", "file_extension", "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields",
+    "kv_columns", "may_have_rows", "numbers_as_times", "open_data_file", "open_data_writer", "python_values",
+    "read_data_file", "times_as_numbers",
 ]  # fmt: skip

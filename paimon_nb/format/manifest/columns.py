@@ -36,20 +36,16 @@ _AFTER_STATS = (
 _STRINGS = {"_FILE_NAME", "_EXTRA_FILES", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_WRITE_COLS"}
 _SOME = 8
 """When one in so many entries was asked for as an object, a few at a time, all are made: that costs a third of it each."""
-MANY = 400
-"""Entries from which on columns are quicker than objects, the making of which is put off."""
 
 
-def entries_by_columns(container: Container, version: int, many: int = MANY, worth: int = WORTH) -> EntryColumns | None:
-    """The entries; None for what fastavro should read: few of them, or anything that is not as it should be.
+def entries_by_columns(container: Container, version: int, worth: int = WORTH) -> EntryColumns | None:
+    """The entries; None for what fastavro should read: anything that is not as it should be.
 
     Args:
-        many: entries from which on it is worth the while. worth: as `read_columns`.
+        worth: as `read_columns`.
 
     The container's schema is known to promise the fields of a manifest.
     """
-    if sum(count for count, _ in container.blocks) < many:
-        return None
     try:
         columns = read_columns(container.schema, container.blocks, worth=worth)
     except Odd:

@@ -43,6 +43,11 @@ class Container:
         return _record_of(self.schema)
 
     @property
+    def records(self) -> int:
+        """How many there are."""
+        return sum(count for count, _ in self.blocks)
+
+    @property
     def plain(self) -> bytes:
         """The same records as a container without compression."""
         return _join(self.schema, "null", self.blocks)

@@ -8,7 +8,6 @@ from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.file_cache import FileCache
-from paimon_nb.format.manifest.columns import entries_by_columns
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
 from paimon_nb.format.manifest.entry_list import Entries, Listed
 from paimon_nb.format.manifest.lists import checked_name, stats_node, stats_of
@@ -30,6 +29,8 @@ _VERSION = 2
 _CACHE = FileCache()
 _WEIGHT = 1024
 """Rough bytes of an entry in memory."""
+_MANY = 1_000
+"""Entries from which on columns are quicker than objects, the making of which is put off; the first time counted, which loads Arrow's kernels."""
 _FILE = ROOT + "__FILE"
 _STRINGS = {"type": "array", "items": "string"}
 
@@ -104,7 +105,9 @@ def _weight(entries: Collection[ManifestEntry]) -> int:
 def _decode(fs: FileIO, path: str) -> Entries:
     data = fs.read(path)
     container = unpacked(data, path)
-    if container is not None and promises(container.record, _SCHEMA_2_1):
+    if container is not None and container.records >= _MANY and promises(container.record, _SCHEMA_2_1):
+        from paimon_nb.format.manifest.columns import entries_by_columns
+
         columns = entries_by_columns(container, _VERSION)
         if columns is not None:
             return columns

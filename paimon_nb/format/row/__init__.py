@@ -1,8 +1,9 @@
 """Rows as bytes: BinaryRow, bucket hashes, partition directory names and Java's texts."""
 
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.door import door
 from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
-from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
-from paimon_nb.format.row.encode import RowBytes, encode_rows, with_one_nan
 from paimon_nb.format.row.java_text import cast_to_string, java_text_maker, java_to_string
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,
@@ -15,9 +16,21 @@ from paimon_nb.format.row.partition_path import (
 )
 from paimon_nb.format.row.values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
 
+if TYPE_CHECKING:
+    from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
+    from paimon_nb.format.row.encode import RowBytes, encode_rows, with_one_nan
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "bucket": "BUCKET_FUNCTIONS bucket_of bucket_of_row key_hash key_hash_of",
+            "encode": "RowBytes encode_rows with_one_nan",
+        },
+    )  # fmt: skip
+
 __all__ = [
-    "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue", "arity_of",
-    "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
-    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names", "partition_path",
-    "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape", "with_one_nan",
+    "BUCKET_FUNCTIONS", "DEFAULT_PARTITION", "EMPTY_ROW", "Instant", "RowBytes", "RowReader", "Value", "VariantValue",
+    "arity_of", "bucket_of", "bucket_of_row", "cast_to_string", "deserialize", "encode_rows", "escape", "from_python",
+    "from_scalar", "java_text_maker", "java_to_string", "key_hash", "key_hash_of", "names_of_path", "partition_names",
+    "partition_path", "path_of_names", "row_bytes", "serialize", "to_scalar", "unescape", "with_one_nan",
 ]  # fmt: skip

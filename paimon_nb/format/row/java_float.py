@@ -122,30 +122,30 @@ def _divided(
         b2, s2, m2 = b2 - m2, s2 - m2, 0
     width = _width(max(bits + b2 + _five_bits(b5), s2 + 1 + _five_bits(s5 + 1)))
     b, s, m = fraction * 5**b5 << b2, 5**s5 << s2, 5**b5 << m2
-    tens = s * 10
-
-    def step() -> tuple[int, bool, bool]:
-        nonlocal b, m
-        quotient, b = b // s, b % s * 10
+    tens, half = s * 10, 0 if width is None else 1 << (width - 1)
+    digits: list[int] = []
+    low = high = False
+    first = True
+    while first or not (low or high):
+        quotient, b = divmod(b, s)
+        b *= 10
         m *= 10
         if width is None:
-            return quotient, b < m, b + m >= tens
-        m = _wrapped(m, width)
-        if m <= 0:  # too large for Java's number, so larger than b as well
-            return quotient, True, True
-        return quotient, b < m, _wrapped(b + m, width) > tens
-
-    digits: list[int] = []
-    quotient, low, high = step()
-    if quotient == 0 and not high:
-        decimal -= 1
-    else:
-        digits.append(quotient)
-    if decimal < -3 or decimal >= 8:  # the form with an exponent has at least two digits
-        low = high = False
-    while not low and not high:
-        quotient, low, high = step()
-        digits.append(quotient)
+            low, high = b < m, b + m >= tens
+        else:
+            if not -half <= m < half:
+                m = _wrapped(m, width)
+            if m <= 0:  # too large for Java's number, so larger than b as well
+                low = high = True
+            else:
+                low, high = b < m, (b + m if b + m < half else _wrapped(b + m, width)) > tens
+        if first and quotient == 0 and not high:
+            decimal -= 1
+        else:
+            digits.append(quotient)
+        if first and (decimal < -3 or decimal >= 8):  # the form with an exponent has at least two digits
+            low = high = False
+        first = False
     tie = 2 * b - tens
     up = high and (not low or tie > 0 or (tie == 0 and digits[-1] % 2 == 1))
     number = int("".join(map(str, digits))) + up

@@ -10,7 +10,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from paimon_nb.format.data import TRACKING_FIELDS, evolve, iter_data_file
+from paimon_nb.format.data import TRACKING_FIELDS, iter_data_file
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt

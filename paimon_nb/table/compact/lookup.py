@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.format.data import evolve, iter_data_file, kv_columns
+from paimon_nb.format.data import iter_data_file, kv_columns
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar
 from paimon_nb.format.types.build import from_numpy, to_numpy

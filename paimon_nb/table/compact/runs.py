@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, evolve, iter_data_file, kv_columns
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, iter_data_file, kv_columns
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import from_scalar

@@ -19,10 +19,10 @@ from paimon_nb.format.data import (
     SEQUENCE_FIELD,
     SEQUENCE_NUMBER,
     VALUE_KIND,
-    evolve,
     python_values,
     read_data_file,
 )
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_schema

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.distinct import groups
@@ -97,6 +96,8 @@ def add_up(entries: Iterable[ManifestEntry]) -> Entries:
     # Names are hardly ever used twice: an entry is looked at only if its name is among those taken away.
     near = added.copy()
     if not isinstance(entries, Listed):
+        import pyarrow.compute as pc
+
         taken = entries.choose(~added).column("file_name")
         near &= to_numpy(pc.is_in(entries.column("file_name"), value_set=taken))
     for at, entry in zip(np.flatnonzero(near).tolist(), entries.choose(near), strict=True):
@@ -109,6 +110,8 @@ def refuse_doubles(entries: Entries) -> None:
     if isinstance(entries, Listed):
         names = len({e.file.file_name for e in entries})
     else:
+        import pyarrow.compute as pc
+
         names = pc.count_distinct(entries.column("file_name")).as_py()
     if names == len(entries):
         return

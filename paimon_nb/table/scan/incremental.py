@@ -7,29 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, TagNotFound, TimeTravelError
 from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import changes
 from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.funnel import Funnel
 from paimon_nb.table.scan.plan import (
     ScanPlan,
+    bound_to,
     grouped,
     live_pruned,
     select,
     vectors_of,
     visible_levels,
 )
-from paimon_nb.table.scan.predicate import Predicate, only_on
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import Split, pack_bucket
 from paimon_nb.table.scan.travel import local_ms, not_after, snapshot_by_id
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate import Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +219,7 @@ def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> S
 
 
 def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
-    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    bound = bound_to(store, predicate)
     return ScanPlan(store, snapshot, (), Funnel(), bound)
 
 
@@ -231,7 +234,7 @@ def plan_changes(
     Args:
         mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, but of OVERWRITEs.
     """
-    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    bound = bound_to(store, predicate)
     # A change of a value may be told by a row that matches and one that does not: only keys leave files out.
     by_key = _key_part(store, bound)
     pruner = Pruner(store, by_key, independent=not store.has_keys)
@@ -260,6 +263,8 @@ def plan_changes(
 def _key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
     if not store.has_keys:
         return bound
+    from paimon_nb.table.scan.predicate import only_on
+
     return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
 
 
@@ -273,7 +278,7 @@ def _states(
         raise BadOptionValue(
             f"the increment ends at {what} of snapshot {end.id}, before its start {start.id}", hint="write start,end"
         )
-    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    bound = bound_to(store, predicate)
     if start.id == end.id:
         return ScanPlan(store, end, (), Funnel(), bound)
     _same_buckets(store, start, end)

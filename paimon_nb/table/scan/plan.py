@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,17 +17,17 @@ from paimon_nb.format.manifest import DataFile, Entries, Files, Listed, Manifest
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.entries import bucket_places, index_entries, live, refuse_doubles
 from paimon_nb.table.scan.evolution import evolves
 from paimon_nb.table.scan.expired import naming_expiry
 from paimon_nb.table.scan.funnel import Funnel
-from paimon_nb.table.scan.predicate import Predicate
 from paimon_nb.table.scan.prune import Pruner
 from paimon_nb.table.scan.splits import DvRef, Split, pack_bucket
 from paimon_nb.table.scan.travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
-from paimon_nb.table.scan.where import parse_predicate
 from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate import Predicate
 
 _DELETION_VECTORS = "DELETION_VECTORS"
 WantedLevel = Callable[[int], bool]
@@ -88,15 +89,14 @@ def plan_scan(
 
         increment = parse_incremental(store.options)
         if increment is not None:
-            predicate = parse_predicate(where, store.schema) if where is not None else predicate
-            return plan_incremental(store, increment, predicate)
+            return plan_incremental(store, increment, _condition(store, predicate, where))
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # as it is set today, whatever schema is read
     if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
-    predicate = parse_predicate(where, store.schema) if where is not None else predicate
-    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    predicate = _condition(store, predicate, where)
+    bound = bound_to(store, predicate)
     if isinstance(travel, LatestDelta) and snapshot is not None:
         from paimon_nb.table.scan.incremental import plan_changes
 
@@ -111,6 +111,23 @@ def plan_scan(
     from paimon_nb.table.scan.fallback import with_fallback
 
     return with_fallback(plan, str(fallback), travel, levels)
+
+
+def _condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
+    if where is None:
+        return predicate
+    from paimon_nb.table.scan.where import parse_predicate
+
+    return parse_predicate(where, store.schema)
+
+
+def bound_to(store: TableStore, predicate: Predicate | None) -> Predicate | None:
+    """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
+    if predicate is None:
+        return None
+    from paimon_nb.table.scan.bind import bind
+
+    return bind(predicate, store.schema.fields)
 
 
 def plan_snapshot(

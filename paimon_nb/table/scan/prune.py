@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.distinct import distinct
 from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
-from paimon_nb.format.row import bucket_of
 from paimon_nb.format.row.values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.build import column as column_of
 from paimon_nb.format.types.build import to_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.bounds import Bounds, column_bounds, stats_column
 from paimon_nb.table.scan.entries import bucket_places
-from paimon_nb.table.scan.evaluate import evaluate
-from paimon_nb.table.scan.file_index import has_index, index_may_match
 from paimon_nb.table.scan.funnel import Funnel, LeftOut, Stage
-from paimon_nb.table.scan.maybe import may_match
-from paimon_nb.table.scan.predicate import Compare, In, Predicate, conjuncts, only_on
 from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.bounds import Bounds
+    from paimon_nb.table.scan.predicate import Predicate
 
 _KEY_COMBINATIONS = 1000
 
@@ -43,8 +42,13 @@ class Pruner:
         """
         schema = store.schema
         self.store, self.predicate, self.independent = store, predicate, independent
-        self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
-        self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
+        self.on_partition: Predicate | None = None
+        self.on_key: Predicate | None = None
+        if predicate is not None:
+            from paimon_nb.table.scan.predicate import only_on
+
+            self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
+            self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
         self._stages: list[Stage] = []
         self._left_out: list[LeftOut] = []
         self._verdicts: dict[bytes, bool] = {}
@@ -55,6 +59,9 @@ class Pruner:
         """Whether a manifest may hold entries of a wanted partition."""
         if self.on_partition is None or not manifests:
             return [True] * len(manifests)
+        from paimon_nb.table.scan.bounds import Bounds, stats_column
+        from paimon_nb.table.scan.maybe import may_match
+
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
         counts = column_of([m.num_added + m.num_deleted for m in manifests], pa.int64())
@@ -85,6 +92,9 @@ class Pruner:
         assert self.on_partition is not None
         if not partitions:
             return
+        from paimon_nb.table.scan.bounds import stats_column
+        from paimon_nb.table.scan.evaluate import evaluate
+
         fields = self.store.schema.partition_fields
         types = [f.type for f in fields]
         rows = column_of(partitions, pa.large_binary())
@@ -107,6 +117,10 @@ class Pruner:
 
     def _bucket_keys(self) -> pa.Table | None:
         """The combinations of bucket key values that can match, one a row; None when they are not few and known."""
+        if self.predicate is None:
+            return None
+        from paimon_nb.table.scan.predicate import Compare, In, conjuncts
+
         schema = self.store.schema
         names = schema.bucket_keys
         values: dict[str, tuple[object, ...]] = {}
@@ -173,6 +187,10 @@ class Pruner:
         return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
 
     def _verdict(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
+        from paimon_nb.table.scan.bounds import column_bounds
+        from paimon_nb.table.scan.file_index import has_index, index_may_match
+        from paimon_nb.table.scan.maybe import may_match
+
         cached: dict[str, Bounds] = {}
 
         def bounds(column: str) -> Bounds:
@@ -239,6 +257,8 @@ class WantedBuckets:
 
     def _buckets(self, total: int) -> frozenset[int]:
         if total not in self._by_total:
+            from paimon_nb.format.row import bucket_of
+
             found = bucket_of(self.types, self.keys.columns, total, self.function)
             self._by_total[total] = frozenset(np.asarray(found).tolist())
         return self._by_total[total]

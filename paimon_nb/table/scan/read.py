@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, evolve, read_data_file
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, read_data_file
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema

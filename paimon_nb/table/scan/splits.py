@@ -16,7 +16,6 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import cut
 from paimon_nb.table.scan.evolution import evolves, same_rows
-from paimon_nb.table.scan.key_ranks import key_ranks
 from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
@@ -122,6 +121,8 @@ def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, An
     """(least key, greatest key, place) of each file."""
     types = [f.type for f in store.schema.key_fields]
     if isinstance(files, Files):
+        from paimon_nb.table.scan.key_ranks import key_ranks
+
         ranks = key_ranks(types, files.column("min_key"), files.column("max_key"))
         if ranks is not None:
             return list(zip(ranks[0].tolist(), ranks[1].tolist(), range(len(files)), strict=True))

@@ -15,7 +15,6 @@ from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, SnapshotNotFo
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.bind import parse_nanos
 from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
@@ -154,6 +153,8 @@ def _need(value: T | None) -> T:
 def local_ms(text: str, option: str) -> int:
     """Epoch milliseconds of `yyyy-MM-dd[ HH:mm[:ss[.fff]]]` on this process's wall clock, as Java takes it."""
     try:
+        from paimon_nb.table.scan.bind import parse_nanos
+
         nanos = parse_nanos(text)
         wall = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=nanos // 1000)
         return int(wall.astimezone().timestamp() * 1000)

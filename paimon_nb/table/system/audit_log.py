@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, VarChar
-from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.format.types.build import column
+from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import SystemTable
 
@@ -16,7 +17,7 @@ KINDS = ("+I", "-U", "+U", "-D")
 
 def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """0..3 as +I, -U, +U, -D."""
-    return pa.array(KINDS).take(kinds)
+    return column(KINDS, pa.string()).take(kinds)
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:
@@ -30,6 +31,8 @@ def with_kind_first(rows: pa.Table) -> pa.Table:
 
 
 def _read(store: TableStore) -> pa.Table:
+    from paimon_nb.table.scan import read_plan
+
     return with_kind_first(read_plan(plan_scan(store), kinds=True))
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
 from paimon_nb.format.types.build import no_rows, to_numpy
-from paimon_nb.table.scan import plan_scan, read_split_kinds
+from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 from paimon_nb.table.system.shape import SystemTable
@@ -27,6 +27,8 @@ def _arrayed(field: DataField) -> DataField:
 
 
 def _read(store: TableStore) -> pa.Table:
+    from paimon_nb.table.scan import read_split_kinds
+
     plan = plan_scan(store)
     fields = plan.schema.fields
     parts = [no_rows((ROWKIND, *map(_arrayed, fields)))]

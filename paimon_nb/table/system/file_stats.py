@@ -12,7 +12,7 @@ from operator import add, itemgetter
 from typing import Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedFormat
-from paimon_nb.format.data import TRACKING_FIELDS, cast_column
+from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.manifest import EMPTY_ROW, DataFile
 from paimon_nb.format.row import RowReader, arity_of, deserialize, from_scalar, java_text_maker, java_to_string
 from paimon_nb.format.row.values import to_arrow_value
@@ -146,6 +146,8 @@ def _text(new: DataType, old: DataType) -> Text:
 
 
 def _cast_text(old_type: DataType, new_type: DataType, value: Any) -> str:
+    from paimon_nb.format.data import cast_column
+
     old = column([to_arrow_value(old_type, value)], arrow_type(old_type))
     try:
         new: Any = cast_column(old, old_type, new_type)

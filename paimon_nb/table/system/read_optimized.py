@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.format.types import DataField
-from paimon_nb.table.scan import plan_scan, read_plan
+from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import SystemTable
 
@@ -15,6 +15,8 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
 
 
 def _read(store: TableStore) -> pa.Table:
+    from paimon_nb.table.scan import read_plan
+
     top = store.options.num_levels - 1
     return read_plan(plan_scan(store, levels=(lambda level: level == top) if store.has_keys else None))
 

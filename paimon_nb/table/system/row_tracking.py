@@ -9,7 +9,6 @@ from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.build import no_rows
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.shape import SystemTable
 
@@ -19,6 +18,8 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
 
 
 def _read(store: TableStore) -> pa.Table:
+    from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
+
     if not tracks_rows(store):
         raise UnsupportedOperation(
             f"{store.name} does not track its rows", hint="create an append table with 'row-tracking.enabled' = 'true'"

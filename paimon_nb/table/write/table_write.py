@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, conform
+from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
+from paimon_nb.format.data.conform import conform
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.build import from_numpy

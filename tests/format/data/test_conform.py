@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
-from paimon_nb.format.data import conform
+from paimon_nb.format.data.conform import conform
 from paimon_nb.format.types import DataField, parse_type
 
 

@@ -7,7 +7,8 @@ import pytest
 from data_kit import as_rows, comparable, golden_file, golden_rows, golden_schema
 
 from paimon_nb.base.errors import ReadError
-from paimon_nb.format.data import evolve, key_value_fields, read_data_file
+from paimon_nb.format.data import key_value_fields, read_data_file
+from paimon_nb.format.data.evolve import evolve
 from paimon_nb.format.manifest import read_manifest, read_manifest_list
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.format.snapshot import SnapshotDirectory

@@ -47,7 +47,7 @@ def at_once(container: Container) -> EntryColumns | None:
     """By columns, however few there are."""
     if not promises(container.record, _SCHEMA_2_1):
         return None
-    return entries_by_columns(container, 2, many=1, worth=0)
+    return entries_by_columns(container, 2, worth=0)
 
 
 def some_entries(rng: random.Random, count: int) -> list[ManifestEntry]:

@@ -84,7 +84,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_plan_both_ways(kind):
     keyed, options = KINDS[kind]
-    quick, slow = tables(random.Random(kind), 700, keyed, **options)
+    quick, slow = tables(random.Random(kind), 1_100, keyed, **options)
     assert not isinstance(live(quick, quick.latest()).entries, Listed)
     assert isinstance(live(slow, slow.latest()).entries, Listed)
     for where in CONDITIONS:
@@ -99,7 +99,7 @@ def test_the_same_plan_both_ways(kind):
 
 
 def test_splits_travel_as_plain_data():
-    quick, _ = tables(random.Random(1), 700, False)
+    quick, _ = tables(random.Random(1), 1_100, False)
     split = plan_scan(quick).splits[0]
     assert isinstance(split.files, Files)
     again = pickle.loads(pickle.dumps(split))

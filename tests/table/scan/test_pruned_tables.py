@@ -26,11 +26,11 @@ from paimon_nb.table.scan import (
     Or,
     Predicate,
     StartsWith,
-    bind,
     keep,
     plan_scan,
     read_plan,
 )
+from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {

@@ -19,8 +19,10 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
 from paimon_nb.format.types import Char, DataField, DataType, arrow_type, parse_type
 from paimon_nb.table.lsm.keys import key_order
-from paimon_nb.table.scan import And, Compare, In, IsNotNull, IsNull, Like, Or, Predicate, StartsWith, bind, evaluate
+from paimon_nb.table.scan import And, Compare, In, IsNotNull, IsNull, Like, Or, Predicate, StartsWith
+from paimon_nb.table.scan.bind import bind
 from paimon_nb.table.scan.bounds import column_bounds
+from paimon_nb.table.scan.evaluate import evaluate
 from paimon_nb.table.scan.maybe import may_match
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "format" / "row"))

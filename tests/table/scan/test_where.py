@@ -10,7 +10,8 @@ import pytest
 
 from paimon_nb.base.errors import ColumnNotFound, PaimonError, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.format.schema import create_schema
-from paimon_nb.table.scan import evaluate, parse_predicate
+from paimon_nb.table.scan import parse_predicate
+from paimon_nb.table.scan.evaluate import evaluate
 
 SCHEMA = create_schema(
     [

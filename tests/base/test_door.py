@@ -1,0 +1,36 @@
+"""Doors of rooms whose modules are loaded when they are asked for."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+ROOMS = ["paimon_nb.format.data", "paimon_nb.format.row", "paimon_nb.table.scan"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_door_gives_what_it_promises_and_no_more(room):
+    module = import_module(room)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_rule'"):
+        module.no_such_rule  # noqa: B018
+
+
+def test_files_of_a_table_load_no_rules_of_reading_rows(tmp_path):
+    make = f"""
+import pyarrow as pa, paimon_nb
+wb = paimon_nb.connect({str(tmp_path)!r})
+wb.run("CREATE TABLE t (k INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')")
+wb.table("t").append(pa.table({{"k": [1]}}))
+"""
+    look = f"""
+import sys, paimon_nb
+paimon_nb.open_table({str(tmp_path / "default.db" / "t")!r}).files()
+rows = ["table.scan.read", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
+heavy = ["pyarrow.compute", "pyarrow.parquet", "pyarrow.orc", "pyarrow.fs", "pyroaring", "numpy.ma", "pandas"]
+print([m for m in [*(f"paimon_nb.{{r}}" for r in rows), *heavy] if m in sys.modules])
+"""
+    subprocess.run([sys.executable, "-c", make], check=True)
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
