@@ -21,7 +21,7 @@ LOOKUP_CACHE = choice(
     "keep all of the looked-up table (full), or what was asked for (auto), in memory or on disk",
 )
 LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL = duration(
-    "lookup.dynamic-partition.refresh-interval", "1 h", "max_pt refresh"
+    "lookup.dynamic-partition.refresh-interval", "1 h", "between two looks for the greatest partition, where it is set"
 )
 LOOKUP_DYNAMIC_PARTITION_REFRESH_ASYNC = boolean(
     "lookup.dynamic-partition.refresh.async", False, "async partition refresh"
@@ -31,7 +31,11 @@ LOOKUP_REFRESH_ASYNC_PENDING_SNAPSHOT_COUNT = integer(
     "lookup.refresh.async.pending-snapshot-count", 5, "sync when behind"
 )
 LOOKUP_REFRESH_FULL_LOAD_THRESHOLD = integer("lookup.refresh.full-load-threshold", None, "reload when far behind")
-LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST = text("lookup.refresh.time-periods-blacklist", None, "no refresh in these hours")
+LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST = text(
+    "lookup.refresh.time-periods-blacklist",
+    None,
+    "no look for new rows in these times: '2024-01-31 08:00->2024-01-31 20:00,...'",
+)
 READ_ALLOW_FULLSCAN = boolean(
     "read.allow.fullScan", True, "allow a scan of a partitioned table without a partition condition"
 )
@@ -48,7 +52,7 @@ READ_STREAM_MAXROWSPERTRIGGER = long("read.stream.maxRowsPerTrigger", None, "mos
 READ_STREAM_MAXTRIGGERDELAYMS = long("read.stream.maxTriggerDelayMs", None, "longest wait for those fewest rows, in ms")
 READ_STREAM_MINROWSPERTRIGGER = long("read.stream.minRowsPerTrigger", None, "fewest rows of one micro-batch")
 REQUIREDSPARKCONFSCHECK_ENABLED = boolean("requiredSparkConfsCheck.enabled", True, "check session confs")
-SCAN_BOUNDED = boolean("scan.bounded", None, "a stream ends at the latest snapshot")
+SCAN_BOUNDED = boolean("scan.bounded", None, "streaming queries read the table as it is and end")
 SCAN_DEDICATED_SPLIT_GENERATION = boolean("scan.dedicated-split-generation", False, "plan on task manager")
 SCAN_INFER_PARALLELISM = boolean(
     "scan.infer-parallelism", True, "read with as many tasks as there are splits or buckets"
@@ -71,7 +75,7 @@ SCAN_WATERMARK_EMIT_STRATEGY = choice(
     "scan.watermark.emit.strategy", "on-event", "on-periodic on-event", "when watermarks go out"
 )
 SCAN_WATERMARK_IDLE_TIMEOUT = duration("scan.watermark.idle-timeout", None, "a source counts as idle after this")
-SOURCE_CHECKPOINT_ALIGN_ENABLED = boolean("source.checkpoint-align.enabled", False, "align checkpoints")
+SOURCE_CHECKPOINT_ALIGN_ENABLED = boolean("source.checkpoint-align.enabled", False, "one snapshot a micro-batch")
 SOURCE_CHECKPOINT_ALIGN_TIMEOUT = duration("source.checkpoint-align.timeout", "30 s", "its limit")
 SOURCE_OPERATOR_UID_SUFFIX = text("source.operator-uid.suffix", None, "uid suffix")
 SOURCE_SPLIT_TARGET_SIZE_WITH_COLUMN_PRUNING = boolean(

@@ -21,12 +21,19 @@ COMPACTION_BUCKET_DISTRIBUTION_STRATEGY = choice(
 )
 END_INPUT_WATERMARK = long("end-input.watermark", None, "watermark of the commit that ends a batch")
 FILESYSTEM_JOB_LEVEL_SETTINGS_ENABLED = boolean("filesystem.job-level-settings.enabled", True, "job fs settings")
-PARTITION_IDLE_TIME_TO_DONE = duration("partition.idle-time-to-done", None, "idle before done")
+PARTITION_IDLE_TIME_TO_DONE = duration(
+    "partition.idle-time-to-done", None, "a stream marks a partition done when nothing came for so long behind its time"
+)
 PARTITION_MARK_DONE_ACTION_MODE = choice(
-    "partition.mark-done-action.mode", "process-time", "process-time watermark", "process-time or watermark"
+    "partition.mark-done-action.mode",
+    "process-time",
+    "process-time watermark",
+    "whose time says that a partition is done: the clock's or the stream's",
 )
 PARTITION_MARK_DONE_RECOVER_FROM_STATE = boolean("partition.mark-done.recover-from-state", True, "state recovery")
-PARTITION_TIME_INTERVAL = duration("partition.time-interval", None, "partition period")
+PARTITION_TIME_INTERVAL = duration(
+    "partition.time-interval", None, "how long a partition's time is, from its values on"
+)
 PRECOMMIT_COMPACT = boolean(
     "precommit-compact",
     False,
@@ -44,7 +51,9 @@ SINK_KEY_ONLY_DELETES_ENABLED = boolean("sink.key-only-deletes.enabled", False, 
 SINK_MANAGED_WRITER_BUFFER_MEMORY = memory("sink.managed.writer-buffer-memory", "256 mb", "managed write buffer")
 SINK_OPERATOR_UID_SUFFIX = text("sink.operator-uid.suffix", None, "uid suffix")
 SINK_PARALLELISM = integer("sink.parallelism", None, "tasks that write", check=at_least(1))
-SINK_SAVEPOINT_AUTO_TAG = boolean("sink.savepoint.auto-tag", False, "tag on savepoint")
+SINK_SAVEPOINT_AUTO_TAG = boolean(
+    "sink.savepoint.auto-tag", False, "a job that is stopped with a savepoint tags its last snapshot"
+)
 SINK_USE_MANAGED_MEMORY_ALLOCATOR = boolean("sink.use-managed-memory-allocator", False, "managed memory")
 SINK_WRITER_COORDINATOR_CACHE_EXPIRE_AFTER_ACCESS = duration(
     "sink.writer-coordinator.cache-expire-after-access", None, "cache TTL"

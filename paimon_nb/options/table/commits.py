@@ -24,7 +24,9 @@ COMMIT_CALLBACK_PARAM = text("commit.callback.#.param", None, "constructor param
 COMMIT_CALLBACKS = text("commit.callbacks", None, "classes run after commit")
 COMMIT_DISCARD_DUPLICATE_FILES = boolean("commit.discard-duplicate-files", False, "ignore files already committed")
 COMMIT_FORCE_COMPACT = boolean("commit.force-compact", False, "finish compactions before every commit")
-COMMIT_FORCE_CREATE_SNAPSHOT = boolean("commit.force-create-snapshot", False, "snapshot even without data (stream)")
+COMMIT_FORCE_CREATE_SNAPSHOT = boolean(
+    "commit.force-create-snapshot", False, "checkpoints of a stream make snapshots, also without rows"
+)
 COMMIT_MAX_RETRIES = integer(
     "commit.max-retries", 10, "how often a commit that lost a race tries again", check=at_least(0)
 )

@@ -16,7 +16,9 @@ LOOKUP_CACHE_BLOOM_FILTER_FPP = number("lookup.cache.bloom.filter.fpp", 0.05, "i
 LOOKUP_CACHE_HIGH_PRIORITY_POOL_RATIO = number(
     "lookup.cache.high-priority-pool-ratio", 0.25, "cache share for index blocks"
 )
-LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL = duration("lookup.continuous.discovery-interval", None, "poll interval of lookup")
+LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL = duration(
+    "lookup.continuous.discovery-interval", None, "between two looks for new rows to look up"
+)
 LOOKUP_HASH_LOAD_FACTOR = number("lookup.hash-load-factor", 0.75, "hash file load factor")
 LOOKUP_MERGE_BUFFER_SIZE = memory("lookup.merge-buffer-size", "8 mb", "buffer per merged key")
 LOOKUP_MERGE_RECORDS_THRESHOLD = integer("lookup.merge-records-threshold", 1024, "records before buffering")

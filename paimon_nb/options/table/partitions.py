@@ -28,8 +28,12 @@ PARTITION_IDLE_TIME_TO_REPORT_STATISTIC = duration(
 )
 PARTITION_MARK_DONE_ACTION = text("partition.mark-done-action", "success-file", "what marking a partition done does")
 PARTITION_MARK_DONE_ACTION_CUSTOM_CLASS = text("partition.mark-done-action.custom.class", None, "custom action")
-PARTITION_MARK_DONE_ACTION_HTTP_PARAMS = text("partition.mark-done-action.http.params", None, "http body")
-PARTITION_MARK_DONE_ACTION_HTTP_URL = text("partition.mark-done-action.http.url", None, "http target")
+PARTITION_MARK_DONE_ACTION_HTTP_PARAMS = text(
+    "partition.mark-done-action.http.params", None, "told with each partition to the service of http-report"
+)
+PARTITION_MARK_DONE_ACTION_HTTP_URL = text(
+    "partition.mark-done-action.http.url", None, "address of the service that http-report tells"
+)
 PARTITION_TIMESTAMP_FORMAT_STRICT = boolean("partition.timestamp-format.strict", False, "error on unparsable partition")
 PARTITION_TIMESTAMP_FORMATTER = text("partition.timestamp-formatter", None, "format of the time in partition values")
 PARTITION_TIMESTAMP_PATTERN = text(
