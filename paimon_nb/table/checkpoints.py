@@ -17,7 +17,8 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.compact.schedule import FullCompactions, compact_behind
+from paimon_nb.table.commit.live import BucketKey
+from paimon_nb.table.compact.schedule import FullCompactions, compact_behind, written_by
 from paimon_nb.table.maintain.auto_tags import makes_tags_by_clock, waits_for_a_snapshot
 from paimon_nb.table.maintain.idle_partitions import IdlePartitions, marks_idle
 from paimon_nb.table.maintain.tags import create_tag
@@ -45,8 +46,9 @@ class Checkpoints:
         self._full_ms = clock.now_ms()
         self._since_full = 0
         """Checkpoints since the last full compaction, those without rows too."""
-        self._full_at: int | None = None
-        """The newest snapshot then."""
+        self._knows = FullCompactions.of(store) != FullCompactions() and self._commit.last_identifier() is None
+        """All that the stream wrote since its last full compaction is in `_written`: it did not begin before this process."""
+        self._written: set[BucketKey] = set()
         self._last: int | None = None
         self.snapshot: int | None = None
         """The newest that this stream made since it began."""
@@ -80,6 +82,7 @@ class Checkpoints:
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
         whole = [*messages, *beside]
         made = self._commit.commit(whole, identifier, **terms)
+        self._written |= {(m.partition, m.bucket) for m in messages if m.new_files}
         self._last = identifier
         self.snapshot = made[-1] if made else self.snapshot
         self._came = True
@@ -147,7 +150,13 @@ class Checkpoints:
         return clock.now_ms() - self._full_ms >= interval_ms
 
     def _behind(self, store: TableStore, messages: Iterable[CommitMessage]) -> list[CommitMessage]:
-        return compact_behind(store, self.user, {(m.partition, m.bucket) for m in messages}, self._full_at)
+        if not self._knows:
+            before = written_by(store, self.user)
+            if before is None:
+                return compact_behind(store, None, {(m.partition, m.bucket) for m in messages})
+            self._written |= before
+            self._knows = True
+        return compact_behind(store, self._written, {(m.partition, m.bucket) for m in messages})
 
     def _was_full(self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
         """Begin anew, unless another writer's compaction went before this one: then what it was for is still to be done."""
@@ -155,9 +164,8 @@ class Checkpoints:
             store.snapshots.get(i).commit_kind != "APPEND" for i in made
         ):
             return
-        latest = store.latest()
         self._since_full, self._full_ms = 0, clock.now_ms()
-        self._full_at = latest.id if latest else None
+        self._written, self._knows = set(), True
 
     def _number(self) -> int:
         if self._last is None:

@@ -42,46 +42,48 @@ class FullCompactions:
 
 
 def compact_behind(
-    store: TableStore, user: str, touched: Collection[BucketKey], since: int | None = None
+    store: TableStore, written: Collection[BucketKey] | None, touched: Collection[BucketKey]
 ) -> list[CommitMessage]:
-    """Full compactions of what a writer wrote to other buckets than those of its present commit, as far as it is not compacted.
-
-    Nothing has to be remembered for it, so a job that starts again leaves nothing out.
+    """Full compactions of buckets that a stream wrote to and does not write to now, as far as they are not compacted.
 
     Args:
-        user: the writer. touched: the buckets that its present commit compacts anyway.
-        since: a snapshot after which it is enough to look; None: all that are there.
+        written: since its last full compaction; None: nobody knows, so each bucket may be one. touched: the buckets that its
+            present commit compacts anyway.
 
     Returns: messages to be committed with the others. Files are written, nothing is published.
     """
-    latest = store.latest()
-    buckets, _ = LIVE_FILES.at(store, latest)
+    if written is not None and set(written) <= set(touched):
+        return []
+    buckets, _ = LIVE_FILES.at(store, store.latest())
     top = store.options.num_levels - 1
     low = {
         key
         for key, of in buckets.items()
-        if key[1] >= 0 and key not in touched and any(e.file.level != top for e in of.entries)
+        if key[1] >= 0
+        and key not in touched
+        and (written is None or key in written)
+        and any(e.file.level != top for e in of.entries)
     }
-    mine = _written(store, user, low, (since or 0) + 1) if low and latest is not None else set()
-    if not mine:
-        return []
-    planned = plan_compaction(store, {partition for partition, _ in mine})
-    return run_tasks(store, [task for task in planned if (task.partition, task.bucket) in mine])
+    planned = plan_compaction(store, {partition for partition, _ in low}) if low else []
+    return run_tasks(store, [task for task in planned if (task.partition, task.bucket) in low])
 
 
-def _written(store: TableStore, user: str, wanted: set[BucketKey], first: int) -> set[BucketKey]:
-    """Those of the buckets that the user's snapshots from `first` on brought rows to."""
+def written_by(store: TableStore, user: str) -> set[BucketKey] | None:
+    """The buckets that a stream wrote to, as its snapshots tell it from its last full compaction on; None: the ones that would
+    tell are gone."""
+    every, found = FullCompactions.of(store).every, set[BucketKey]()
     newest, oldest = store.snapshots.latest_id() or 0, store.snapshots.earliest_id() or 1
-    found: set[BucketKey] = set()
-    for snapshot_id in range(newest, max(oldest, first) - 1, -1):
-        try:
+    try:
+        for snapshot_id in range(newest, oldest - 1, -1):
             snapshot = store.snapshots.get(snapshot_id)
-            if snapshot.commit_user != user or snapshot.commit_kind == "COMPACT":
+            if snapshot.commit_user != user:
                 continue
-            added = entries_of(store, read_manifest_list(store.fs, store.manifest_path(snapshot.delta_manifest_list)))
-            found |= {(e.partition, e.bucket) for e in added if e.kind == ADD} & wanted
-        except (SnapshotNotFound, MissingFile):
-            break  # expired meanwhile
-        if found == wanted:
-            break
-    return found
+            if snapshot.commit_kind == "COMPACT":
+                if every and snapshot.commit_identifier % every == 0:
+                    return found
+                continue
+            manifests = read_manifest_list(store.fs, store.manifest_path(snapshot.delta_manifest_list))
+            found |= {(e.partition, e.bucket) for e in entries_of(store, manifests) if e.kind == ADD}
+    except (SnapshotNotFound, MissingFile):  # expired meanwhile
+        return None
+    return found if oldest == 1 else None

@@ -12,6 +12,8 @@ from write_kit import arrow, compact_all, make_table
 
 from paimon_nb.table.checkpoints import Checkpoints
 from paimon_nb.table.commit import BATCH_IDENTIFIER
+from paimon_nb.table.maintain import expire_snapshots
+from paimon_nb.table.maintain.expire import ExpireLimits
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
@@ -94,6 +96,21 @@ def test_what_came_before_a_restart_is_compacted_with_the_rest(tmp_path: Path) -
     assert told(store)[-1] == ("COMPACT", 3, 4)
     files = Table(store).files().select(["partition", "level"]).to_pylist()
     assert sorted((f["partition"], f["level"]) for f in files) == [("{a}", 5), ("{b}", 5), ("{c}", 0)]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_what_expired_snapshots_brought_is_compacted_too(tmp_path: Path, restarts: bool) -> None:
+    store = parted(tmp_path, **FULL, **{"full-compaction.delta-commits": "6"})
+    stream = Stream(store)
+    stream.put({"k": 1, "dt": "a"})
+    for k in range(3):
+        stream.put({"k": k, "dt": "b"})
+    expire_snapshots(store, ExpireLimits(1, 1, 0, 50))
+    if restarts:
+        stream = Stream(store, number=4)
+    stream.put({"k": 3, "dt": "b"})
+    stream.put({"k": 4, "dt": "b"})
+    assert told(store)[-1] == ("COMPACT", 6, 6)
 
 
 def test_a_compaction_that_another_overtook_is_made_up_for(tmp_path: Path) -> None:
