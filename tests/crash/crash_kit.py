@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from paimon_nb.fs import FileIO, FileStatus, MemoryFileIO, OutputFile
-from paimon_nb.table.commit import memory
-from paimon_nb.table.commit.live import LIVE_FILES
 
 
 class SimulatedCrash(BaseException):
@@ -122,10 +120,3 @@ def copy_of(files: MemoryFileIO) -> MemoryFileIO:
     out = MemoryFileIO()
     out._files, out._dirs = dict(files._files), set(files._dirs)
     return out
-
-
-def new_process() -> None:
-    """Forget what this process remembers of its commits."""
-    memory._last.clear()
-    memory._spent.clear()
-    LIVE_FILES.forget()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from crash_kit import Crashing, SimulatedCrash, copy_of, new_process
+from commit_kit import new_process
+from crash_kit import Crashing, SimulatedCrash, copy_of
 from history_kit import missing
 from write_kit import arrow, make_table, put, rows_of
 
@@ -132,6 +133,14 @@ def littered(store: TableStore) -> None:
         store.fs.write(f"{store.root}/{place}", b"lost")
 
 
+def altered(store: TableStore) -> None:
+    """With a schema behind the first one, and a tag of a snapshot under it."""
+    two_commits(store)
+    add_column(store)
+    put(store := TableStore.open(store.fs, store.root), rows(range(2)))
+    create_tag(store, "kept", store.latest().id)
+
+
 def branched(store: TableStore) -> None:
     """Main and the branch both went on after the tag."""
     expirable(store)
@@ -165,7 +174,7 @@ OPERATIONS = [
     Operation("analyze", ONE, ("k",), two_commits, lambda s: analyze(s, ["v"]), True),
     Operation("alter", ONE, ("k",), two_commits, lambda s: add_column(s), True),
     Operation("orphans", ONE, ("k",), littered, lambda s: remove_orphans(s, 1 << 62, dry_run=False, any_age=True), True),
-    Operation("create-branch", ONE, ("k",), expirable, lambda s: create_branch(s, "b", "kept", if_not_exists=True), True),
+    Operation("create-branch", ONE, ("k",), altered, lambda s: create_branch(s, "b", "kept", if_not_exists=True), True),
     Operation("delete-branch", ONE, ("k",), branched, lambda s: "b" in s.branches.names() and delete_branch(s, "b"), True),
     Operation("fast-forward", ONE, ("k",), branched, lambda s: fast_forward(s, "b")),
     Operation("drop-partition", {"bucket": "-1", "parted": "yes"}, (), two_commits, lambda s: drop_partitions(s, [{"k": 1}])),
@@ -175,6 +184,12 @@ OPERATIONS = [
 def state(fs: FileIO) -> list[tuple[int, str]]:
     store = TableStore.open(fs, ROOT)
     return sorted((r["k"], r["v"]) for r in rows_of(store))
+
+
+def branches(fs: FileIO) -> dict[str, tuple[list[int], list[int]]]:
+    """Schemas and snapshots of each branch beside main."""
+    stores = {name: TableStore.open(fs, ROOT, name) for name in TableStore.open(fs, ROOT).branches.names()}
+    return {name: (store.schemas.ids(), store.snapshots.ids()) for name, store in stores.items()}
 
 
 @pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
@@ -208,6 +223,7 @@ def crash(op: Operation, ways: Callable[[int], tuple[str, ...]]) -> None:
         for branch in ["main", *TableStore.open(start, ROOT).branches.names()]:
             ids = TableStore.open(start, ROOT, branch).snapshots.ids()
             between |= {tuple(state_at(start, i, branch)) for i in ids}
+    known = branches(start), branches(counted.inner)
     done = 0
     for n in range(1, counted.calls + 1):
         for way in ways(n):
@@ -220,6 +236,9 @@ def crash(op: Operation, ways: Callable[[int], tuple[str, ...]]) -> None:
             store = TableStore.open(survived, ROOT)
             where = f"{op.name}: call {n} of {counted.calls}, {way}"
             assert tuple(state(survived)) in between, where
+            assert branches(survived) in known, where
+            ids = store.snapshots.ids()
+            assert ids == list(range(ids[0], ids[-1] + 1)), f"{where}: a hole in the history"
             assert missing(store) == [], where
             op.act(store)
             assert state(survived) == after, f"{where}, then again"

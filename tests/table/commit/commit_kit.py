@@ -9,8 +9,9 @@ from paimon_nb.format.row import serialize
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import Atomic, parse_type
 from paimon_nb.fs import FileIO, MemoryFileIO
-from paimon_nb.table.commit import CommitMessage
-from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit import CommitMessage, memory
+from paimon_nb.table.commit.live import LIVE_FILES, live_entries
+from paimon_nb.table.maintain.reachable import reachable
 from paimon_nb.table.store import TableStore
 
 _numbers = itertools.count()
@@ -69,7 +70,20 @@ def live(store: TableStore) -> set[str]:
 
 def leftovers(store: TableStore) -> set[str]:
     """Metadata files that no snapshot names."""
-    from paimon_nb.table.maintain.reachable import reachable
+    return _listed(store) - reachable(store).manifests
 
-    used = reachable(store)
-    return {s.name for s in store.fs.list(f"{store.root}/manifest")} - used.manifests
+
+def lacking(store: TableStore) -> set[str]:
+    """Metadata files that a snapshot names and that are not there."""
+    return reachable(store).manifests - _listed(store)
+
+
+def _listed(store: TableStore) -> set[str]:
+    return {s.name for s in store.fs.list(f"{store.root}/manifest")}
+
+
+def new_process() -> None:
+    """Forget what this process remembers of its commits."""
+    memory._last.clear()
+    memory._spent.clear()
+    LIVE_FILES.forget()

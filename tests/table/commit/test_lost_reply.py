@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from commit_kit import added, data_file, leftovers, live, make_table
+from commit_kit import added, data_file, lacking, leftovers, live, make_table, new_process
 
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import TableCommit
@@ -55,7 +55,8 @@ def test_lost_replies(commits):
             except OSError:
                 errors += 1
         wanted.add(name)
-    assert live(store) == wanted
+    new_process()
+    assert (live(store), lacking(store)) == (wanted, set())
     assert store.latest().total_record_count == 10 * commits
     assert store.snapshots.ids() == list(range(1, commits + 1))
     assert errors < 20
@@ -78,7 +79,8 @@ def test_own_file_is_recognised_and_kept(way):
 
     store = make_table(Once())
     assert TableCommit(store).commit([added(data_file("a"))]) == [1]
-    assert (live(store), leftovers(store)) == ({"a"}, set())
+    new_process()
+    assert (live(store), leftovers(store), lacking(store)) == ({"a"}, set(), set())
 
 
 def test_error_that_never_ends_leaves_every_file():

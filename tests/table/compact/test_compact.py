@@ -26,6 +26,7 @@ from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 KV = {"k": "INT", "v": "STRING"}
+TRIGGER = {"num-sorted-run.compaction-trigger": "3"}
 KINDS = {0: "+I", 1: "-U", 2: "+U", 3: "-D"}
 
 
@@ -96,9 +97,23 @@ class TestFull:
         assert levels(store) == [(0, 0, 1), (0, 0, 1), (0, 5, 1)]
 
 
+class TestMinor:
+    def test_a_delete_stays_above_the_row_that_it_deletes(self, tmp_path):
+        store = table(tmp_path, write_only="true", **TRIGGER)
+        put(store, rows(*((k, f"row {k} that is long ago") for k in range(5000))))
+        compact_all(store)
+        put(store, rows((7, "x"), (8, "x")), ["-D", "+U"])
+        for k in (9, 10):
+            put(store, rows((k, "y")))
+        compact_all(store, full=False)
+        assert levels(store) == [(0, 2, 4), (0, 3, 5000)]
+        left = by_key(rows_of(store), "k")
+        assert (len(left), (7,) in left, left[8,]["v"], left[10,]["v"]) == (4999, False, "x", "y")
+
+
 class TestAfterWrite:
     def test_every_few_runs(self, tmp_path):
-        store = table(tmp_path, num_sorted_run_compaction_trigger="3")
+        store = table(tmp_path, **TRIGGER)
         for i in range(7):
             put(store, rows((i, "x")))
         assert "COMPACT" in history(store)
@@ -118,7 +133,7 @@ class TestAfterWrite:
         assert by_key(rows_of(store), "k")[(0,)]["v"] == "last"
 
     def test_not_when_write_only(self, tmp_path):
-        store = table(tmp_path, num_sorted_run_compaction_trigger="3", write_only="true")
+        store = table(tmp_path, write_only="true", **TRIGGER)
         for i in range(7):
             put(store, rows((i, "x")))
         assert history(store) == ["APPEND"] * 7
@@ -155,7 +170,7 @@ class TestChangelogs:
 
     @pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
     def test_an_overwrite_has_none_though_it_compacts(self, tmp_path, producer):
-        options = {"overwrite_upgrade": "false", "num_sorted_run_compaction_trigger": "1"}
+        options = {"overwrite_upgrade": "false", "num-sorted-run.compaction-trigger": "1"}
         store = table(tmp_path, changelog_producer=producer, **options)
         put(store, rows((1, "a"), (2, "b")))
         put(store, rows((1, "new"), (3, "c")), overwrite=Overwrite())

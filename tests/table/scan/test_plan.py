@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from write_kit import compact_all, make_table, put
 
 from paimon_nb.base.errors import ColumnNotFound, CorruptFile
 from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.commit.live import live_entries
 from paimon_nb.table.scan import ScanPlan, Split, plan_scan, read_plan, read_split, read_split_kinds
 from paimon_nb.table.scan.splits import pack
 from paimon_nb.table.store import TableStore
@@ -248,3 +251,24 @@ def test_removals_in_manifests_of_other_partitions(tmp_path: Path) -> None:
         assert found == [{"dt": day, "id": i} for i in range(3)]
     assert read_plan(plan_scan(store, where="dt = 'd4'")).num_rows == 0
     assert read_plan(plan_scan(store, where="dt >= 'd2'")).num_rows == 6
+
+
+def test_files_of_other_partitions_may_seem_to_be_there_twice(tmp_path: Path) -> None:
+    """One that went up two levels: the manifest of its first step holds its partition alone and is left out."""
+    store = make_table(str(tmp_path / "t"), COLUMNS, ["dt", "id"], ["dt"], bucket="1", **{"write-only": "true"})
+    put(store, [r for day in ("d1", "d2", "d3") for r in rows(day, range(3))])
+    for steps in ({"d2": 4}, {"d2": 5, "d3": 5}):
+        live = {store.partition_values(e.partition)[0]: e for e in live_entries(store, store.latest())}
+        TableCommit(store).commit(
+            [
+                CommitMessage(
+                    live[day].partition, 0, 1,
+                    compact_before=(live[day].file,), compact_after=(replace(live[day].file, level=level),),
+                )
+                for day, level in steps.items()
+            ]
+        )  # fmt: skip
+    plan = plan_scan(store, where="dt = 'd3'")
+    assert stages(plan)["manifests"] == (2, 3)
+    assert [f.level for f in plan.files] == [5]
+    assert ids(plan) == [0, 1, 2]
