@@ -47,7 +47,7 @@ FAULTS = (
     Fault("changelog tells new rows twice", "table/changelog/produce.py", "(index[has & ~had], 0,", "(index[has], 0,", ("table/changelog",)),
     Fault("statistics of all but one schema lost", "table/scan/bounds.py", "out[place] | members if place in out else members", "members", SCAN),
     Fault("'<' reads bounds of '>'", "table/scan/maybe.py", '        case "<":\n            return pc.less(low, value)', '        case "<":\n            return pc.less(high, value)', SCAN),
-    Fault("unknown statistics mean no", "table/scan/maybe.py", "return pc.fill_null(answer, True)", "return pc.fill_null(answer, False)", SCAN),
+    Fault("unknown statistics mean no", "table/scan/maybe.py", "return filled(answer, True)", "return filled(answer, False)", SCAN),
     Fault("newer rows are judged apart from older ones", "table/scan/prune.py", "np.where(alone[bucket], answers, some[bucket])", "answers", SCAN),
     Fault("doubles are refused too early", "table/scan/entries.py", "    if keep is None:\n        refuse_doubles(entries)", "    refuse_doubles(entries)", SCAN),
     Fault("increments begin with their start", "table/scan/incremental.py", "_change(store, i, mode) for i in range(start + 1, end + 1)", "_change(store, i, mode) for i in range(start, end + 1)", ("table/scan/test_incremental.py",)),
