@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.data.cast import cast_text
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import BranchDirectory
 from paimon_nb.format.types import DataField, is_nano
@@ -90,6 +89,8 @@ def _defaults(schema: TableSchema) -> None:
     for field in schema.fields:
         if field.default_value is None:
             continue
+        from paimon_nb.format.data import cast_text
+
         try:
             cast_text(field.default_value, field.type)
         except SchemaMismatch:

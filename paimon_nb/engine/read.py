@@ -18,7 +18,6 @@ from paimon_nb.engine.frames import from_arrow, session_zone
 from paimon_nb.engine.hidden import hidden_of, makes_rows, split_key
 from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
-from paimon_nb.engine.paimon_session import plain_session
 from paimon_nb.engine.remembered import remembered
 from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
 from paimon_nb.engine.types import spark_schema, task_batches
@@ -81,6 +80,10 @@ def relation(
     Raises:
         TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
     """
+    from paimon_nb.engine.paimon_session import (
+        plain_session,  # imports pyspark, which rows that are read here do not need
+    )
+
     spark = plain_session(spark)
     zone = session_zone(spark)
     return frame_of(spark, decide(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone))

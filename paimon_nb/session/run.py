@@ -47,7 +47,6 @@ from paimon_nb.session.place import place
 from paimon_nb.session.query import at, run_query
 from paimon_nb.session.result import Result, of_frame, of_rows
 from paimon_nb.session.state import Session
-from paimon_nb.session.stream_sql import stop_job
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +71,12 @@ def _query(job: Job, statement: Query) -> Result:
     return of_frame(run_query(job.session, statement, job.text, job.params))
 
 
+def _stop_job(job: Job, statement: StopJob) -> Result:
+    from paimon_nb.session.stream_sql import stop_job
+
+    return stop_job(job, statement)
+
+
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Query: _query,
     CreateCatalog: definition.create_catalog,
@@ -93,7 +98,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Delete: change.delete,
     Merge: merge.merge,
     Call: admin.call,
-    StopJob: stop_job,
+    StopJob: _stop_job,
     Use: admin.use,
     SetOption: settings.set_option,
     ResetOption: settings.reset_option,
