@@ -613,8 +613,12 @@ class Machine:
         known = len(ids) < 2 or not (self.scene.hides_level_0 or self.rules.postponed)
         self.branch.came(ids, state, steps_known=known, replayable=replayable)
         if self.scene.keeps and ids and tidies:
-            numbers = sorted(self.branch.moments)
-            self.branch.moments = {n: self.branch.moments[n] for n in numbers[-self.scene.keeps :]}
+            self.keep_newest(self.scene.keeps)
+
+    def keep_newest(self, count: int) -> None:
+        """An expiry counts ids, as Java's does, also over a gap that a fast-forward left."""
+        first = max(self.branch.moments, default=0) - count + 1
+        self.branch.moments = {n: m for n, m in self.branch.moments.items() if n >= first}
 
     def settled(self, ids: list[int]) -> None:
         state = self.branch.state.copy()
