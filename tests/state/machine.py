@@ -411,10 +411,7 @@ class Machine:
         keep = dice.randint(1, 4)
         table = self.table()
         count = expire_snapshots(table.store, ExpireLimits(1, keep, 0, 50))
-        first = (
-            max(self.branch.moments, default=0) - keep + 1
-        )  # counted by ids, also over a gap that a fast-forward left
-        self.branch.moments = {n: m for n, m in self.branch.moments.items() if n >= first}
+        self.keep_newest(keep)
         return f"keep {keep}: {count} went"
 
     def do_tag(self, dice: random.Random) -> str | None:
@@ -616,8 +613,12 @@ class Machine:
             self.keep_newest(self.scene.keeps)
 
     def keep_newest(self, count: int) -> None:
-        """An expiry counts ids, as Java's does, also over a gap that a fast-forward left."""
-        first = max(self.branch.moments, default=0) - count + 1
+        """An expiry counts ids, as Java's does, also over a gap that a fast-forward left; what stands before the gap has no next
+        snapshot whose age could keep it."""
+        newest = max(self.branch.moments, default=0)
+        first = newest - count + 1
+        while first < newest and first + 1 not in self.branch.moments:
+            first += 1
         self.branch.moments = {n: m for n, m in self.branch.moments.items() if n >= first}
 
     def settled(self, ids: list[int]) -> None:
