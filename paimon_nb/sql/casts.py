@@ -55,14 +55,13 @@ def cast_edit(inside: Sequence[Token], *, fine: bool) -> Edit | None:
 
 
 _WALL = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
-_FINE = re.compile(rf"{_WALL.pattern.replace('+', '{7,9}')}")
 _FINE_TYPE = re.compile(r"TIMESTAMP\s*\(\s*[789]\s*\)(\s+WITHOUT\s+TIME\s+ZONE)?", re.I)
 
 
 def tells_nanoseconds(tokens: Sequence[Token]) -> bool:
     """Whether a statement says a time with more digits than Spark's times have. Its times are texts then, as columns of
     TIMESTAMP(7..9) are to Spark: no digit is lost, and VALUES has one type."""
-    return any(t.kind == "string" and len(t.value) > 26 and _FINE.fullmatch(t.value) for t in tokens)
+    return any(t.kind == "string" and 26 < len(t.value) < 30 and _WALL.fullmatch(t.value) for t in tokens)
 
 
 def _nanoseconds(literal: Token) -> str | None:

@@ -128,11 +128,10 @@ class Checkpoints:
         self._mark(store)
         return made
 
-    def _is_overdue(self, store: TableStore) -> bool:
-        schedule = FullCompactions.of(store)
-        if schedule.interval_ms is not None:
-            return self._is_over(schedule.interval_ms)
-        return schedule.every is not None and self._since_full >= schedule.every
+    def _number(self) -> int:
+        if self._last is None:
+            self._last = self._commit.last_identifier() or 0
+        return self._last
 
     # -- the last
 
@@ -145,6 +144,14 @@ class Checkpoints:
         name = f"savepoint-{snapshot.commit_identifier}"
         create_tag(store, name, snapshot.id, ignore_if_exists=True)
         return name
+
+    # -- full compactions
+
+    def _is_overdue(self, store: TableStore) -> bool:
+        schedule = FullCompactions.of(store)
+        if schedule.interval_ms is not None:
+            return self._is_over(schedule.interval_ms)
+        return schedule.every is not None and self._since_full >= schedule.every
 
     def _is_over(self, interval_ms: int) -> bool:
         return clock.now_ms() - self._full_ms >= interval_ms
@@ -166,11 +173,6 @@ class Checkpoints:
             return
         self._since_full, self._full_ms = 0, clock.now_ms()
         self._written, self._knows = set(), True
-
-    def _number(self) -> int:
-        if self._last is None:
-            self._last = self._commit.last_identifier() or 0
-        return self._last
 
     # -- partitions that are not marked
 

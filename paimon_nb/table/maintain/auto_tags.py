@@ -6,7 +6,7 @@ Source: behaviour reference, section 7 (Paimon `tag/TagAutoCreation.java`, `TagP
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from paimon_nb.base import clock
@@ -106,8 +106,7 @@ def waits_for_a_snapshot(store: TableStore) -> bool:
         return False
     period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
     named = _named(store, period)
-    zone = _zone(store.options.get(opt.SINK_PROCESS_TIME_ZONE))
-    now = datetime.fromtimestamp(clock.now_ms() / 1000, zone).replace(tzinfo=None)
+    now = _wall_time(clock.now_ms(), store.options.get(opt.SINK_PROCESS_TIME_ZONE))
     return not named or now - delay >= named[-1][0] + 2 * period.length
 
 
@@ -168,14 +167,13 @@ def _moment(store: TableStore, snapshot: Snapshot, mode: str) -> datetime | None
     if mode == "watermark":
         if snapshot.watermark is None or snapshot.watermark < 0:
             return None
-        millis, zone = snapshot.watermark, _zone(store.options.get(opt.SINK_WATERMARK_TIME_ZONE))
-    else:
-        millis, zone = snapshot.time_ms, _zone(store.options.get(opt.SINK_PROCESS_TIME_ZONE))
-    return datetime.fromtimestamp(millis / 1000, zone).replace(tzinfo=None)
+        return _wall_time(snapshot.watermark, store.options.get(opt.SINK_WATERMARK_TIME_ZONE))
+    return _wall_time(snapshot.time_ms, store.options.get(opt.SINK_PROCESS_TIME_ZONE))
 
 
-def _zone(name: str | None) -> tzinfo | None:
-    return ZoneInfo(name) if name else None
+def _wall_time(millis: int, zone: str | None) -> datetime:
+    """`zone`: None is this machine's."""
+    return datetime.fromtimestamp(millis / 1000, ZoneInfo(zone) if zone else None).replace(tzinfo=None)
 
 
 def _steps(first: datetime, last: datetime, length: timedelta) -> list[datetime]:

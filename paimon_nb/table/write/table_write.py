@@ -79,7 +79,7 @@ class TableWrite:
         overwrite: True when the commit will replace what the rows touch, so what is there does not matter.
         compact: False leaves compaction to others (as `write-only` does).
         tracked: the rows bring their `_ROW_ID` as last column, NULL in rows that have none yet.
-        full: whether the commit, one of a stream, compacts everything (`StreamCommit` knows); None: it is a batch job's.
+        full: whether the commit, one of a stream, compacts everything (`Checkpoints` knows); None: it is a batch job's.
     """
 
     def __init__(
