@@ -111,12 +111,11 @@ def _read_avro(container: Container, path: str) -> list[Any]:
 
 def _read_orc(data: bytes, path: str) -> list[Any]:
     """Manifests of `manifest.format` = orc, which releases up to 1.3 could write."""
-    import pyarrow as pa
-    from pyarrow import orc
+    from paimon_nb.format.manifest import orc_process  # another process decodes them
 
     try:
-        rows: list[Any] = orc.ORCFile(pa.BufferReader(data)).read().to_pylist()
-    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        rows: list[Any] = orc_process.ORC.read(data).to_pylist()
+    except (ValueError, OverflowError) as error:
         raise CorruptFile(path, f"not readable as ORC ({error!s:.80})") from None
     return rows
 

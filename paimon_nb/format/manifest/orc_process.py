@@ -1,0 +1,149 @@
+"""Decoding ORC bytes in a process of its own, which broken bytes may end.
+
+Arrow's reader allocates what the lengths in a file ask for and does not look whether it got it: one wrong byte can end the process.
+Metadata files are small and read by whoever opens a table, so theirs is another process: started by the first such file, used by all
+later ones, ended with this one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import EnvironmentError_
+
+_SECONDS = 60
+"""The longest that one file may take; those of 8 MB, a manifest's usual size, take a tenth of a second."""
+_BYTES = 4 << 30
+"""The address space that the process may have, where the system has such a limit."""
+_READY = b"ready"
+_HEAD = 8
+
+
+class OrcProcess:
+    """The process, started when needed. Threads take turns."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, data: bytes) -> pa.Table:
+        """The rows of an ORC file. Raises `ValueError` for bytes that are none, `EnvironmentError_` if no process can be started."""
+        with self._lock:
+            reply = self._ask(data) or self._ask(data)  # it may have been ended by something else than these bytes
+        if reply is None:
+            raise ValueError("the reader crashed")
+        if reply[:1] == b"!":
+            raise ValueError(reply[1:].decode(errors="replace"))
+        return pa.ipc.open_stream(pa.py_buffer(reply)).read_all()
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _ask(self, data: bytes) -> bytes | None:
+        """The reply, None if the process ended before it came."""
+        process = self._process or self._start()
+        watch = threading.Timer(_SECONDS, process.kill)
+        watch.start()
+        reply = None
+        with suppress(BrokenPipeError):
+            try:
+                _send(process.stdin, data)
+                reply = _receive(process.stdout)
+            finally:
+                watch.cancel()
+                if reply is None:  # ended or interrupted: the next to ask must not get this one's reply
+                    self._end()
+        return reply
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": paths},
+                start_new_session=True,  # Ctrl-C is for the user's own work
+            )
+            ready = _receive(process.stdout) == _READY
+        except OSError as error:
+            raise _no_process(str(error)) from None
+        if not ready:
+            raise _no_process(f"it ended with {process.wait()}")
+        self._process = process
+        return process
+
+    def _end(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+def serve() -> None:
+    """What the process does: files in, streams of Arrow or errors out, until there is nobody to ask."""
+    from pyarrow import orc
+
+    with suppress(ImportError, ValueError, OSError):  # not all systems have the limit
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    files, replies = sys.stdin.buffer, sys.stdout.buffer
+    _send(replies, _READY)
+    while (data := _receive(files)) is not None:
+        try:
+            table = orc.ORCFile(pa.BufferReader(data)).read()
+            table.validate(full=True)  # the reader doesn't look whether what it made hangs together
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, table.schema) as stream:
+                stream.write_table(table)
+            reply = sink.getvalue().to_pybytes()
+        except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+            reply = f"!{error!s:.200}".encode()
+        _send(replies, reply)
+
+
+def _send(pipe: IO[bytes] | None, data: bytes) -> None:
+    assert pipe
+    pipe.write(len(data).to_bytes(_HEAD, "little"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes] | None) -> bytes | None:
+    """None at the pipe's end."""
+    assert pipe
+    head = pipe.read(_HEAD)
+    size = int.from_bytes(head, "little")
+    data = pipe.read(size) if len(head) == _HEAD else b""
+    return data if len(head) == _HEAD and len(data) == size else None
+
+
+def _no_process(why: str) -> EnvironmentError_:
+    return EnvironmentError_(
+        f"the process that reads ORC manifests did not start: {why:.200}",
+        hint=f"look whether {sys.executable} can be started and imports pyarrow",
+    )
+
+
+def _forget() -> None:
+    """A fork has its parent's pipes, but must not speak through them."""
+    global ORC
+    ORC = OrcProcess()
+
+
+ORC = OrcProcess()
+atexit.register(lambda: ORC.close())
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
