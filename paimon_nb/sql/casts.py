@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 
@@ -35,8 +36,8 @@ def spark_type_text(flink: str) -> str:
     return _FLINK_TYPE.sub(lambda m: _SPARK_TYPE[m.lastgroup or ""], flink)
 
 
-def cast_edit(inside: Sequence[Token], *, fine: bool) -> Edit | None:
-    """CAST(x AS <Flink type>): the type in Spark's words, or None when it is Spark's already.
+def cast_edits(function: str, inside: Sequence[Token], *, fine: bool) -> list[Edit]:
+    """CAST(x AS <Flink type>): the type in Spark's words; none where it is Spark's already.
 
     `fine`: the statement `tells_nanoseconds`.
     """
@@ -44,18 +45,42 @@ def cast_edit(inside: Sequence[Token], *, fine: bool) -> Edit | None:
     for i, token in enumerate(inside):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
-            span = Span(inside[i + 1].start, inside[-1].stop)
             flink = rebuilt(inside[i + 1 :])
-            alone = i == 1 or (i == 2 and inside[0].upper == "TIMESTAMP")
-            if fine and alone and _FINE_TYPE.fullmatch(flink) and (text := _nanoseconds(inside[i - 1])) is not None:
-                return Span(inside[0].start, inside[-1].stop), f"{text} AS STRING"
+            if found := _FINE_TYPE.fullmatch(flink):
+                alone = i == 1 or (i == 2 and inside[0].upper == "TIMESTAMP")
+                if alone and not _is_ltz(flink) and (text := _nanoseconds(inside[i - 1], int(found["digits"]))):
+                    return [(Span(inside[0].start, inside[-1].stop), f"{text} AS STRING")]
+                return _fine_cast(function, inside, i, found["digits"], ltz=_is_ltz(flink))
             spark = spark_type_text(flink)
-            return (span, spark) if spark != flink else None
-    return None
+            return [(Span(inside[i + 1].start, inside[-1].stop), spark)] if spark != flink else []
+    return []
+
+
+def _is_ltz(flink: str) -> bool:
+    return any(word in flink.upper() for word in ("_LTZ", "LOCAL"))
+
+
+def _fine_cast(function: str, inside: Sequence[Token], at: int, digits: str, *, ltz: bool) -> list[Edit]:
+    """What becomes a TIMESTAMP(7..9) is the text that such a column is to Spark, whether it was a time or a text before."""
+    if ltz:
+        seconds = f"make_dt_interval(0, 0, 0, unix_seconds({function}(t AS TIMESTAMP_LTZ)))"
+        whole, zone = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + {seconds}", ", 'Z'"
+    else:
+        # A text with a Z is a column of TIMESTAMP_LTZ(7..9), whose wall time is that of the session's zone.
+        wall = f"CAST({function}(t AS TIMESTAMP_LTZ) AS TIMESTAMP_NTZ)"
+        whole, zone = f"IF(CAST(t AS STRING) LIKE '%Z', {wall}, {function}(t AS TIMESTAMP_NTZ))", ""
+    fraction = f"rpad(left(regexp_extract(CAST(t AS STRING), '[.]([0-9]+)', 1), {digits}), 9, '0')"
+    text = f"concat(substring_index(CAST({whole} AS STRING), '.', 1), '.', {fraction}{zone})"
+    return [
+        (Span(inside[0].start, inside[0].start), "element_at(transform(array("),
+        (Span(inside[at].start, inside[-1].stop), f"), t -> {text}), 1) AS STRING"),
+    ]
 
 
 _WALL = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
-_FINE_TYPE = re.compile(r"TIMESTAMP\s*\(\s*[789]\s*\)(\s+WITHOUT\s+TIME\s+ZONE)?", re.I)
+_FINE_TYPE = re.compile(
+    r"TIMESTAMP(_LTZ)?\s*\(\s*(?P<digits>[789])\s*\)(\s+WITHOUT\s+TIME\s+ZONE|\s+WITH\s+LOCAL\s+TIME\s+ZONE)?", re.I
+)
 
 
 def tells_nanoseconds(tokens: Sequence[Token]) -> bool:
@@ -64,12 +89,16 @@ def tells_nanoseconds(tokens: Sequence[Token]) -> bool:
     return any(t.kind == "string" and 26 < len(t.value) < 30 and _WALL.fullmatch(t.value) for t in tokens)
 
 
-def _nanoseconds(literal: Token) -> str | None:
-    """A time as such a text; None: it is none."""
+def _nanoseconds(literal: Token, digits: int = 9) -> str | None:
+    """A time as such a text, with so many digits; None: it is none."""
     found = _WALL.fullmatch(literal.value) if literal.kind == "string" else None
     if found is None or len(found[2] or "") > 10:
         return None
-    return f"'{literal.value[:10]}{literal.value[10:19] or ' 00:00:00'}{(found[2] or '.'):0<10}'"
+    try:
+        dt.datetime.fromisoformat(literal.value[:19])
+    except ValueError:  # Spark says what is wrong with it
+        return None
+    return f"'{literal.value[:10]}{literal.value[10:19] or ' 00:00:00'}{(found[2] or '.')[: digits + 1]:0<10}'"
 
 
 def wall_time(token: Token, following: Token, *, fine: bool) -> list[Edit]:

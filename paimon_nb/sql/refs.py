@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paimon_nb.base.name import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
-from paimon_nb.sql.casts import cast_edit, cut_text, literal_edits, tells_nanoseconds, wall_time
+from paimon_nb.sql.casts import cast_edits, cut_text, literal_edits, tells_nanoseconds, wall_time
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.functions import FLINK_MEANINGS, FUNCTION_EDITS
 from paimon_nb.sql.operators import operator_edits
@@ -264,9 +264,9 @@ class _Walk:
         c.need(")")
         if function == "CAST" or function == "TRY_CAST":
             inside = c.tokens[opening + 1 : c.at - 1]
-            edit = cast_edit(inside, fine=self.fine)
-            if edit is not None:
-                self.found.edits += [edit, *literal_edits(inside, fine=self.fine)]
+            edits = cast_edits(function, inside, fine=self.fine)
+            if edits:
+                self.found.edits += [*edits, *literal_edits(inside, fine=self.fine)]
             elif before is not None:
                 self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
         if before is not None and before.text != ".":

@@ -103,6 +103,41 @@ def test_no_digit_of_a_second_is_lost(swb):
     assert rows(swb, "SELECT id FROM t WHERE at IN (CAST('2024-02-29 23:59:59.123456789' AS TIMESTAMP(9)))") == [(1,)]
 
 
+def test_casts_to_nanoseconds_keep_every_digit_of_columns(swb):
+    swb.run("""
+        SET 'execution.runtime-mode' = 'batch';
+        SET 'table.local-time-zone' = 'America/New_York';
+        CREATE TABLE texts (id INT, said STRING);
+        INSERT INTO texts VALUES (1, '1969-12-31 23:59:59.123456789'), (2, '2024-07-01'), (3, NULL);
+        CREATE TABLE t (id INT, wall TIMESTAMP(9), moment TIMESTAMP_LTZ(9));
+        INSERT INTO t SELECT id, CAST(said AS TIMESTAMP(9)), CAST(said AS TIMESTAMP(9) WITH LOCAL TIME ZONE) FROM texts;
+    """)
+    stored = swb.table("t").to_arrow().sort_by("id")
+    assert [stored[c].cast("int64").to_pylist() for c in ("wall", "moment")] == [
+        [-876543211, 1719792000 * 10**9, None],
+        [-876543211 + 5 * 3600 * 10**9, (1719792000 + 4 * 3600) * 10**9, None],
+    ]
+    seen = rows(swb, """
+        SELECT CAST(wall AS TIMESTAMP(9)), CAST(wall AS TIMESTAMP(7)), CAST(moment AS TIMESTAMP(9)),
+            CAST(wall AS TIMESTAMP_LTZ(8)), CAST(moment AS TIMESTAMP_LTZ(9)) = moment,
+            TRY_CAST('no time' AS TIMESTAMP(9)), CAST(TIMESTAMP '2024-07-01 00:00:00.5' AS TIMESTAMP(9))
+        FROM t WHERE id < 3 ORDER BY id
+    """)  # fmt: skip
+    assert seen == [
+        (
+            "1969-12-31 23:59:59.123456789", "1969-12-31 23:59:59.123456700", "1969-12-31 23:59:59.123456789",
+            "1970-01-01 04:59:59.123456780Z", True, None, "2024-07-01 00:00:00.500000000",
+        ),
+        (
+            "2024-07-01 00:00:00.000000000", "2024-07-01 00:00:00.000000000", "2024-07-01 00:00:00.000000000",
+            "2024-07-01 04:00:00.000000000Z", True, None, "2024-07-01 00:00:00.500000000",
+        ),
+    ]  # fmt: skip
+    assert rows(swb, "SELECT id FROM t WHERE moment = CAST('1969-12-31 23:59:59.123456789' AS TIMESTAMP_LTZ(9))") == [
+        (1,)
+    ]
+
+
 def test_overwrite_of_a_table_without_partitions(swb):
     swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1), (2)")
     result = swb.run("INSERT OVERWRITE t SELECT id + 1 FROM t")
