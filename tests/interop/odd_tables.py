@@ -348,7 +348,7 @@ class OddTable:
             return f"{name} LIKE '{r.choice(['a%', '%b', '%é%', 'zz', '_'])}'"
         if kind == "BOOLEAN":
             return f"{name} = {self.plain(kind)}"
-        if pick < 0.4 and not kind.startswith(("BINARY", "VARBINARY", "BYTES")):  # of which Flink finds none
+        if pick < 0.4 and not kind.startswith(("BINARY", "VARBINARY", "BYTES", "CHAR")):  # of which Flink finds none
             return f"{name} IN ({', '.join(self.literal(kind, False) for _ in range(3))})"
         if pick < 0.5:
             return f"NOT ({name} < {self.literal(kind, False)})"

@@ -1,8 +1,8 @@
 """A few rows of a Parquet file, found by the values of some columns. Knows no table and no predicate.
 
 What a lookup decodes again and again stays in memory: footers, and the columns that it searches, a row group at a time, both
-bounded by bytes. Of the columns that it only delivers, one page each is read: copied with a footer of its own into a file in
-memory, which Arrow then decodes, whatever its encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
+bounded by bytes. Of the columns that it only delivers, the pages around the rows are read: copied with a footer of their own into
+a file in memory, which Arrow then decodes, whatever its encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class _Searched:
     def places(self, keep: RowFilter) -> Positions:
         """Positions of the wanted rows."""
         low, high = 0, self.rows.num_rows
-        if self.ordered is not None and self.ordered in keep.points:
-            low, high = _equal_range(self.rows.column(self.ordered).chunk(0), keep.spans[self.ordered][0])
+        if self.ordered is not None and self.ordered in keep.spans:
+            low, high = _range(self.rows.column(self.ordered).chunk(0), *keep.spans[self.ordered])
         if low == high:
             return np.empty(0, np.int64)
         if keep.exact and keep.columns == (self.ordered,):
@@ -238,16 +238,22 @@ def _ascends(values: pa.Array) -> bool:
     return not pc.any(pc.less(values.slice(1), values.slice(0, len(values) - 1))).as_py()
 
 
-def _equal_range(values: pa.Array, wanted: Any) -> tuple[int, int]:
+def _range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
+    """Where the values from `low` to `high`, both included, begin and end; None is open."""
+    begin, end = 0, len(values)
     if pa.types.is_integer(values.type):
         numbers = to_numpy(values)
         limits = np.iinfo(numbers.dtype)
-        if not limits.min <= wanted <= limits.max:
-            return 0, 0
-        at = numbers.dtype.type(wanted)
-        return int(np.searchsorted(numbers, at, "left")), int(np.searchsorted(numbers, at, "right"))
-    text = methodcaller("as_py")
-    return bisect_left(values, wanted, key=text), bisect_right(values, wanted, key=text)
+        if low is not None:
+            begin = end if low > limits.max else int(np.searchsorted(numbers, numbers.dtype.type(max(low, limits.min))))
+        if high is not None:
+            top = numbers.dtype.type(min(high, limits.max))
+            end = 0 if high < limits.min else int(np.searchsorted(numbers, top, "right"))
+    else:
+        text = methodcaller("as_py")
+        begin = begin if low is None else bisect_left(values, low, key=text)
+        end = end if high is None else bisect_right(values, high, key=text)
+    return begin, max(begin, end)
 
 
 # -- the rows
@@ -257,18 +263,25 @@ def _rows(fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, f
     """Rows of one row group, by their positions in it."""
     columns: dict[str, pa.ChunkedArray] = {}
     with fs.open(path) as source:
-        chosen = _one_page_each(source, footer, group, rows, [f.name for f in fields])
+        chosen = _pages_around(source, footer, group, rows, [f.name for f in fields])
         for first, count, names in _alike(chosen):
             some = [f for f in fields if f.name in names]
             file = _page_file(source, footer, {f.name: chosen[f.name] for f in some}, count)
             table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
-            found = in_memory(table, some, path).take(from_numpy(rows - first))
+            found = _taken(in_memory(table, some, path), rows - first)
             columns |= dict(zip(found.column_names, found.columns, strict=True))
     rest = [f for f in fields if f.name not in columns]
     if rest:
-        found = _whole(fs, path, footer, group, rest).take(from_numpy(rows))
+        found = _taken(_whole(fs, path, footer, group, rest), rows)
         columns |= dict(zip(found.column_names, found.columns, strict=True))
     return pa.table([columns[f.name] for f in fields], schema=arrow_schema(fields, nullable=True))
+
+
+def _taken(table: pa.Table, rows: Positions) -> pa.Table:
+    first, count = int(rows[0]), len(rows)
+    if int(rows[-1]) - first == count - 1:
+        return table.slice(first, count)
+    return table.take(from_numpy(rows))
 
 
 def _whole(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
@@ -278,8 +291,8 @@ def _whole(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[
 
 
 @dataclass(slots=True)
-class _Page:
-    """A data page that holds wanted rows."""
+class _Run:
+    """Data pages, one after the other, that hold the wanted rows."""
 
     first: int
     rows: int
@@ -288,8 +301,8 @@ class _Page:
     chunk: _Pages
 
 
-def _one_page_each(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Page]:
-    """For each column the page that holds all the rows; without columns that are nested, have no page index, or need several."""
+def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Run]:
+    """For each column the pages from the first row's to the last row's; without columns that are nested or have no page index."""
     out = {}
     total = footer.metadata.row_group(group).num_rows
     for name in names:
@@ -297,15 +310,13 @@ def _one_page_each(source: Any, footer: _Footer, group: int, rows: Positions, na
         if pages is None:
             continue
         at, last = np.searchsorted(pages.first_rows, [rows[0], rows[-1]], "right") - 1
-        if at != last:
-            continue
-        first = int(pages.first_rows[at])
-        end = int(pages.first_rows[at + 1]) if at + 1 < len(pages.first_rows) else total
-        out[name] = _Page(first, end - first, int(pages.offsets[at]), int(pages.sizes[at]), pages)
+        first, offset = int(pages.first_rows[at]), int(pages.offsets[at])
+        end = int(pages.first_rows[last + 1]) if last + 1 < len(pages.first_rows) else total
+        out[name] = _Run(first, end - first, offset, int(pages.offsets[last] + pages.sizes[last]) - offset, pages)
     return out
 
 
-def _alike(pages: dict[str, _Page]) -> list[tuple[int, int, set[str]]]:
+def _alike(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
     """(first row, rows, columns) of pages over the same rows: a file has as many rows in each of its columns."""
     found: dict[tuple[int, int], set[str]] = {}
     for name, page in pages.items():
@@ -340,8 +351,8 @@ def _chunk(footer: _Footer, group: int, name: str) -> Struct:
     return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name][0]]
 
 
-def _page_file(source: Any, footer: _Footer, pages: dict[str, _Page], rows: int) -> bytes:
-    """A Parquet file of the pages alone, one a column, all over the same rows."""
+def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) -> bytes:
+    """A Parquet file of the pages alone, all columns over the same rows."""
     out = bytearray(b"PAR1")
     chunks = []
     for page in pages.values():

@@ -85,7 +85,7 @@ def read_data_file(
         MissingFile, CorruptFile, UnsupportedFormat.
     """
     chosen = _selected(fields, columns)
-    if keep is not None and keep.points and format_of(path) == "parquet":
+    if keep is not None and keep.is_narrow and format_of(path) == "parquet":
         found = find_rows(fs, path, chosen, keep)
         if found is not None:
             return found

@@ -26,11 +26,18 @@ class RowFilter:
     """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
     exact: bool = False
     """Every row inside all spans is wanted: the mask would say no more."""
+    sorted_by: str | None = None
+    """The column that orders the file's rows before all others, where that is known."""
 
     @property
     def points(self) -> tuple[str, ...]:
         """Columns of which one value is wanted: where there is one, few rows are."""
         return tuple(c for c, (low, high) in self.spans.items() if low is not None and low == high)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether few rows are wanted, or those that are stand together."""
+        return bool(self.points) or self.sorted_by in self.spans
 
     def wanted(self, rows: pa.Table) -> Any:
         """A boolean for each decoded row; they have the filter's columns, in any order and among others."""

@@ -32,11 +32,14 @@ def early_condition(store: TableStore, split: Split, predicate: Predicate | None
     return only_on(predicate, set(store.schema.trimmed_primary_keys))
 
 
-def file_filter(condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField]) -> RowFilter | None:
+def file_filter(
+    condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField], keys: Sequence[str] = ()
+) -> RowFilter | None:
     """The condition on a file's own columns; None where the file holds some of them otherwise or not at all.
 
     Args:
         condition: bound to `fields`. fields: columns of the present schema. stored: those that will be read from the file.
+            keys: what the file is sorted by.
     """
     in_file = {f.id: f for f in stored}
     asked = [f for f in fields if f.name in condition.columns()]
@@ -53,7 +56,8 @@ def file_filter(condition: Predicate, fields: Sequence[DataField], stored: Seque
         return evaluate(condition, rows.rename_columns(list(names)), asked)
 
     bounds = {names[c]: s for c, s in spans(condition, asked).items()}
-    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, asked))
+    sorted_by = names.get(keys[0]) if keys else None
+    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, asked), sorted_by)
 
 
 def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:

@@ -45,13 +45,20 @@ def rows() -> pa.Table:
         (("k",), lambda t: pc.equal(t["k"], -1), {"k": (-1, -1)}),
         (("k",), lambda t: pc.less(t["k"], 70_000), {"k": (None, 69_999)}),
         (("k",), lambda t: pc.greater(t["k"], 5), {"k": (6, None)}),
+        (("k",), lambda t: pc.greater(t["k"], 299_000), {"k": (299_001, None)}),
+        (("k",), lambda t: pc.less(t["k"], -1), {"k": (None, -2)}),
+        (("k",), lambda t: pc.less_equal(t["k"], 12), {"k": (-(1 << 70), 12)}),
+        (("k",), lambda t: pc.and_(pc.greater(t["k"], 4_990), pc.less(t["k"], 15_010)), {"k": (4_991, 15_009)}),
+        (("k",), lambda t: pc.and_(pc.greater(t["k"], 60_000), pc.less(t["k"], 81_000)), {"k": (60_001, 80_999)}),
+        (("k", "s"), lambda t: pc.and_(pc.less(t["k"], 9_000), pc.equal(t["s"], "text-7")), {"k": (None, 8_999)}),
         (("s",), lambda t: pc.equal(t["s"], "text-7"), {"s": ("text-7", "text-7")}),
         (("s",), lambda t: pc.equal(t["s"], "nowhere"), {}),
         (("v", "k"), lambda t: pc.equal(pc.multiply(t["v"], 8.0), pc.cast(t["k"], pa.float64())), {}),
     ],
 )
-def test_the_same_rows_as_filtering_afterwards(path, columns, mask, spans):
-    got = read_data_file(open_fs(path, {}), path, FIELDS, keep=RowFilter(columns, mask, spans))
+@pytest.mark.parametrize("sorted_by", [None, "k"])
+def test_the_same_rows_as_filtering_afterwards(path, columns, mask, spans, sorted_by):
+    got = read_data_file(open_fs(path, {}), path, FIELDS, keep=RowFilter(columns, mask, spans, sorted_by=sorted_by))
     expected = rows().filter(mask(rows().select(list(columns))), null_selection_behavior="drop")
     assert got.cast(expected.schema).equals(expected)
 
@@ -77,3 +84,6 @@ def test_row_groups_without_a_hit_are_not_decoded(tmp_path, monkeypatch):
     found = read_data_file(open_fs(out, {}), out, FIELDS, keep=one)
     assert found.to_pylist() == rows().slice(200_000, 1).to_pylist()
     assert read == []  # one value of a column: its page alone
+    few = RowFilter(few.columns, few.mask, few.spans, sorted_by="k")
+    assert read_data_file(open_fs(out, {}), out, FIELDS, keep=few).column("k").to_pylist() == [200_000, 200_001]
+    assert read == []  # a range of what the file is sorted by: the pages around it

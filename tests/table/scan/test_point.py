@@ -77,6 +77,11 @@ def test_the_row_of_a_key_is_the_one_that_reading_everything_finds(seed, tmp_pat
         values = dict(zip(names, key, strict=True))
         expected = [row for row in everything if all(row[n] == v for n, v in values.items())]
         assert table.lookup(**values).to_pylist() == expected, (values, options)
+    for low, high in zip(sorted(asked), sorted(asked)[2:], strict=False):
+        between = all_of([Compare("k0", ">=", low[0]), Compare("k0", "<", high[0])])
+        expected = [row for row in everything if low[0] <= row["k0"] < high[0]]
+        found = table.to_arrow(where=between).to_pylist()
+        assert sorted(map(repr, found)) == sorted(map(repr, expected)), (low, high, options)
 
 
 @pytest.fixture
