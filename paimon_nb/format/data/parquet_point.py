@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import methodcaller
 from typing import Any
 
@@ -30,18 +31,18 @@ from paimon_nb.fs import FileIO
 _GROUPS_AT_MOST = 2
 """A key that lies in more row groups than this is not what the file is sorted by."""
 _CHUNKS_AT_MOST = 4000
-"""Column chunks of a footer that is taken apart here; others are read as a whole."""
+"""Column chunks of a footer that is taken apart here; others are read as a whole. A chunk takes 60 µs, once a file."""
+_CHUNKS_FOR_A_RANGE = 400
+"""The same where a range is wanted: a scan asks many files, each of them once."""
 _BYTES_PER_FOOTER_BYTE = 30
-_INT96 = 3
 # Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
 _VERSION, _SCHEMA, _ROWS, _GROUPS, _CREATED_BY = 1, 2, 3, 4, 6
-_TYPE, _REPETITION, _NAME, _CHILDREN = 1, 3, 4, 5
+_NAME, _CHILDREN = 4, 5
 _CHUNKS, _GROUP_BYTES, _GROUP_ROWS = 1, 2, 3
 _CHUNK_OFFSET, _CHUNK_METADATA, _INDEX_OFFSET, _INDEX_LENGTH = 2, 3, 4, 5
 _VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 6, 7, 9, 11
 _LAST_OF_HEAD = 4
 _LOCATIONS, _OFFSET, _SIZE, _FIRST_ROW = 1, 1, 2, 3
-_REPEATED = 2
 
 Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
 Bounds = tuple[Any, Any] | None
@@ -83,15 +84,25 @@ def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter
 # -- what is kept
 
 
-@dataclass(slots=True)
+@dataclass
 class _Footer:
     metadata: pq.FileMetaData
-    tree: Struct
-    leaves: dict[str, tuple[int, bytes]]
-    """Columns without nesting, by name: their place among the column chunks, their encoded element of the schema."""
+    data: bytes
+    leaves: dict[str, int]
+    """Columns without nesting, by name: their place among the column chunks."""
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)
     pages: dict[tuple[int, str], _Pages | None] = field(default_factory=dict)
     weight: int = 0
+
+    @cached_property
+    def tree(self) -> Struct:
+        """FileMetaData, taken apart when rows are fetched."""
+        return decode(self.data)
+
+    @cached_property
+    def elements(self) -> dict[str, bytes]:
+        """The flat columns' encoded elements of the schema."""
+        return _flat_elements(self.tree.list(_SCHEMA))
 
     def groups_within(self, keep: RowFilter) -> list[int]:
         """Row groups whose statistics do not exclude the filter's spans."""
@@ -107,7 +118,7 @@ class _Footer:
     def bounds_of(self, column: str) -> list[Bounds]:
         """Least and greatest value of each row group, None where the file does not tell."""
         if column not in self.bounds:
-            at = self.leaves[column][0]
+            at = self.leaves[column]
             found = [self.metadata.row_group(g).column(at).statistics for g in range(self.metadata.num_row_groups)]
             self.bounds[column] = [(s.min, s.max) if s is not None and s.has_min_max else None for s in found]
         return self.bounds[column]
@@ -163,30 +174,24 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
         source.seek(size - 8 - length)
         data = source.read(length)
     metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + data + tail))
-    if metadata.num_columns * metadata.num_row_groups > _CHUNKS_AT_MOST:
+    schema = metadata.schema
+    columns = [schema.column(i) for i in range(len(schema))]
+    if len(columns) * metadata.num_row_groups > _CHUNKS_AT_MOST or any(c.physical_type == "INT96" for c in columns):
         return None
-    tree = decode(data)
-    elements = tree.list(_SCHEMA)
-    if any(e.get(_TYPE) == _INT96 for e in elements):
-        return None
-    return _Footer(metadata, tree, _flat_leaves(elements), weight=length * _BYTES_PER_FOOTER_BYTE)
+    flat = {c.name: i for i, c in enumerate(columns) if c.path == c.name and not c.max_repetition_level}
+    return _Footer(metadata, data, flat, weight=length * _BYTES_PER_FOOTER_BYTE)
 
 
-def _flat_leaves(elements: list[Struct]) -> dict[str, tuple[int, bytes]]:
-    """Columns that stand directly in the row and do not repeat."""
-    flat: dict[str, tuple[int, bytes]] = {}
-    leaf = 0
+def _flat_elements(elements: list[Struct]) -> dict[str, bytes]:
+    """Those that stand directly in the row, by name."""
+    flat: dict[str, bytes] = {}
 
     def walk(at: int, depth: int) -> int:
-        nonlocal leaf
         element = elements[at]
-        children = element.get(_CHILDREN) or 0
-        if not children and depth:
-            if depth == 1 and element.get(_REPETITION) != _REPEATED:
-                flat[element.get(_NAME).decode()] = (leaf, encode(element))
-            leaf += 1
+        if depth == 1 and not element.get(_CHILDREN):
+            flat[element.get(_NAME).decode()] = encode(element)
         at += 1
-        for _ in range(children):
+        for _ in range(element.get(_CHILDREN) or 0):
             at = walk(at, depth + 1)
         return at
 
@@ -209,6 +214,8 @@ def _places(
 ) -> list[tuple[int, Positions]] | None:
     """(row group, positions in it); None: not this way."""
     if footer is None or not all(c in footer.leaves for c in keep.columns):
+        return None
+    if not keep.points and footer.metadata.num_columns * footer.metadata.num_row_groups > _CHUNKS_FOR_A_RANGE:
         return None
     groups = footer.groups_within(keep)
     if len(groups) > _GROUPS_AT_MOST:
@@ -348,7 +355,7 @@ def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
 
 
 def _chunk(footer: _Footer, group: int, name: str) -> Struct:
-    return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name][0]]
+    return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name]]
 
 
 def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) -> bytes:
@@ -375,7 +382,7 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
         column = page.chunk.head + encode(Struct(rest), after=_LAST_OF_HEAD)
         chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
     group = Struct([[_CHUNKS, T_LIST, Many(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
-    elements = [footer.root(len(pages)), *(footer.leaves[name][1] for name in pages)]
+    elements = [footer.root(len(pages)), *(footer.elements[name] for name in pages)]
     fields = [
         [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, Many(T_STRUCT, elements)],
         [_ROWS, T_I64, rows], [_GROUPS, T_LIST, Many(T_STRUCT, [group])],
