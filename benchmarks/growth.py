@@ -80,7 +80,8 @@ def measure(stage: Stage, most: int | None = None) -> Iterator[Growth]:
 
 def _commits(stage: Stage, sizes: tuple[int, ...]) -> Growth:
     """Each size is the median of the commits around it: the n-th itself and up to five on each side."""
-    table, other, took, planned = *(stage.table(stage.create(WRITE_ONLY)) for _ in range(2)), [], []
+    table, took, planned = stage.table(stage.create(WRITE_ONLY)), [], []
+    other = stage.table(stage.create(WRITE_ONLY))
     other.upsert(data.few(0))
     for number in range(sizes[-1]):
         rows = data.few(number)

@@ -36,32 +36,29 @@ def spark_type_text(flink: str) -> str:
     return _FLINK_TYPE.sub(lambda m: _SPARK_TYPE[m.lastgroup or ""], flink)
 
 
-def cast_edits(function: str, inside: Sequence[Token], *, fine: bool) -> list[Edit]:
-    """CAST(x AS <Flink type>): the type in Spark's words; none where it is Spark's already.
-
-    `fine`: the statement `tells_nanoseconds`.
-    """
+def cast_edits(function: str, inside: Sequence[Token]) -> list[Edit]:
+    """CAST(x AS <Flink type>): the type in Spark's words; none where it is Spark's already."""
     depth = 0
     for i, token in enumerate(inside):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.upper == "AS" and i + 1 < len(inside):
             flink = rebuilt(inside[i + 1 :])
-            if found := _FINE_TYPE.fullmatch(flink):
-                alone = i == 1 or (i == 2 and inside[0].upper == "TIMESTAMP")
-                if alone and not _is_ltz(flink) and (text := _nanoseconds(inside[i - 1], int(found["digits"]))):
-                    return [(Span(inside[0].start, inside[-1].stop), f"{text} AS STRING")]
-                return _fine_cast(function, inside, i, found["digits"], ltz=_is_ltz(flink))
             spark = spark_type_text(flink)
+            if spark in (_SPARK_TYPE["ltz"], _SPARK_TYPE["ntz"]) and (found := _NANOSECONDS.search(flink)):
+                return _fine_cast(function, inside, i, spark, int(found[0]))
             return [(Span(inside[i + 1].start, inside[-1].stop), spark)] if spark != flink else []
     return []
 
 
-def _is_ltz(flink: str) -> bool:
-    return any(word in flink.upper() for word in ("_LTZ", "LOCAL"))
+def _fine_cast(function: str, inside: Sequence[Token], at: int, spark: str, digits: int) -> list[Edit]:
+    """What becomes a TIMESTAMP(7..9) is the text that such a column is to Spark, whether it was a time or a text before.
 
-
-def _fine_cast(function: str, inside: Sequence[Token], at: int, digits: str, *, ltz: bool) -> list[Edit]:
-    """What becomes a TIMESTAMP(7..9) is the text that such a column is to Spark, whether it was a time or a text before."""
+    at: the place of AS. spark: the type in Spark's words, which would lose digits.
+    """
+    ltz = spark == _SPARK_TYPE["ltz"]
+    alone = at == 1 or (at == 2 and inside[0].upper == "TIMESTAMP")
+    if alone and not ltz and (literal := _nanoseconds(inside[at - 1], digits)) is not None:
+        return [(Span(inside[0].start, inside[-1].stop), f"{literal} AS STRING")]
     if ltz:
         seconds = f"make_dt_interval(0, 0, 0, unix_seconds({function}(t AS TIMESTAMP_LTZ)))"
         whole, zone = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + {seconds}", ", 'Z'"
@@ -78,9 +75,8 @@ def _fine_cast(function: str, inside: Sequence[Token], at: int, digits: str, *, 
 
 
 _WALL = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
-_FINE_TYPE = re.compile(
-    r"TIMESTAMP(_LTZ)?\s*\(\s*(?P<digits>[789])\s*\)(\s+WITHOUT\s+TIME\s+ZONE|\s+WITH\s+LOCAL\s+TIME\s+ZONE)?", re.I
-)
+_NANOSECONDS = re.compile("[789]")
+"""The precision in a timestamp type's text."""
 
 
 def tells_nanoseconds(tokens: Sequence[Token]) -> bool:

@@ -264,7 +264,7 @@ class _Walk:
         c.need(")")
         if function == "CAST" or function == "TRY_CAST":
             inside = c.tokens[opening + 1 : c.at - 1]
-            edits = cast_edits(function, inside, fine=self.fine)
+            edits = cast_edits(function, inside)
             if edits:
                 self.found.edits += [*edits, *literal_edits(inside, fine=self.fine)]
             elif before is not None:

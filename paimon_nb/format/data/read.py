@@ -85,7 +85,12 @@ def read_data_file(
         MissingFile, CorruptFile, UnsupportedFormat.
     """
     chosen = _selected(fields, columns)
-    if keep is not None and keep.is_narrow and format_of(path) == "parquet":
+    # For a range an object store would be asked for footers that are then read again, and for each column's pages.
+    if (
+        keep is not None
+        and (keep.points or (keep.is_range and not fs.is_object_store))
+        and format_of(path) == "parquet"
+    ):
         found = find_rows(fs, path, chosen, keep)
         if found is not None:
             return found

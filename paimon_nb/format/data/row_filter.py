@@ -35,9 +35,9 @@ class RowFilter:
         return tuple(c for c, (low, high) in self.spans.items() if low is not None and low == high)
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether few rows are wanted, or those that are stand together."""
-        return bool(self.points) or self.sorted_by in self.spans
+    def is_range(self) -> bool:
+        """Whether the wanted rows stand together in the file."""
+        return self.sorted_by in self.spans
 
     def wanted(self, rows: pa.Table) -> Any:
         """A boolean for each decoded row; they have the filter's columns, in any order and among others."""

@@ -211,10 +211,9 @@ class _Files:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         path = self.store.data_path(self.partition, self.bucket, file)
         if stored:
-            # A vector counts rows by their place in the whole file.
-            early, keys = None, self.store.schema.trimmed_primary_keys
-            if self.early is not None and vector is None:
-                early = file_filter(self.early, fields, stored, keys)
+            early = None
+            if self.early is not None and vector is None:  # which counts rows by their place in the whole file
+                early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
             columns = [f.name for f in stored]
             rows = read_data_file(self.store.fs, path, schema_and_system(schema), columns, keep=early)
         else:
