@@ -23,7 +23,7 @@ from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types import DataField
-from paimon_nb.table.merge import MergeSpec, merge, winners
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, winners
 from paimon_nb.table.merge.merge import retracts
 from paimon_nb.table.merge.order import group_ends, group_starts, merge_order
 from paimon_nb.table.scan.splits import Split
@@ -35,8 +35,6 @@ _KEY_BYTES = 128 << 20
 """Key columns kept decoded, for the masks of later snapshots."""
 _NEW_AT_MOST = 8
 """Files that a split may have got since its hidden rows were last worked out."""
-PICKS_ROWS = frozenset({"deduplicate", "first-row"})
-"""Merge engines whose result is one of the stored rows."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from paimon_nb.engine.hidden import hidden_of, makes_rows, split_key
 from paimon_nb.engine.mask import Mask, separable
 from paimon_nb.engine.native import scan_files
 from paimon_nb.engine.remembered import remembered
-from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, routes
+from paimon_nb.engine.route import Facts, Limits, Route, Way, file_format, most_rows, routes
+from paimon_nb.engine.searched import searched
 from paimon_nb.engine.types import spark_schema, task_batches
 from paimon_nb.engine.work import pieces_of, work_frame
 from paimon_nb.format.manifest import DataFile
@@ -28,9 +29,9 @@ from paimon_nb.format.types import DataField
 from paimon_nb.format.types.build import no_rows
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan import ScanPlan, plan_scan
-from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.predicate import Predicate, conjuncts
 from paimon_nb.table.scan.read import read_split
-from paimon_nb.table.scan.share import key_share
+from paimon_nb.table.scan.share import key_share, row_share
 from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
@@ -51,6 +52,7 @@ class Relation:
     """Columns to deliver, in the plan's schema."""
     routes: tuple[Route, ...]
     """One per split, in order."""
+    limits: Limits
 
     @property
     def store(self) -> TableStore:
@@ -97,13 +99,20 @@ def decide(
     columns: Sequence[str] | None = None,
     limits: Limits | None = None,
     zone: str = "UTC",
+    without_spark: bool = False,
 ) -> Relation:
-    """Plan the scan and choose each split's way. Needs no Spark; `zone` is the session's, for timestamps in `filter`."""
+    """Plan the scan and choose each split's way. Needs no Spark.
+
+    Args:
+        zone: the session's, for timestamps in `filter`. without_spark: choose ways without it wherever that can be done.
+            The rest as in `relation`.
+    """
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
     fields = wanted_fields(plan.schema, columns)
-    facts = facts_of(plan.store, fields, limits or Limits(), plan.predicate)
-    return Relation(plan, fields, tuple(routes(plan.splits, facts)))
+    limits = limits or Limits()
+    facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
+    return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
 
 
 def facts_of(
@@ -120,6 +129,8 @@ def facts_of(
         limits=limits,
         partition=store.schema.partition_fields,
         key_share=lambda split: key_share(store, split, predicate),
+        searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
+        row_share=lambda split: row_share(store, split, predicate) if predicate is not None else None,
     )
 
 
@@ -130,14 +141,19 @@ def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
 
 def frame_of(spark: SparkSession, chosen: Relation) -> DataFrame:
     """The DataFrame of a decided scan: the union of its ways."""
+    parts = _parts(spark, chosen)
+    if not parts:
+        return from_arrow(spark, no_rows(chosen.fields), chosen.fields)
+    return reduce(lambda a, b: a.union(b), parts)
+
+
+def _parts(spark: SparkSession, chosen: Relation) -> list[DataFrame]:
     parts: list[DataFrame] = []
     for way, build in _BUILDERS.items():
         splits = chosen.of(way)
         if splits:
             parts += build(spark, chosen, splits)
-    if not parts:
-        return from_arrow(spark, no_rows(chosen.fields), chosen.fields)
-    return reduce(lambda a, b: a.union(b), parts)
+    return parts
 
 
 # -- the ways
@@ -160,6 +176,25 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
         return pa.concat_tables(list(pool.map(read, splits)))
+
+
+def _searched(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    rows = read_searched(chosen, splits)
+    if rows is not None:
+        return [from_arrow(spark, rows, chosen.fields)]
+    others = [
+        (s, Route(r.otherwise, r.why)) for s, r in zip(chosen.plan.splits, chosen.routes, strict=True) if r.otherwise
+    ]
+    plan = replace(chosen.plan, splits=tuple(s for s, _ in others))
+    return _parts(spark, replace(chosen, plan=plan, routes=tuple(r for _, r in others)))
+
+
+def read_searched(chosen: Relation, splits: Sequence[Split]) -> pa.Table | None:
+    """The few rows that the scan's condition leaves of splits; None where there are not few."""
+    predicate = chosen.plan.predicate
+    if predicate is None or not splits:
+        return None
+    return searched(chosen.store, splits, chosen.fields, predicate, most_rows(splits, chosen.limits))
 
 
 def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
@@ -257,6 +292,7 @@ def _reading_task(
 
 _BUILDERS: Mapping[Way, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
     Way.INLINE: _inline,
+    Way.SEARCHED: _searched,
     Way.NATIVE: _native,
     Way.MASKED: _masked,
     Way.TASKS: _tasks,

@@ -1,6 +1,7 @@
 """Which way each split of a scan takes into Spark, and why. Decides only; pure but for the facts it is given.
 
 - INLINE: read in the driver, handed over as Arrow. For little data.
+- SEARCHED: the same for the few rows that a condition leaves of much. Where more come than was thought, another way.
 - NATIVE: Spark's own Parquet or ORC reader on the files.
 - MASKED: the same, with a filter that hides rows by file and position (deletion vectors, rows that newer ones replaced).
 - TASKS: our reader inside Spark tasks. Always right, about four times the cost of NATIVE.
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedFormat
@@ -32,6 +34,7 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.table.imported import tells_partition
+from paimon_nb.table.merge import PICKS_ROWS
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 class Way(Enum):
     INLINE = "inline"
+    SEARCHED = "searched"
     NATIVE = "native"
     MASKED = "native, masked"
     TASKS = "tasks"
@@ -52,7 +56,9 @@ class Limits:
     inline_bytes: int = 4 << 20
     inline_rows: int = 50_000
     searched_bytes: int = 512 << 20
-    """Files in which the driver looks for the few rows of a range of keys."""
+    """Files in which the driver looks for the few rows that a condition leaves."""
+    searched_files: int = 512
+    """The same, counted: they are open at one time."""
     masked_rows: int = 200_000_000
     """Rows of a split whose keys the driver compares at most; beyond, tasks do it."""
     made_rows: int = 20_000_000
@@ -77,6 +83,12 @@ class Facts:
     partition: Sequence[DataField] = ()
     key_share: Callable[[Split], float] = lambda _: 1.0
     """About which part of a split's rows the condition on its key leaves."""
+    searches: bool = False
+    """Whether there is a condition on rows, not only on partitions."""
+    without_spark: bool = False
+    """Whether Spark is to be spared: it would have to be started first."""
+    row_share: Callable[[Split], float | None] = lambda _: None
+    """About which part of a split's rows the condition leaves; None: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +97,13 @@ class Route:
 
     way: Way
     why: str
+    otherwise: Way | None = None
+    """For SEARCHED: the way where there are too many rows."""
 
 
 def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
     """One route a split, in order."""
-    size, count = sum(s.size for s in splits), _rows(splits)
+    size, count = _size(splits), _rows(splits)
     if not facts.executors_read_paths:
         return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
@@ -100,7 +114,36 @@ def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
         count = sum(round(s.row_count * share) for s, share in zip(splits, shares, strict=True))
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
             return [Route(Way.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(splits)
-    return [_route(split, facts) for split in splits]
+    found = [_route(split, facts) for split in splits]
+    if not facts.searches or not all(map(partial(_can_be_searched, facts=facts), splits, found)):
+        return found
+    if not facts.without_spark and all(r.way is Way.NATIVE for r in found):
+        return found  # as fast, and the rows need not be handed over
+    if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
+        return found
+    known = [facts.row_share(s) for s in splits]
+    count = sum(round(s.row_count * share) for s, share in zip(splits, known, strict=True) if share is not None)
+    if count > most_rows(splits, facts.limits):
+        return found
+    about = f"about {count} of " if None not in known else "few of "
+    why = f"the condition may leave {about}{_rows(splits)} rows"
+    return [Route(Way.SEARCHED, why, r.way) for r in found]
+
+
+def most_rows(splits: Sequence[Split], limits: Limits) -> int:
+    """Rows of these splits that are handed over as Arrow at most."""
+    a_row = _size(splits) / max(1, _rows(splits))
+    return min(limits.inline_rows, int(limits.inline_bytes / max(a_row, 1)))
+
+
+def _can_be_searched(split: Split, route: Route, facts: Facts) -> bool:
+    if route.way not in (Way.NATIVE, Way.MASKED) or any(file_format(f.file_name) != "parquet" for f in split.files):
+        return False
+    return split.raw or facts.merge_engine in PICKS_ROWS
+
+
+def _size(splits: Sequence[Split]) -> int:
+    return sum(s.size for s in splits)
 
 
 def _rows(splits: Sequence[Split]) -> int:
@@ -124,7 +167,7 @@ def _route(split: Split, facts: Facts) -> Route:
         return Route(Way.TASKS, "Spark's ORC reader tells no row positions")
     if split.raw:
         return Route(Way.MASKED, "deletion vectors hide rows by position")
-    picks = facts.merge_engine in ("deduplicate", "first-row")
+    picks = facts.merge_engine in PICKS_ROWS
     if split.row_count > (facts.limits.masked_rows if picks else facts.limits.made_rows):
         return Route(Way.TASKS, "too many rows to compare in the driver")
     return Route(

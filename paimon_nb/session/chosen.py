@@ -142,20 +142,24 @@ def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | 
 
     if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
         return None
-    chosen = decide(table, options=options, filter=selection.condition, columns=_needed(selection))
+    spare = not session.spark_started
+    columns = _needed(selection)
+    chosen = decide(table, options=options, filter=selection.condition, columns=columns, without_spark=spare)
     return _Source(chosen.fields, lambda: _rows_of(chosen, selection))
 
 
 def _rows_of(chosen: Relation, selection: Selection) -> pa.Table | None:
-    """All rows of a small scan; of a larger one as many as LIMIT takes, or as count(*) has to count."""
+    """All rows of a small scan; of a larger one the few of a condition, as many as LIMIT takes, or as count(*) counts."""
     import pyarrow as pa
 
-    from paimon_nb.engine.read import read_inline
+    from paimon_nb.engine.read import read_inline, read_searched
     from paimon_nb.engine.route import Way
 
     splits = chosen.plan.splits
     if all(r.way is Way.INLINE for r in chosen.routes):
         return read_inline(chosen, splits)
+    if all(r.way is Way.SEARCHED for r in chosen.routes):
+        return read_searched(chosen, splits)
     if selection.condition is not None or selection.order:
         return None
     if selection.count is not None:

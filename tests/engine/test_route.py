@@ -16,10 +16,13 @@ SMALL = Limits(inline_bytes=50_000, inline_rows=2_000)
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """100,000 keys, every tenth written again in each of two more commits."""
-    made = make_table(tmp_path_factory.mktemp("route"), {"k": "BIGINT", "v": "STRING"}, keys=("k",), bucket="2")
+    made = make_table(
+        tmp_path_factory.mktemp("route"), {"k": "BIGINT", "v": "STRING", "n": "INT"}, keys=("k",), bucket="2"
+    )
     for number, step in enumerate((1, 10, 10)):
         keys = np.arange(0, 100_000, step)
-        made.upsert(pa.table({"k": keys, "v": [f"{number}-{k}" for k in keys]}))
+        rows = {"k": keys, "v": [f"{number}-{k}" for k in keys], "n": pa.array(keys[::-1].astype(np.int32))}
+        made.upsert(pa.table(rows))
     return made
 
 
@@ -32,7 +35,10 @@ def table(tmp_path_factory):
         (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), Way.INLINE),
         (Compare("k", "<", 50_000), Way.MASKED),
         (Compare("k", ">", -(2**63)), Way.MASKED),
-        (Compare("v", "=", "0-3"), Way.MASKED),
+        (Compare("v", "=", "0-3"), Way.SEARCHED),
+        (Compare("n", "<", 1_000), Way.SEARCHED),
+        (Compare("n", "<", 50_000), Way.MASKED),
+        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), Way.SEARCHED),
     ],
 )
 def test_few_keys_are_read_in_the_driver(table, where, way):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,16 @@ from paimon_nb.options import TableOptions
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of a file that a filter wants."""
+
+    places: Mapping[int, np.ndarray]
+    """By row group, for those that have some: bool per row."""
+    seen: pa.Table
+    """The filter's columns, in file order."""
 
 
 class ParquetReader:
@@ -90,30 +101,46 @@ class ParquetReader:
 
         The filter's columns must be among `fields`.
         """
-        groups = self.groups_within(keep.spans)
+        return self.fetch(self.find(keep))
+
+    def find(self, keep: RowFilter, hidden: np.ndarray | None = None) -> Found:
+        """Which rows the filter wants; decodes its columns alone, row group by row group.
+
+        Args:
+            hidden: bool per row of the file, True = not wanted, whatever the filter says.
+        """
         first = [f for f in self.fields if f.name in keep.columns]
-        rest = [f for f in self.fields if f.name not in keep.columns]
-        nothing = no_rows(self.fields)
-        if not groups:
-            return nothing
-        many = len(groups) > 2  # a lookup is done sooner than threads are found for it
+        ends = np.cumsum([0, *self.row_groups])
+        places: dict[int, np.ndarray] = {}
+        seen = [no_rows(first)]
+        for group in self.groups_within(keep.spans):
+            rows = self._decoded(group, first)
+            chosen = to_numpy(keep.wanted(rows))
+            if hidden is not None:
+                chosen = chosen & ~hidden[ends[group] : ends[group + 1]]
+            if chosen.any():
+                places[group] = chosen
+                seen.append(rows.filter(from_numpy(chosen)))
+        return Found(places, pa.concat_tables(seen))
+
+    def fetch(self, found: Found) -> pa.Table:
+        """All columns of the rows that `find` found."""
+        known = found.seen
+        rest = [f for f in self.fields if f.name not in known.column_names]
+        if not rest:
+            return known.select([f.name for f in self.fields])
+        parts = [self._decoded(g, rest).filter(from_numpy(chosen)) for g, chosen in found.places.items()]
+        others = pa.concat_tables([no_rows(rest), *parts])
+        by_name = {t.field(i).name: t.column(i) for t in (known, others) for i in range(t.num_columns)}
+        return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
+
+    def _decoded(self, group: int, fields: Sequence[DataField]) -> pa.Table:
+        # Columns of one row group are too little for threads of their own; files are read side by side.
         try:
-            seen = self._in_memory(self.file.read_row_groups(groups, [f.name for f in first], use_threads=many), first)
-            chosen = to_numpy(keep.wanted(seen))
-            ends = np.cumsum([self.file.metadata.row_group(g).num_rows for g in groups], dtype=np.int64)
-            parts = np.split(chosen, ends[:-1])
-            hit = [g for g, part in zip(groups, parts, strict=True) if part.any()]
-            if not hit:
-                return nothing
-            seen = seen.filter(from_numpy(chosen))
-            if not rest:
-                return seen
-            others = self._in_memory(self.file.read_row_groups(hit, [f.name for f in rest], use_threads=many), rest)
-            others = others.filter(from_numpy(np.concatenate([p for p in parts if p.any()])))
+            table = self.file.read_row_group(group, [f.name for f in fields], use_threads=False)
+            return self._in_memory(table, fields)
         except BROKEN as error:
             raise self._broken(error) from None
-        by_name = {**dict(zip(seen.column_names, seen.columns, strict=True)), **dict(zip(others.column_names, others.columns, strict=True))}  # fmt: skip
-        return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))
 
     def groups_within(self, spans: Mapping[str, Span]) -> list[int]:
         """Row groups whose statistics do not exclude the spans: what `read_where` looks at."""

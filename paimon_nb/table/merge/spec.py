@@ -12,6 +12,8 @@ from paimon_nb.options import TableOptions, parse_names
 from paimon_nb.options import table as opt
 
 DEFAULT_AGGREGATE = "last_non_null_value"
+PICKS_ROWS = frozenset({"deduplicate", "first-row"})
+"""Merge engines whose result is one of the stored rows: each column comes from that row alone."""
 
 
 @dataclass(frozen=True, slots=True)

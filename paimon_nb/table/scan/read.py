@@ -24,7 +24,7 @@ from paimon_nb.table.imported import in_file, with_partition
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import sections
 from paimon_nb.table.lsm.shadow import without_older_results
-from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.scan.diff import diff_states
 from paimon_nb.table.scan.early import early_condition, file_filter
@@ -37,9 +37,6 @@ from paimon_nb.table.scan.prune import file_schema
 from paimon_nb.table.scan.side_by_side import side_by_side
 from paimon_nb.table.scan.splits import DvRef, Split
 from paimon_nb.table.store import TableStore
-
-_PROJECTABLE = ("deduplicate", "first-row")
-"""Engines whose result takes each column from one row alone, so columns nobody asks for need not be read."""
 
 
 def read_plan(
@@ -140,7 +137,7 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
 def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
     """The merge rule, and the columns it must see to deliver `fields` (None: all)."""
     schema, options = store.schema, store.options
-    if fields is None or options.merge_engine not in _PROJECTABLE:
+    if fields is None or options.merge_engine not in PICKS_ROWS:  # all that others merge must be read
         return MergeSpec.of(schema, options), schema.fields
     needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
     narrow = tuple(f for f in schema.fields if f.name in needed)

@@ -1,4 +1,4 @@
-"""How much of a split a condition on its key can leave: an estimate from key bounds, for choosing how to read; skips nothing."""
+"""How much of a split a condition can leave: an estimate from the files' bounds, for choosing how to read; skips nothing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import ADD, Listed, ManifestEntry
+from paimon_nb.format.types import DataField
 from paimon_nb.format.types.build import to_numpy
 from paimon_nb.table.scan.bounds import column_bounds
 from paimon_nb.table.scan.early import spans
-from paimon_nb.table.scan.predicate import Predicate, only_on
+from paimon_nb.table.scan.predicate import In, Predicate, conjuncts, only_on
 from paimon_nb.table.scan.prune import file_schema
 from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
@@ -23,18 +24,43 @@ def key_share(store: TableStore, split: Split, predicate: Predicate | None) -> f
     keys = store.schema.trimmed_primary_keys
     if predicate is None or not keys or split.branch is not None or split.deletion_vectors:
         return 1.0  # with deletion vectors files are read whole: they count rows by their place
-    lead = store.schema.field(keys[0])
-    condition = only_on(predicate, {lead.name})
-    low, high = spans(condition, [lead]).get(lead.name, (None, None)) if condition is not None else (None, None)
+    found = _share(store, split, predicate, store.schema.field(keys[0]), keys=True)
+    return 1.0 if found is None else found
+
+
+def row_share(store: TableStore, split: Split, predicate: Predicate) -> float | None:
+    """The part of the split's rows that the condition leaves, if values lie evenly; None where bounds do not tell.
+
+    Of conditions on several columns the one that leaves least counts, as if it implied the others.
+    """
+    keys, least = store.schema.trimmed_primary_keys, 1.0
+    for part in conjuncts(predicate):
+        if part.columns() <= set(store.schema.partition_keys):
+            continue  # decided by the plan
+        if len(part.columns()) > 1:
+            return None
+        field = store.schema.field(*part.columns())
+        share = _share(store, split, part, field, keys=field.name in keys)
+        if share is None:
+            return None
+        least = min(least, share)
+    return least
+
+
+def _share(store: TableStore, split: Split, predicate: Predicate, field: DataField, *, keys: bool) -> float | None:
+    condition = only_on(predicate, {field.name})
+    low, high = spans(condition, [field]).get(field.name, (None, None)) if condition is not None else (None, None)
     if not isinstance(low if low is not None else high, int):
-        return 1.0
+        return None
     files = Listed(ManifestEntry(ADD, split.partition, split.bucket, split.total_buckets, f) for f in split.files)
-    known = column_bounds(files, lead, lambda schema_id: file_schema(store, schema_id), keys=True)
+    known = column_bounds(files, field, lambda schema_id: file_schema(store, schema_id), keys=keys)
     if known.low.null_count or known.high.null_count:
-        return 1.0
+        return None
     # As floats: a range over all of BIGINT is wider than int64, and an estimate needs no last digit.
     first, last, rows = (to_numpy(a.cast(pa.float64(), safe=False)) for a in (known.low, known.high, known.rows))
     begin = first if low is None else np.maximum(first, float(low))
     end = last if high is None else np.minimum(last, float(high))
-    kept = rows * np.clip((end - begin + 1) / (last - first + 1), 0, 1)
+    values = [len(part.literals) for part in conjuncts(condition) if isinstance(part, In)]
+    wanted = np.minimum(end - begin + 1, min(values, default=np.inf))
+    kept = rows * np.clip(wanted / (last - first + 1), 0, 1)
     return float(kept.sum() / max(rows.sum(), 1))
