@@ -23,7 +23,7 @@ from paimon_nb.base.errors import (
     SqlSyntaxError,
 )
 from paimon_nb.engine.dead_workers import forget_dead_workers
-from paimon_nb.engine.worker import ready_for_the_next
+from paimon_nb.engine.worker import ready_for_the_next, small
 
 if TYPE_CHECKING:
     from paimon_nb.plan import Span
@@ -125,6 +125,7 @@ def crossing_tasks(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+        small()
         with packed_errors():
             yield from function(*args, **kwargs)  # type: ignore[misc]
 

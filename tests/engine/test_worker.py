@@ -1,4 +1,4 @@
-"""A worker's second task finds no zip files to read again, and nothing that was imported among its garbage."""
+"""A worker's second task finds no zip files to read again, and nothing that was imported among its garbage; Arrow's memory there."""
 
 import gc
 import os
@@ -31,3 +31,21 @@ def test_a_second_task_starts_light(spark):
     assert again
     assert {zips for _, zips, _ in again} == {0}
     assert all(frozen > 10_000 for _, _, frozen in again)
+
+
+@pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow was built without jemalloc")
+def test_arrow_takes_memory_from_jemalloc_unless_somebody_chose(spark, monkeypatch):
+    mine = pa.default_memory_pool().backend_name
+
+    @crossing_tasks
+    def look(batches):
+        list(batches)
+        yield pa.RecordBatch.from_pydict({"pool": [pa.default_memory_pool().backend_name]})
+
+    def pools():
+        return {r.pool for r in spark.range(4, numPartitions=2).mapInArrow(look, "pool string").collect()}
+
+    assert pools() == {"jemalloc"}
+    assert pa.default_memory_pool().backend_name == mine
+    monkeypatch.setitem(spark.sparkContext.environment, "ARROW_DEFAULT_MEMORY_POOL", "system")
+    assert pools() == {"system"}

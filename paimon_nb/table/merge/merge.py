@@ -39,6 +39,13 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
     return merged.filter(from_numpy(~retracts(merged))) if drop_delete and bool(retracts(merged).any()) else merged
 
 
+def merged_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
+    """The same of rows that are in order already, retractions kept."""
+    if spec.ignore_delete and retracts(groups.kv).any():
+        return merge([groups.sorted], spec, drop_delete=False)
+    return _with_lone_rows(groups, spec)
+
+
 def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
     """The engine's results where a key has several versions, the version itself where there is one."""
     engine = MERGE_ENGINES.find(spec.engine)

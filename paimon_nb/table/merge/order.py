@@ -17,12 +17,6 @@ from paimon_nb.table.merge.spec import MergeSpec
 Indices = npt.NDArray[np.int64]
 
 
-def sort_rows(kv: pa.Table, spec: MergeSpec) -> pa.Table:
-    """A kv table in merge order."""
-    order = merge_order(kv, spec)
-    return kv if bool((order[1:] > order[:-1]).all()) else kv.combine_chunks().take(from_numpy(order))
-
-
 def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     """Row numbers in merge order."""
     sequence = _numbers(kv.column(SEQUENCE_NUMBER))

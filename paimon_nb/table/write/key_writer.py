@@ -14,7 +14,7 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.build import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.merge import MergeSpec, merge, sort_rows
+from paimon_nb.table.merge import MergeSpec, SortedPieces, merged_groups
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.files import Place, write_key_values
 
@@ -58,16 +58,14 @@ class KeyBucketWriter:
         """Turn the buffer into level-0 files."""
         if not self._buffer:
             return
-        kv, large = pa.concat_tables(self._buffer), self.buffered >= _LARGE
+        rows, large = SortedPieces(self._buffer, self.spec), self.buffered >= _LARGE
         self._buffer, self.buffered = [], 0
-        kv = kv.combine_chunks()  # here, where the pieces go at once: whom we call keeps what it is given
         if self._log_input:
-            kv = sort_rows(kv, self.spec)
-            self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), [kv])
-        merged = merge([kv], self.spec, drop_delete=False)
-        del kv
-        self.new_files += write_key_values(self.store, self.place, [merged])
-        del merged
+            changes = (groups.sorted for groups in rows)
+            self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), changes)
+        merged = (merged_groups(groups, self.spec) for groups in rows)
+        self.new_files += write_key_values(self.store, self.place, merged)
+        del rows, merged
         if large:  # else the pool keeps what each flush took in pieces that the next one does not fit in
             pa.default_memory_pool().release_unused()
 

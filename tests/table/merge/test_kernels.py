@@ -17,7 +17,7 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
 from paimon_nb.table.compact.runs import chunks
-from paimon_nb.table.merge import MergeSpec, merge, winners
+from paimon_nb.table.merge import MergeSpec, SortedPieces, merge, merged_groups, pieces, winners
 
 COLUMNS = {
     "k": "INT", "l": "STRING", "a": "INT", "b": "BIGINT", "s": "INT", "t": "INT", "c": "ARRAY<INT>", "x": "STRING",
@@ -135,6 +135,28 @@ def test_kernel_equals_reference(name: str, runs: list[list[Version]], drop_dele
             merge([kv(r) for r in runs], spec, drop_delete, alone_as_is=alone_as_is)
         return
     assert versions_of(merge([kv(r) for r in runs], spec, drop_delete, alone_as_is=alone_as_is)) == expected
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("joined_bytes", [0, 1 << 20], ids=["apart", "joined"])
+@given(runs=histories())
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, runs: list[list[Version]]) -> None:
+    spec, tables = spec_of(SPECS[name]), [kv(r) for r in runs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE_KEYS", 2)
+        patch.setattr(pieces, "_JOINED_BYTES", joined_bytes)
+        try:
+            expected = versions_of(merge(tables, spec, drop_delete=False))
+        except UnsupportedOperation:
+            with pytest.raises(UnsupportedOperation):
+                [merged_groups(groups, spec) for groups in SortedPieces(tables, spec)]
+            return
+        rows = SortedPieces(tables, spec)
+        assert [v for groups in rows for v in versions_of(merged_groups(groups, spec))] == expected
+        every = [v for groups in rows for v in versions_of(groups.sorted)]
+        assert sorted(v.sequence for v in every) == sorted(v.sequence for run in runs for v in run)
+        assert [(v.values["k"], v.values["l"]) for v in every] == sorted((v.values["k"], v.values["l"]) for v in every)
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if n.startswith(("deduplicate", "first-row-"))])
