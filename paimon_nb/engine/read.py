@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.table import Table
 
+_ONE_PARTITION_FROM = 1_000
+"""Rows that are handed over as one partition."""
 _HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
 
 
@@ -160,7 +162,14 @@ def _parts(spark: SparkSession, chosen: Relation) -> list[DataFrame]:
 
 
 def _inline(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    return [from_arrow(spark, read_inline(chosen, splits), chosen.fields)]
+    return [_handed(spark, read_inline(chosen, splits), chosen.fields)]
+
+
+def _handed(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
+    """Rows of this process as one partition, as Spark reads a small file: an aggregate of them needs no shuffle."""
+    frame = from_arrow(spark, rows, fields)
+    # Of the fewest, Spark answers a plain SELECT without any job, and would not with a partition to make.
+    return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
 
 
 def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
@@ -181,7 +190,7 @@ def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
 def _searched(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
     rows = read_searched(chosen, splits)
     if rows is not None:
-        return [from_arrow(spark, rows, chosen.fields)]
+        return [_handed(spark, rows, chosen.fields)]
     others = [
         (s, Route(r.otherwise, r.why)) for s, r in zip(chosen.plan.splits, chosen.routes, strict=True) if r.otherwise
     ]

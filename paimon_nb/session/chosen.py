@@ -84,10 +84,10 @@ def chosen_rows(session: Session, query: Query, text: str) -> Rows | None:
     """The answer, its columns named as the text says; None: ask Spark."""
     from paimon_nb.sql.selection import selection_of
 
-    if len(query.tables) != 1 or not _ours(session, query.tables[0]):
-        return None
-    selection = selection_of(query, text)
-    if selection is None:
+    selection = selection_of(query, text) if len(query.tables) == 1 else None
+    if selection is None or not _ours(
+        session, query.tables[0]
+    ):  # in this order: Spark takes longer to say what it knows
         return None
     try:
         source = _source(session, query.tables[0], selection)
