@@ -17,7 +17,7 @@ from benchmarks.works import WORKS
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure paimon_nb beside its peers.")
-    parser.add_argument("--rows", type=int, default=2_000_000, help="rows of the base (default %(default)s)")
+    parser.add_argument("--rows", type=int, default=report.ROWS, help="rows of the base (default %(default)s)")
     parser.add_argument("--repeat", type=int, default=5, help="timed rounds after the warm-up (default %(default)s)")
     parser.add_argument("--only", default="", metavar="REGEX", help=f"works to run: {', '.join(w.slug for w in WORKS)}")
     parser.add_argument(

@@ -15,6 +15,8 @@ from typing import Any
 from benchmarks.harness import OURS, Result
 
 RESULTS = Path(__file__).parent / "results"
+ROWS = 2_000_000
+"""Of the base, unless somebody asks for more."""
 BUSY = 2.0
 """A load average above this when the run began is told on the page."""
 
@@ -61,10 +63,11 @@ def _target(result: Result, name: str) -> str:
 
 
 def write(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> None:
-    """`latest.md` and `latest.json`."""
+    """A page and its JSON: `latest` of the usual number of rows, `rows-<n>` of another."""
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "latest.md").write_text(page(results, about, rows, repeat))
-    (RESULTS / "latest.json").write_text(json.dumps(as_json(results, about, rows, repeat), indent=1) + "\n")
+    name = "latest" if rows == ROWS else f"rows-{rows}"
+    (RESULTS / f"{name}.md").write_text(page(results, about, rows, repeat))
+    (RESULTS / f"{name}.json").write_text(json.dumps(as_json(results, about, rows, repeat), indent=1) + "\n")
 
 
 def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> str:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 import paimon_nb
 from benchmarks import data
-from benchmarks.peer import Peer
+from benchmarks.peer import CORES, Peer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 BUCKETS = 4
+PURE_ROWS = 5_000_000
+"""Rows up to which pypaimon is measured without its core, too: it takes a minute for two million."""
 WRITE_ONLY = {"bucket": str(BUCKETS), "write-only": "true"}
 """Without compaction as a side effect: pypaimon has none, and the runs must still be there when the scans come."""
 
@@ -39,6 +41,11 @@ class Stage:
         self.workbench.close()
         if self.peer is not None:
             self.peer.close()
+
+    @property
+    def cores(self) -> dict[str, bool]:
+        """pypaimon's ways that are measured: name -> whether its Rust core does the work."""
+        return {name: native for name, native in CORES.items() if native or self.rows <= PURE_ROWS}
 
     # -- rows
 

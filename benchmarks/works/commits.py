@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import data
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import CORES, RUST
+from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
 
 COMMITS, LAST = 200, 20
@@ -41,7 +41,7 @@ def contenders(stage: Stage) -> Iterator[Contender]:
 
     yield Contender(OURS, ours, check=None)
     peer = stage.peer
-    for core, native in CORES.items() if peer is not None else ():
+    for core, native in stage.cores.items() if peer is not None else ():
 
         def theirs(native: bool = native) -> Timed:
             assert peer is not None

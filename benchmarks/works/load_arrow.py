@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import CORES, RUST
+from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
 
 
@@ -23,7 +23,7 @@ def contenders(stage: Stage) -> Iterator[Contender]:
     if peer is None:
         return
 
-    for core, native in CORES.items():
+    for core, native in stage.cores.items():
 
         def load_there(native: bool = native) -> Timed:
             name = f"default.{stage.new_name()}"

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import CORES, RUST
+from benchmarks.peer import RUST
 from benchmarks.stage import Stage
 
 LOOKUPS = 20
@@ -38,7 +38,7 @@ def _work(slug: str, title: str, chosen: Callable[[Stage], str]) -> Work:
         peer = stage.peer
         if peer is None:
             return
-        for core, native in CORES.items():
+        for core, native in stage.cores.items():
 
             def theirs(native: bool = native) -> Timed:
                 keys = _keys(stage, next(their_rounds)) if native else _keys(stage, 99)

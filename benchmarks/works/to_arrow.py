@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from benchmarks import duck
 from benchmarks.data import SCHEMA, checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import CORES, RUST
+from benchmarks.peer import RUST
 from benchmarks.stage import Stage
 
 PYARROW = "pyarrow"
@@ -32,7 +32,7 @@ def _contenders(stage: Stage, name: str) -> Iterator[Contender]:
     peer = stage.peer
     if peer is None:
         return
-    for core, native in CORES.items():
+    for core, native in stage.cores.items():
 
         def read(native: bool = native) -> Timed:
             return peer.ask("read", warehouse=stage.warehouse, name=f"default.{name}", native=native)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.data import checksum
 from benchmarks.harness import OURS, Contender, Timed, Work
-from benchmarks.peer import CORES, RUST
+from benchmarks.peer import RUST
 from benchmarks.stage import WRITE_ONLY, Stage
 
 APPEND = "Spark Parquet append"
@@ -21,7 +21,7 @@ def from_arrow(stage: Stage) -> Iterator[Contender]:
         return target[0]
 
     yield Contender(OURS, upsert, renew, check=lambda name: checksum(stage.table(name).to_arrow()))
-    for core, native in CORES.items() if stage.peer is not None else ():
+    for core, native in stage.cores.items() if stage.peer is not None else ():
         yield _peer(stage, core, native)
 
 

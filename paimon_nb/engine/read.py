@@ -130,9 +130,9 @@ def facts_of(
         merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
         limits=limits,
         partition=store.schema.partition_fields,
-        key_share=lambda split: key_share(store, split, predicate),
+        key_share=lambda splits: key_share(store, splits, predicate),
         searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
-        row_share=lambda split: row_share(store, split, predicate) if predicate is not None else None,
+        row_share=lambda splits: row_share(store, splits, predicate) if predicate is not None else None,
     )
 
 

@@ -81,14 +81,14 @@ class Facts:
     """None for tables without keys."""
     limits: Limits = Limits()
     partition: Sequence[DataField] = ()
-    key_share: Callable[[Split], float] = lambda _: 1.0
-    """About which part of a split's rows the condition on its key leaves."""
+    key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
+    """About which part of all rows the condition on the key leaves."""
     searches: bool = False
     """Whether there is a condition on rows, not only on partitions."""
     without_spark: bool = False
     """Whether Spark is to be spared: it would have to be started first."""
-    row_share: Callable[[Split], float | None] = lambda _: None
-    """About which part of a split's rows the condition leaves; None: nobody knows."""
+    row_share: Callable[[Sequence[Split]], float | None] = lambda _: None
+    """About which part of all rows the condition leaves; None: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +109,28 @@ def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
         return [Route(Way.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(splits)
     if size <= facts.limits.searched_bytes:
-        shares = [facts.key_share(s) for s in splits]
-        size = sum(round(s.size * share) for s, share in zip(splits, shares, strict=True))
-        count = sum(round(s.row_count * share) for s, share in zip(splits, shares, strict=True))
+        share = facts.key_share(splits)
+        size, count = round(size * share), round(count * share)
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
             return [Route(Way.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(splits)
     found = [_route(split, facts) for split in splits]
+    why = _few(splits, found, facts)
+    return found if why is None else [Route(Way.SEARCHED, why, r.way) for r in found]
+
+
+def _few(splits: Sequence[Split], found: Sequence[Route], facts: Facts) -> str | None:
+    """Why it may be worth it to search the splits for few rows, which would else go the ways found; None: it is not."""
     if not facts.searches or not all(map(partial(_can_be_searched, facts=facts), splits, found)):
-        return found
+        return None
     if not facts.without_spark and all(r.way is Way.NATIVE for r in found):
-        return found  # as fast, and the rows need not be handed over
+        return None  # as fast, and the rows need not be handed over
     if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
-        return found
-    known = [facts.row_share(s) for s in splits]
-    count = sum(round(s.row_count * share) for s, share in zip(splits, known, strict=True) if share is not None)
-    if count > most_rows(splits, facts.limits):
-        return found
-    about = f"about {count} of " if None not in known else "few of "
-    why = f"the condition may leave {about}{_rows(splits)} rows"
-    return [Route(Way.SEARCHED, why, r.way) for r in found]
+        return None
+    share, count = facts.row_share(splits), _rows(splits)
+    if share is None:
+        return f"the condition may leave few of {count} rows"
+    left = round(share * count)
+    return f"the condition may leave about {left} of {count} rows" if left <= most_rows(splits, facts.limits) else None
 
 
 def most_rows(splits: Sequence[Split], limits: Limits) -> int:

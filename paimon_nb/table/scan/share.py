@@ -1,6 +1,8 @@
-"""How much of a split a condition can leave: an estimate from the files' bounds, for choosing how to read; skips nothing."""
+"""How much of a scan a condition can leave: an estimate from the files' bounds, for choosing how to read; skips nothing."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,20 +18,20 @@ from paimon_nb.table.scan.splits import Split
 from paimon_nb.table.store import TableStore
 
 
-def key_share(store: TableStore, split: Split, predicate: Predicate | None) -> float:
-    """The part of the split's rows, 0 to 1, that a range of its leading key column holds if keys lie evenly; 1 if not known.
+def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate | None) -> float:
+    """The part of the splits' rows, 0 to 1, that a range of their leading key column holds if keys lie evenly; 1 if not known.
 
     Only whole numbers are estimated: files are sorted by key, so that a small part of them can be read alone.
     """
     keys = store.schema.trimmed_primary_keys
-    if predicate is None or not keys or split.branch is not None or split.deletion_vectors:
+    if predicate is None or not keys or any(s.branch is not None or s.deletion_vectors for s in splits):
         return 1.0  # with deletion vectors files are read whole: they count rows by their place
-    found = _share(store, split, predicate, store.schema.field(keys[0]), keys=True)
+    found = _share(store, splits, predicate, store.schema.field(keys[0]), keys=True)
     return 1.0 if found is None else found
 
 
-def row_share(store: TableStore, split: Split, predicate: Predicate) -> float | None:
-    """The part of the split's rows that the condition leaves, if values lie evenly; None where bounds do not tell.
+def row_share(store: TableStore, splits: Sequence[Split], predicate: Predicate) -> float | None:
+    """The part of the splits' rows that the condition leaves, if values lie evenly; None where bounds do not tell.
 
     Of conditions on several columns the one that leaves least counts, as if it implied the others.
     """
@@ -40,19 +42,21 @@ def row_share(store: TableStore, split: Split, predicate: Predicate) -> float | 
         if len(part.columns()) > 1:
             return None
         field = store.schema.field(*part.columns())
-        share = _share(store, split, part, field, keys=field.name in keys)
+        share = _share(store, splits, part, field, keys=field.name in keys)
         if share is None:
             return None
         least = min(least, share)
     return least
 
 
-def _share(store: TableStore, split: Split, predicate: Predicate, field: DataField, *, keys: bool) -> float | None:
+def _share(
+    store: TableStore, splits: Sequence[Split], predicate: Predicate, field: DataField, *, keys: bool
+) -> float | None:
     condition = only_on(predicate, {field.name})
     low, high = spans(condition, [field]).get(field.name, (None, None)) if condition is not None else (None, None)
-    if not isinstance(low if low is not None else high, int):
+    if condition is None or not isinstance(low if low is not None else high, int):
         return None
-    files = Listed(ManifestEntry(ADD, split.partition, split.bucket, split.total_buckets, f) for f in split.files)
+    files = Listed(ManifestEntry(ADD, s.partition, s.bucket, s.total_buckets, f) for s in splits for f in s.files)
     known = column_bounds(files, field, lambda schema_id: file_schema(store, schema_id), keys=keys)
     if known.low.null_count or known.high.null_count:
         return None
