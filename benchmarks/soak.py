@@ -12,7 +12,7 @@ import pyarrow as pa
 from benchmarks.kafka_topics import PARTITIONS, Flow
 from benchmarks.processes import by_program
 from benchmarks.streams import Scene
-from paimon_nb.session.stream_standing import newest_of
+from paimon_nb.session.streaming.progress import newest_of
 
 OBJECTS = "JVM, objects alone"
 """What its heap holds once garbage is collected; the heap itself grows as its collector likes."""

@@ -23,7 +23,7 @@ from benchmarks.harness import OURS
 from benchmarks.kafka_topics import COLUMNS, PARTITIONS, Flow, fill
 from benchmarks.peer import RUST, Peer
 from benchmarks.processes import cpu_seconds
-from paimon_nb.engine.stream_begin import begun
+from paimon_nb.spark.streaming.start import begun
 
 SPARK = "Spark, Parquet"
 TABLE = {"bucket": "4"}

@@ -9,7 +9,7 @@ from paimon_nb.base import errors as _errors
 from paimon_nb.base.errors import *  # noqa: F403  the error names are part of the public API
 
 if TYPE_CHECKING:
-    from paimon_nb.table.at_path import open_table
+    from paimon_nb.table.open import open_table
     from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench, connect
 
@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "connect": "paimon_nb.workbench",
     "Workbench": "paimon_nb.workbench",
-    "open_table": "paimon_nb.table.at_path",
+    "open_table": "paimon_nb.table.open",
     "Table": "paimon_nb.table.table",
 }
 _ERRORS = [n for n, v in vars(_errors).items() if isinstance(v, type) and issubclass(v, _errors.PaimonError)]

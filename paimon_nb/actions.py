@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, ProcedureNotFound, SqlAnalysisError
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
     """
     from paimon_nb.plan import Call, Span
     from paimon_nb.procedures import NOT_HERE, PROCEDURES, call_procedure, find_procedure
-    from paimon_nb.session.context import ProcedureContext
+    from paimon_nb.session.statements.procedure_context import ProcedureContext
 
     wanted = name.lower().replace("-", "_")
     if wanted in NOT_HERE:

@@ -38,7 +38,7 @@ def _python() -> Check:
 
 def _java() -> Check:
     from paimon_nb.base.errors import PaimonError
-    from paimon_nb.engine.java import find_java
+    from paimon_nb.spark.runtime.java import find_java
 
     try:
         java = find_java()

@@ -1,4 +1,4 @@
-"""Makes the archive of Spark's classes (`engine/class_archive.py`), by running what sessions usually run."""
+"""Makes the archive of Spark's classes (`spark/runtime/jvm_cds.py`), by running what sessions usually run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import uuid
 from pathlib import Path
 
 from paimon_nb.base.errors import EnvironmentError_, PaimonError
-from paimon_nb.engine.class_archive import archive, dump_option
-from paimon_nb.engine.java import find_java
+from paimon_nb.spark.runtime.java import find_java
+from paimon_nb.spark.runtime.jvm_cds import archive, dump_option
 
 _STATEMENTS = """
 CREATE TABLE plain (k INT, v STRING, d DOUBLE, at TIMESTAMP);
@@ -60,7 +60,7 @@ def warm_up() -> Path:
 
 def _run_and_keep(made: Path) -> None:
     import paimon_nb
-    from paimon_nb.engine.session import end_jvm
+    from paimon_nb.spark.runtime.session import end_jvm
 
     conf = {"spark.driver.extraJavaOptions": dump_option(made)}
     with tempfile.TemporaryDirectory() as folder:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
-from paimon_nb.base.name import split_name
-from paimon_nb.base.plain import plain
+from paimon_nb.base.identifier import split_name
+from paimon_nb.base.scalars import plain
 from paimon_nb.catalog import open_catalog
-from paimon_nb.options.names import check_catalog_names
+from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.session import Result, Session
-from paimon_nb.session.spark_catalogs import with_store_settings
+from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.session.stream_sql import LiveResult
+    from paimon_nb.session.streaming.statements import LiveResult
 
 
 def connect(
@@ -79,7 +79,7 @@ class Workbench:
             return result.live.frame
         if result.job is not None:
             return result.job  # type: ignore[return-value]  # it answers as a StreamingQuery
-        from paimon_nb.engine.frames import from_arrow
+        from paimon_nb.spark.runtime.arrow_interop import from_arrow
 
         return from_arrow(self.session.spark, result.arrow)
 
@@ -91,7 +91,7 @@ class Workbench:
         Args:
             text: a SELECT; statements before it are carried out first. params: values of `:name` markers.
         """
-        from paimon_nb.session.stream_run import in_mode
+        from paimon_nb.session.streaming.executor import in_mode
 
         with in_mode(self.session, "streaming"):
             result = self.run(text, **params)
@@ -103,7 +103,7 @@ class Workbench:
 
     def run(self, text: str, /, **params: Any) -> Result:
         """Like `sql`, but metadata answers stay Arrow and start no JVM. What the magics call."""
-        from paimon_nb.session.run import run_statement
+        from paimon_nb.session.executor import run_statement
         from paimon_nb.sql import parse
 
         statements = parse(text)
@@ -135,15 +135,15 @@ class Workbench:
         Raises:
             ConfigError: no YAML. BadOptionValue: a value that cannot be. Others as CREATE CATALOG.
         """
-        from paimon_nb.session.configuration import configure
+        from paimon_nb.session.statements.configuration import configure
 
         return configure(self.session, source, catalog)
 
     @property
     def spark(self) -> SparkSession:
         """A real SparkSession that knows Paimon names, options and time travel."""
-        from paimon_nb.engine.paimon_session import paimon_session
-        from paimon_nb.session.resolver import Resolver
+        from paimon_nb.session.spark_resolver import Resolver
+        from paimon_nb.spark.api.paimon_session import paimon_session
 
         return paimon_session(self.session.spark, Resolver(self.session))
 

@@ -38,7 +38,7 @@ REPO = Path(__file__).resolve().parents[1]
 
 DEAR = (
     "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_change.py",
-    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "engine/test_read.py",
+    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_read.py",
     "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
     "interop/test_matrix.py", "interop/test_changelogs.py", "state/test_machine.py",
 )  # fmt: skip
@@ -91,7 +91,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The workbench's Spark on two cores, one for all tests of a process that ask for none of their own."""
-    from paimon_nb.engine.session import spark_session, stop
+    from paimon_nb.spark.runtime.session import spark_session, stop
 
     session = spark_session(
         conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "2g"}

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
-from paimon_nb.base.name import check_name
+from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.schema_rules import check_schema
-from paimon_nb.catalog.type_changes import may_change
+from paimon_nb.catalog.schema_validation import check_schema
+from paimon_nb.catalog.type_promotion import may_change
 from paimon_nb.format.schema import TableSchema, renumbered
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.table.table import Table
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paimon_nb.catalog.register import DirectoryRegister
+from paimon_nb.catalog.metastore import DirectoryRegister
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots
 

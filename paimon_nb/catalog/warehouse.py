@@ -19,16 +19,16 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name, check_name
+from paimon_nb.base.identifier import Name, check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.catalog.register import DB_SUFFIX, Register
-from paimon_nb.catalog.schema_rules import check_fallback, check_schema
+from paimon_nb.catalog.metastore import DB_SUFFIX, Register
+from paimon_nb.catalog.schema_validation import check_fallback, check_schema
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
-from paimon_nb.table.external import roots_outside
+from paimon_nb.table.external_paths import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
@@ -263,7 +263,7 @@ class WarehouseCatalog(Catalog):
 
     def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
-        from paimon_nb.catalog.vectors import check_vectors
+        from paimon_nb.catalog.deletion_vector_toggle import check_vectors
 
         for _ in range(_ALTER_TRIES):
             table = self.table(name)
@@ -309,7 +309,7 @@ class WarehouseCatalog(Catalog):
 
     def _repaired(self, name: Name) -> bool:
         """Whether the register had to learn anything: the table, its columns; partitions are told again in any case."""
-        from paimon_nb.table.commit.live import live_entries
+        from paimon_nb.table.commit.live_files import live_entries
 
         path = self.table_path(name)
         schema = SchemaDirectory(self._files(path), path).latest()

@@ -105,12 +105,12 @@ class Datagen(Source):
     def batch(self, spark: SparkSession) -> DataFrame:
         if self.total is None:
             return super().batch(spark)
-        from paimon_nb.connectors.generated import generated_batch
+        from paimon_nb.connectors.datagen_source import generated_batch
 
         return generated_batch(spark, self, self.declared.fields, self.total)
 
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
-        from paimon_nb.connectors.generated import generated_stream
+        from paimon_nb.connectors.datagen_source import generated_stream
 
         return generated_stream(spark, self, self.declared.fields)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.connectors.api import Declared, Sink, Source
-from paimon_nb.engine.types import spark_schema
 from paimon_nb.options import parse_bool
+from paimon_nb.spark.types import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -49,9 +49,9 @@ class Jdbc(Source):
         self.scan = Scan(database, schema or None, table, declared.fields, *_parted(declared), fetch)
 
     def batch(self, spark: SparkSession) -> DataFrame:
-        from paimon_nb.engine.errors import crossing_tasks
-        from paimon_nb.engine.types import spark_schema, task_batches
-        from paimon_nb.engine.work import pieces_of, work_frame
+        from paimon_nb.spark.errors import crossing_tasks
+        from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+        from paimon_nb.spark.types import spark_schema, task_batches
 
         scan, pieces = self.scan, range(self.scan.pieces)
 
@@ -64,7 +64,7 @@ class Jdbc(Source):
         return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(make, spark_schema(scan.fields))
 
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
-        from paimon_nb.connectors.generated import generated_stream
+        from paimon_nb.connectors.datagen_source import generated_stream
 
         return generated_stream(spark, self.scan, self.scan.fields)
 

@@ -1,9 +1,9 @@
 """Level 1: files behind a narrow API. Knows nothing of Paimon."""
 
+from paimon_nb.fs.access_control import Guard, GuardedFileIO
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
-from paimon_nb.fs.guarded import Guard, GuardedFileIO
 from paimon_nb.fs.local import LocalFileIO, without_scheme
-from paimon_nb.fs.locked import Lock, LockedFileIO
+from paimon_nb.fs.locking import Lock, LockedFileIO
 from paimon_nb.fs.memory import MemoryFileIO
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO, external_roots

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, count, escape, open_svg
 from paimon_nb.notebook.timeline_model import SIGN
 from paimon_nb.table.inspect.amplification import Amplification, Moment
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 _LEFT, _RIGHT = 74, 190
 _PLOT = WIDTH - _LEFT - _RIGHT

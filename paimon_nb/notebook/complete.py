@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.completer import SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.name import split_name
+from paimon_nb.base.identifier import split_name
 
 _KEYWORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "INSERT INTO", "INSERT OVERWRITE", "CREATE TABLE", "CREATE DATABASE",
@@ -44,7 +44,7 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
 
 def command_candidates(line: str) -> tuple[str, list[str]] | None:
     """The same for what stands behind %paimon, up to the cursor: a command, or the table it takes. None: it is SQL."""
-    from paimon_nb.notebook.magics.current import workbench
+    from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.notebook.magics.paimon import commands
 
     *before, fragment = line.lstrip().split(" ")
@@ -57,7 +57,7 @@ def command_candidates(line: str) -> tuple[str, list[str]] | None:
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
     """(the fragment that is being written, every name that could stand there)."""
-    from paimon_nb.notebook.magics.current import workbench
+    from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.sql import completion_context, written
 
     session = workbench().session
@@ -108,7 +108,7 @@ def _tables(session: Any, prefix: str) -> list[str]:
 
 
 def _columns(session: Any, tables: Iterable[str]) -> list[str]:
-    from paimon_nb.session.computed import computed_columns
+    from paimon_nb.session.query.computed_columns import computed_columns
     from paimon_nb.sql import written
 
     names: dict[str, None] = {}

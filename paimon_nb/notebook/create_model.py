@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.literal import text_literal
-from paimon_nb.base.name import quote
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.table.inspect.formatting import bytes_text
 
 DIALECTS = ("flink", "spark")
 BUCKET_LOW, BUCKET_HIGH = 20 << 20, 2 << 30

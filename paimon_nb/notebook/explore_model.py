@@ -25,7 +25,7 @@ from paimon_nb.notebook.overview import (
     tiles_of,
 )
 from paimon_nb.notebook.timeline_model import timeline
-from paimon_nb.table.inspect.words import bytes_text, partition_text
+from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import ManifestEntry, ManifestFile

@@ -23,7 +23,7 @@ def load(ipython: Any) -> None:
 def unload(ipython: Any) -> None:
     """Take completion away and close the session."""
     from paimon_nb.notebook.complete import paimon_matcher
-    from paimon_nb.notebook.magics.current import current
+    from paimon_nb.notebook.magics.active import current
 
     if paimon_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(paimon_matcher)

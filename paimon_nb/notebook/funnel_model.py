@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paimon_nb.notebook.svg import WIDTH, clipped, count, escape, open_svg
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.plan import ScanPlan
+    from paimon_nb.table.scan.plan.planner import ScanPlan
 
 _STAGE_OF = {"partition does not match": "partitions", "bucket does not match the key": "buckets"}
 """Which stage leaves files out for a reason; all other reasons belong to the files' own statistics and indexes."""
@@ -58,7 +58,7 @@ class FunnelModel:
 
 def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     """Stages of a plan, the row groups of its files included."""
-    from paimon_nb.table.inspect.groups import row_groups
+    from paimon_nb.table.inspect.row_groups import row_groups
 
     stages = plan.skipped.stages
     names = [s.name for s in stages]

@@ -135,8 +135,8 @@ def lsm_picture(
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
     """
-    from paimon_nb.table.commit.live import by_bucket, live_entries
-    from paimon_nb.table.inspect.words import partition_text
+    from paimon_nb.table.commit.live_files import by_bucket, live_entries
+    from paimon_nb.table.inspect.formatting import partition_text
 
     if snapshot is None:
         snapshot = store.latest()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.notebook.svg import KIND_COLOURS, count, escape
 from paimon_nb.notebook.timeline_model import SIGN, Commit
 from paimon_nb.options import table as opt
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.display import cell, tip
 from paimon_nb.notebook.svg import LEVEL_COLOURS
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from paimon_nb.table.inspect import Compared, Due, Finding, Version, Why

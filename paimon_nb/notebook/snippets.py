@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import UnknownName, UnsupportedOperation
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 
 

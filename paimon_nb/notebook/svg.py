@@ -12,7 +12,7 @@ from html import escape as html_escape
 
 from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 from paimon_nb.notebook.timeline_model import SIGN, Commit, TimelineModel
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}

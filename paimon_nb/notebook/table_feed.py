@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
-from paimon_nb.session.stream_jobs import Jobs, StreamJob
-from paimon_nb.session.stream_out import OP
-from paimon_nb.session.stream_plan import beginning
-from paimon_nb.session.stream_standing import Standing, newest_of
+from paimon_nb.session.core.jobs import Jobs, StreamJob
+from paimon_nb.session.streaming.planner import beginning
+from paimon_nb.session.streaming.progress import Standing, newest_of
+from paimon_nb.session.streaming.sinks import OP
 from paimon_nb.table.stream import TableStream
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class History:
         Raises:
             UnsupportedOperation: nothing to undo, or a table was changed since, or is needed as it is.
         """
-        from paimon_nb.table.maintain import rollback_to_snapshot
+        from paimon_nb.table.maintenance import rollback_to_snapshot
 
         if not self.cells:
             raise UnsupportedOperation("no cell of this session wrote anything that can be undone")

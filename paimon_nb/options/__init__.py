@@ -1,14 +1,14 @@
 """Level 0: every option with its type, default, range and meaning. Touches no file."""
 
 from paimon_nb.options.catalog import CATALOG_OPTIONS
-from paimon_nb.options.check import find_option, validate_table_options
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.option import Option
-from paimon_nb.options.patterns import PATTERNS
+from paimon_nb.options.parsing import parse_bool, parse_duration_ms, parse_memory, parse_names
+from paimon_nb.options.prefix_options import PATTERNS
 from paimon_nb.options.read import READ_OPTIONS
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
-from paimon_nb.options.values import parse_bool, parse_duration_ms, parse_memory, parse_names
+from paimon_nb.options.validation import find_option, validate_table_options
 from paimon_nb.options.write import WRITE_OPTIONS
 
 __all__ = [

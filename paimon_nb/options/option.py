@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.base.redact import MASK, is_secret
-from paimon_nb.options.values import (
+from paimon_nb.options.parsing import (
     INFINITE,
     parse_bool,
     parse_duration_ms,

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from paimon_nb.options import table
 from paimon_nb.options.option import Option
-from paimon_nb.options.values import LONG_MAX, parse_names
+from paimon_nb.options.parsing import LONG_MAX, parse_names
 
 T = TypeVar("T")
 _MB = 1 << 20

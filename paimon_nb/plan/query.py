@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from paimon_nb.plan.statement import Parts, Span, Statement
-from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.predicate.model import Predicate
 
 
 @dataclass(frozen=True, slots=True)

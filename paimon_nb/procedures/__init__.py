@@ -29,6 +29,16 @@ from paimon_nb.procedures.expire import (
     REMOVE_ORPHAN_FILES,
 )
 from paimon_nb.procedures.index import REWRITE_FILE_INDEX
+from paimon_nb.procedures.maintenance import (
+    ALTER_COLUMN_DEFAULT_VALUE,
+    COMPACT_MANIFEST,
+    MARK_PARTITION_DONE,
+    PURGE_FILES,
+    REMOVE_UNEXISTING_FILES,
+    REMOVE_UNEXISTING_MANIFESTS,
+    REPAIR_EARLIEST_SNAPSHOT,
+    RESCALE,
+)
 from paimon_nb.procedures.merge_into import DATA_EVOLUTION_MERGE_INTO, MERGE_INTO
 from paimon_nb.procedures.privileges import (
     CREATE_PRIVILEGED_USER,
@@ -54,16 +64,6 @@ from paimon_nb.procedures.tags import (
     RENAME_TAG,
     REPLACE_TAG,
     TRIGGER_TAG_AUTOMATIC_CREATION,
-)
-from paimon_nb.procedures.upkeep import (
-    ALTER_COLUMN_DEFAULT_VALUE,
-    COMPACT_MANIFEST,
-    MARK_PARTITION_DONE,
-    PURGE_FILES,
-    REMOVE_UNEXISTING_FILES,
-    REMOVE_UNEXISTING_MANIFESTS,
-    REPAIR_EARLIEST_SNAPSHOT,
-    RESCALE,
 )
 
 PROCEDURES: Registry[Procedure] = Registry(

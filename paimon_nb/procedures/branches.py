@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimon_nb.base.name import MAIN_BRANCH
+from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintain import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
+from paimon_nb.table.maintenance import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
 
 _BRANCH = Argument("branch", required=True, doc="name of the branch")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import EnvironmentError_, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.name import Name, split_name
+from paimon_nb.base.identifier import Name, split_name
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _migrate_table(
 def _migrate_database(
     context: Context, connector: str, source_database: str, options: str | None, parallelism: int | None
 ) -> pa.Table:
-    from paimon_nb.catalog.hive.entry import is_paimon
+    from paimon_nb.catalog.hive.hms_table import is_paimon
     from paimon_nb.catalog.hive.migrate import migrate_table
 
     catalog = _hive(context, connector)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.name import Name, check_name, split_name
+from paimon_nb.base.identifier import Name, check_name, split_name
 from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.name import Name
-from paimon_nb.engine.compact import compact as run_compaction
+from paimon_nb.base.identifier import Name
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -22,6 +21,7 @@ from paimon_nb.procedures.procedure import (
     success,
     table_argument,
 )
+from paimon_nb.spark.write.compact import compact as run_compaction
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.compact import clusters, idle_partitions
 from paimon_nb.table.table import Table

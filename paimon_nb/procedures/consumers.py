@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.maintain import clear_consumers, delete_consumer, reset_consumer
+from paimon_nb.table.maintenance import clear_consumers, delete_consumer, reset_consumer
 
 
 def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int | None) -> pa.Table:

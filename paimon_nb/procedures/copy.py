@@ -8,20 +8,20 @@ from contextlib import suppress
 import pyarrow as pa
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.procedures.clone import Made, chosen_pairs, given_catalog, known_tables
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
-from paimon_nb.table.scan.partition_filter import partition_filter
-from paimon_nb.table.table import Table
-from paimon_nb.table.transfer import (
+from paimon_nb.table.copy import (
     check_same_layout,
     copied_schemas,
     copy_live_files,
     copy_snapshot,
     refuse_tracked,
 )
+from paimon_nb.table.scan.predicate.partition_filter import partition_filter
+from paimon_nb.table.table import Table
 
 
 def _copy(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:

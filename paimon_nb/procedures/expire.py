@@ -18,7 +18,7 @@ from paimon_nb.procedures.procedure import (
     success,
     table_argument,
 )
-from paimon_nb.table.maintain import (
+from paimon_nb.table.maintenance import (
     ExpireLimits,
     expire_changelogs,
     expire_partitions,

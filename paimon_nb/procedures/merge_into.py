@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.tokens import tokens
-from paimon_nb.table.scan.evolution import evolves
+from paimon_nb.sql.lexer import tokens
+from paimon_nb.table.scan.read.data_evolution import evolves
 
 
 def _merge_into(

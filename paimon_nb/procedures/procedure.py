@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.options.values import parse_duration_ms
+from paimon_nb.options.parsing import parse_duration_ms
 from paimon_nb.table.commit.overwrite import partition_matcher
 from paimon_nb.table.partition_spec import in_row_spec
-from paimon_nb.table.scan.partition_filter import partition_filter
+from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:

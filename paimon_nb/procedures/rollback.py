@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import SqlAnalysisError, TimeTravelError
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, commit_note, one_row, table_argument
-from paimon_nb.table.maintain import restore_as_latest, rollback_to_snapshot, rollback_to_tag
-from paimon_nb.table.maintain.tags import pick_snapshot
+from paimon_nb.table.maintenance import restore_as_latest, rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.maintenance.tags import pick_snapshot
 from paimon_nb.table.table import Table
 
 

@@ -3,7 +3,7 @@
 `run.run_statement` does it; it is not named here, for who only opens tables need not wait for all of SQL to load.
 """
 
-from paimon_nb.session.result import Result
-from paimon_nb.session.state import Session
+from paimon_nb.session.core.result import Result
+from paimon_nb.session.core.session import Session
 
 __all__ = ["Result", "Session"]

@@ -1,8 +1,8 @@
 """Level 5: text to plan, both dialects, statement by statement. Knows no Spark and no catalog."""
 
-from paimon_nb.sql.complete import Completion, completion_context, written
+from paimon_nb.sql.completion import Completion, completion_context, written
+from paimon_nb.sql.lexer import Token, tokens
 from paimon_nb.sql.parse import parse
 from paimon_nb.sql.render import render
-from paimon_nb.sql.tokens import Token, tokens
 
 __all__ = ["Completion", "Token", "completion_context", "parse", "render", "tokens", "written"]

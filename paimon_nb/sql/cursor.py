@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.plan import Span
-from paimon_nb.sql.tokens import Token
+from paimon_nb.sql.lexer import Token
 
 T = TypeVar("T")
 _END = Token("end", "", 0, 0, "")

@@ -8,9 +8,9 @@ from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import nearest
 from paimon_nb.plan import Span, SparkCommand, Statement
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.grammar import alter, aside, call, create, dml, drop, query, session, show
+from paimon_nb.sql.grammar import alter, call, create, dml, drop, noop_statements, query, session, show
+from paimon_nb.sql.lexer import Token, tokens
 from paimon_nb.sql.split import split
-from paimon_nb.sql.tokens import Token, tokens
 
 Grammar = Callable[[Cursor, Span], Statement]
 
@@ -43,11 +43,11 @@ STATEMENTS: Mapping[str, Grammar] = {
     "STOP": session.stop_job,
     "DESCRIBE": show.describe,
     "DESC": show.describe,
-    "REFRESH": aside.about_table,
-    "CACHE": aside.about_table,
-    "UNCACHE": aside.about_table,
-    "MSCK": aside.about_table,
-    "COMMENT": aside.comment_on,
+    "REFRESH": noop_statements.about_table,
+    "CACHE": noop_statements.about_table,
+    "UNCACHE": noop_statements.about_table,
+    "MSCK": noop_statements.about_table,
+    "COMMENT": noop_statements.comment_on,
 }
 SPARK_ONLY = frozenset(
     {"CLEAR", "ADD", "LIST", "LOAD", "UNLOAD", "COPY", "REPAIR", "DECLARE", "KILL"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span
-from paimon_nb.sql.tokens import tokens
+from paimon_nb.sql.lexer import tokens
 
 
 def qualified(text: str, span: Span, names: Collection[str], table: str) -> list[tuple[Span, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paimon_nb.sql.tokens import Token
+from paimon_nb.sql.lexer import Token
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from paimon_nb.base.errors import BranchNotFound, MissingFile, ReadError, SnapshotNotFound, TableNotFound, TableReplaced
-from paimon_nb.base.name import MAIN_BRANCH
+from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
@@ -18,7 +18,7 @@ from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapsh
 from paimon_nb.fs import FileIO, Guard
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.external import Chooser, external_paths
+from paimon_nb.table.external_paths import Chooser, external_paths
 
 _LOOKS = 3
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
-from paimon_nb.base.name import Name
-from paimon_nb.base.plain import plain
+from paimon_nb.base.identifier import Name
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.base.scalars import plain
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.options.names import check_names
+from paimon_nb.options.spelling import check_names
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.scan import OWN_SCHEMA, ScanPlan, plan_scan
 from paimon_nb.table.store import TableStore
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan import KeyFinder, Predicate
     from paimon_nb.table.stream import Position, TableStream
     from paimon_nb.table.write import TableWrite
-    from paimon_nb.table.write.as_table import Rows
+    from paimon_nb.table.write.arrow_input import Rows
 
 _TRAVEL = ("snapshot", "tag", "timestamp")
 
@@ -154,7 +154,7 @@ class Table:
     def partition_specs(self) -> list[dict[str, str]]:
         """The partitions that have rows: column -> text as in directory names."""
         from paimon_nb.format.row import partition_names
-        from paimon_nb.table.system.groups import live_entries
+        from paimon_nb.table.system.file_totals import live_entries
 
         _, entries = live_entries(self.store)
         fields, options = self.schema.partition_fields, self.options
@@ -249,7 +249,7 @@ class Table:
         Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such moment.
         """
         from paimon_nb.table.scan import parse_travel, resolve
-        from paimon_nb.table.scan.changed_rows import changed_rows
+        from paimon_nb.table.scan.read.snapshot_diff import changed_rows
         from paimon_nb.table.system.audit_log import with_kind_first
 
         ends = []
@@ -283,7 +283,7 @@ class Table:
         Raises:
             UnsupportedOperation: the merge engine needs a changelog producer. BadOptionValue: options of batch reads.
         """
-        from paimon_nb.table.scan.where import parse_predicate
+        from paimon_nb.table.scan.predicate.parser import parse_predicate
         from paimon_nb.table.stream import TableStream
 
         store = self.store.copy(_texts(options)) if options else self.store
@@ -324,10 +324,10 @@ class Table:
         """
         import pyarrow as pa
 
-        from paimon_nb.format.types.build import column
-        from paimon_nb.table.row_level import check_delete
+        from paimon_nb.format.types.arrow_builders import column
+        from paimon_nb.table.dml_checks import check_delete
         from paimon_nb.table.scan import Predicate
-        from paimon_nb.table.write.as_table import as_table
+        from paimon_nb.table.write.arrow_input import as_table
 
         self._need_keys("delete")
         check_delete(self.store)
@@ -343,7 +343,7 @@ class Table:
         """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
         from paimon_nb.table.commit.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.as_table import as_table
+        from paimon_nb.table.write.arrow_input import as_table
 
         rows = as_table(rows)
         with TableWrite(self.store, overwrite=True) as writing:
@@ -355,7 +355,7 @@ class Table:
 
     def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.as_table import as_table
+        from paimon_nb.table.write.arrow_input import as_table
 
         rows = as_table(rows)
         ignored = self.store.options.ignores_empty_commits
@@ -389,9 +389,9 @@ class Table:
         )
 
     def _present_rows(self, keys: pa.Table) -> pa.Table:
-        from paimon_nb.format.data.conform import conform
-        from paimon_nb.format.types.build import from_numpy
-        from paimon_nb.table.lsm.shadow import is_in, key_ids
+        from paimon_nb.format.data.schema_cast import conform
+        from paimon_nb.format.types.arrow_builders import from_numpy
+        from paimon_nb.table.lsm.superseded import is_in, key_ids
 
         fields = [self.schema.field(k) for k in self.primary_keys]
         wanted = key_ids(conform(keys.select(self.primary_keys), fields), fields)
@@ -460,7 +460,7 @@ class Table:
 
         Returns the id of the ANALYZE snapshot; None for a table without rows ever written. `system("statistics")` shows them.
         """
-        from paimon_nb.table.maintain import analyze
+        from paimon_nb.table.maintenance import analyze
 
         return analyze(self.store, None if columns is None else [_column(self.schema, c) for c in columns])
 
@@ -468,7 +468,7 @@ class Table:
         self, name: str, snapshot: int | None = None, *, retained: str | int | dt.timedelta | None = None
     ) -> None:
         """Keep a snapshot (the latest) under a name. retained: '1 d', a timedelta, or milliseconds; None = as the options say."""
-        from paimon_nb.table.maintain import create_tag
+        from paimon_nb.table.maintenance import create_tag
 
         create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
 
@@ -481,7 +481,7 @@ class Table:
         create: bool = False,
     ) -> None:
         """Let a tag name another snapshot; `create` makes it where there is none."""
-        from paimon_nb.table.maintain import create_tag, replace_tag
+        from paimon_nb.table.maintenance import create_tag, replace_tag
 
         if create and name not in self.store.tags.names():
             create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
@@ -489,12 +489,12 @@ class Table:
             replace_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
 
     def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
-        from paimon_nb.table.maintain import delete_tag
+        from paimon_nb.table.maintenance import delete_tag
 
         delete_tag(self.store, name, if_exists=if_exists)
 
     def rename_tag(self, name: str, new_name: str) -> None:
-        from paimon_nb.table.maintain import rename_tag
+        from paimon_nb.table.maintenance import rename_tag
 
         rename_tag(self.store, name, new_name)
 
@@ -503,14 +503,14 @@ class Table:
 
         Raises: UnknownName: with `must_exist`, when a spec matches none; nothing is dropped then.
         """
-        from paimon_nb.table.maintain import drop_partitions
+        from paimon_nb.table.maintenance import drop_partitions
 
         made = drop_partitions(self.store, [in_row_spec(self.schema, s) for s in specs], must_exist=must_exist)
         return [] if made is None else [made]
 
     def truncate(self, partition: Mapping[str, Any] | None = None) -> list[int]:
         """Remove all rows, or those of one partition. Returns the snapshot ids."""
-        from paimon_nb.table.maintain import truncate
+        from paimon_nb.table.maintenance import truncate
 
         if partition:
             return self.drop_partitions([partition])
@@ -617,7 +617,7 @@ def _column(schema: TableSchema, name: str) -> str:
 
 def _epoch_ms(moment: int | str | dt.date) -> int:
     """Raises: BadOptionValue: it is no moment."""
-    from paimon_nb.table.scan.travel import local_ms
+    from paimon_nb.table.scan.plan.time_travel import local_ms
 
     match plain(moment):
         case bool():

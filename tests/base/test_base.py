@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from paimon_nb.base.errors import CorruptFile, InvalidName, PaimonError, UnknownName
-from paimon_nb.base.name import Name, check_name, split_name
+from paimon_nb.base.identifier import Name, check_name, split_name
 from paimon_nb.base.redact import redact_options, redact_text
 from paimon_nb.base.registry import Registry
 

@@ -83,7 +83,7 @@ def test_compaction_follows_the_table(shown: Notebook) -> None:
     output.get_by_label("follow the table").check()
     shown.page.evaluate(
         "() => { const k = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;"
-        " k.requestExecute({code: \"from paimon_nb.notebook.magics.current import workbench\\nt = workbench().table('orders'); _ = t.delete('id < 5000')\"}); }"
+        " k.requestExecute({code: \"from paimon_nb.notebook.magics.active import workbench\\nt = workbench().table('orders'); _ = t.delete('id < 5000')\"}); }"
     )
     expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 16")).to_have_count(1)
     output.get_by_label("follow the table").uncheck()

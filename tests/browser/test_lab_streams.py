@@ -36,7 +36,7 @@ CARD, SELECT = 1, 2
 RUN = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}).done.then(m => m.content.status)"
 ROWS = """
 import pyarrow as pa
-from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.notebook.magics.active import workbench
 _t = workbench().table('orders')
 """
 

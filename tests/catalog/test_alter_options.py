@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.base.errors import BadOptionValue, SchemaChangeError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema

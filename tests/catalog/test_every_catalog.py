@@ -20,7 +20,7 @@ from paimon_nb.base.errors import (
     TableReplaced,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.plan.ddl import AddColumn, DropColumn, RenameColumn, SetOptions
 
 T = Name("d", "t")

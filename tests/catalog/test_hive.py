@@ -22,7 +22,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import _pool
 from paimon_nb.format.schema import create_schema

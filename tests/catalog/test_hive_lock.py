@@ -19,11 +19,11 @@ from catalog_kit import at_once, catalog_options, schema
 from hive_server import hive_metastore
 
 from paimon_nb.base.errors import BadOptionValue, CommitGaveUp, StoreError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import Metastore
 from paimon_nb.plan.ddl import AddColumn
-from paimon_nb.table.maintain.branches import create_branch
+from paimon_nb.table.maintenance.branches import create_branch
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Name("d", "t")

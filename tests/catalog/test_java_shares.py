@@ -16,7 +16,7 @@ from sql_servers import PASSWORD, USER, rows_of
 
 import paimon_nb
 from paimon_nb.base.errors import TableNotFound
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 
 DRIVERS = {

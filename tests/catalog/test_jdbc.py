@@ -20,12 +20,12 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
 from paimon_nb.catalog.locks import Patience
-from paimon_nb.table.maintain.branches import create_branch
+from paimon_nb.table.maintenance.branches import create_branch
 
 T = Name("default", "t")
 

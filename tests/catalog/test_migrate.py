@@ -21,7 +21,7 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")

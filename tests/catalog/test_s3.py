@@ -13,7 +13,7 @@ from catalog_kit import schema
 
 import paimon_nb
 from paimon_nb.base.errors import MissingFile, StoreError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.fs import open_fs
 

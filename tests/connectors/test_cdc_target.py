@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
 from paimon_nb.format.types import parse_type

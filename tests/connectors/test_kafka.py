@@ -17,7 +17,7 @@ from paimon_nb.base.errors import (
     UnknownOption,
     UnsupportedOperation,
 )
-from paimon_nb.engine.errors import spark_errors
+from paimon_nb.spark.errors import spark_errors
 
 pytestmark = pytest.mark.spark
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"

@@ -26,7 +26,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.connectors.cdc.computed import parse_computed
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, parse_modes
-from paimon_nb.connectors.cdc.widen import wider
+from paimon_nb.connectors.cdc.type_widening import wider
 from paimon_nb.format.types import parse_type
 
 OperationalError = pytest.importorskip("pymysql").err.OperationalError

@@ -18,7 +18,7 @@ from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact import compact
-from paimon_nb.table.maintain import (
+from paimon_nb.table.maintenance import (
     ExpireLimits,
     analyze,
     create_branch,
@@ -31,7 +31,7 @@ from paimon_nb.table.maintain import (
     remove_orphans,
     rollback_to_snapshot,
 )
-from paimon_nb.table.replaced import placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table

@@ -12,7 +12,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 
 UP = ["..", "../..", "../../..", ".", "./.", "..\\..", "....//", "..%2f", "%2e%2e/", "..;", ".. ", " ..", "..\0", "\u2025", "．．", "..\n"]  # fmt: skip
 TAILS = ["", "/", "/secret", "/secret/f", "\\secret", "//secret", "/./secret", "/secret\0.db"]

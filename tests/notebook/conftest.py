@@ -11,8 +11,8 @@ from shell_kit import Shell
 from traitlets.config import Config
 
 import paimon_nb
-from paimon_nb.engine.session import spark_session, stop
-from paimon_nb.notebook.magics.current import current
+from paimon_nb.notebook.magics.active import current
+from paimon_nb.spark.runtime.session import spark_session, stop
 from paimon_nb.workbench import Workbench
 
 

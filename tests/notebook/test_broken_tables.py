@@ -11,7 +11,7 @@ import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.notebook.magics.current import current, workbench
+from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.widgets.base import Picture
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.notebook.widgets.compare import CompareView

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from shell_kit import KEYED, Shell, rows
 
-from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.notebook.magics.active import workbench
 
 CANARY = "c4n4ry-7f3"
 SECRETS = {

@@ -11,7 +11,7 @@ import pytest
 from hostile import PAYLOADS, live_nodes, shown_text
 
 from paimon_nb.notebook.display import MAX_COLUMNS, MAX_ROWS, Rows
-from paimon_nb.session.result import Result
+from paimon_nb.session.core.result import Result
 
 
 def bundle(table: pa.Table, limit: int = MAX_ROWS, notes: list[str] | None = None) -> tuple[str, str]:

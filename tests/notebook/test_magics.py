@@ -8,7 +8,7 @@ import pytest
 from shell_kit import KEYED, Shell
 
 from paimon_nb.notebook.display import Rows
-from paimon_nb.notebook.magics.current import current, workbench
+from paimon_nb.notebook.magics.active import current, workbench
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hostile import PAYLOADS, live_nodes
 
-from paimon_nb.notebook.magics.current import current
+from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.stream_model import MOST_BYTES, LiveRows, Rate, counts_text, rate_text
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView

@@ -6,7 +6,7 @@ import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import UnknownName, UnsupportedOperation
-from paimon_nb.notebook.magics.current import current, workbench
+from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.snippets import query_text, with_snippets
 
 

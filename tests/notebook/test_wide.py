@@ -12,7 +12,7 @@ import pytest
 from shell_kit import Shell
 
 import paimon_nb
-from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.table.table import Table
 
 COLUMNS, FILES, ROWS_A_FILE = 1000, 200, 50_000

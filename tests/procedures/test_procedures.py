@@ -740,7 +740,7 @@ def test_changes_leave_the_rows_of_a_fallback_branch_alone(scene, spark):
 @pytest.mark.parametrize("strategy", ["order", "zorder", "hilbert"])
 def test_sorting_as_spark_tasks(scene, spark, strategy):
     """One task a partition; the same files as in this process."""
-    from paimon_nb.engine.compact import compact
+    from paimon_nb.spark.write.compact import compact
     from paimon_nb.table.cluster import Order
 
     for name in ("here", "there"):

@@ -23,8 +23,8 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.compact.rescale import rescale
 from paimon_nb.table.compact.rewrite_index import rewrite_file_indexes
-from paimon_nb.table.maintain import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.replaced import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.maintenance import ExpireLimits, drop_partitions, expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table

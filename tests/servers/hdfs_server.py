@@ -16,7 +16,7 @@ from hive_server import spark_jars
 from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
-from paimon_nb.engine.java import find_java
+from paimon_nb.spark.runtime.java import find_java
 
 POM = Path(__file__).with_name("hdfs.xml")
 NAME = "hdfs-3.4.2"

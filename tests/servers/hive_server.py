@@ -18,7 +18,7 @@ from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.catalog.hive.client import Metastore
-from paimon_nb.engine.java import find_java
+from paimon_nb.spark.runtime.java import find_java
 
 LOCKS = Path(__file__).with_name("hive_locks.sql")
 POM = Path(__file__).with_name("hive.xml")

@@ -16,7 +16,7 @@ from typing import Any
 from server_kit import NotHere, Restartable, free_port, maven_jars
 
 from paimon_nb.base.errors import EnvironmentError_
-from paimon_nb.engine.java import find_java
+from paimon_nb.spark.runtime.java import find_java
 
 POM = Path(__file__).with_name("kafka.xml")
 VERSION = "4.1.0"

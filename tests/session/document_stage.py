@@ -24,7 +24,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.plan import Call, Query, Statement
-from paimon_nb.session.stream_run import in_mode
+from paimon_nb.session.streaming.executor import in_mode
 from paimon_nb.sql import parse
 
 FENCE = re.compile(r"^[ \t]*```(\w*)[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
-from paimon_nb.engine import columns
-from paimon_nb.engine.read import relation
-from paimon_nb.engine.route import Limits
+from paimon_nb.spark.scan.scan_strategy import Limits
+from paimon_nb.spark.scan.table_scan import relation
+from paimon_nb.spark.write import column_update
 
 pytestmark = pytest.mark.spark
 MADE = """CREATE TABLE t (id INT, b INT, c INT, p STRING) PARTITIONED BY (p)
@@ -116,15 +116,15 @@ def test_what_is_refused(made):
 
 def test_somebody_changes_the_same_rows(made, monkeypatch):
     """Between the reading of the rows and the commit: refused, and nothing of it is left."""
-    real, files = columns.write_messages, []
+    real, files = column_update.write_messages, []
 
     def meanwhile(*args, **kwargs):
-        monkeypatch.setattr(columns, "write_messages", real)
+        monkeypatch.setattr(column_update, "write_messages", real)
         made.run("MERGE INTO t USING s ON t.id = s.id AND s.id = 1 WHEN MATCHED THEN UPDATE SET c = 77")
         files.append(data_files(made))
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(columns, "write_messages", meanwhile)
+    monkeypatch.setattr(column_update, "write_messages", meanwhile)
     with pytest.raises(CommitConflict):
         made.run(FIRST)
     [committed] = files
@@ -140,7 +140,7 @@ def test_files_that_do_not_fit_are_no_answer(made):
     """Two files of the same first row and other lengths."""
     from dataclasses import replace
 
-    from paimon_nb.table.scan.evolution import same_rows
+    from paimon_nb.table.scan.read.data_evolution import same_rows
 
     (file, *_) = [f for s in made.table("t").scan().plan.splits for f in s.files]
     with pytest.raises(CorruptFile):

@@ -44,7 +44,7 @@ def test_show_with_patterns(run):
 
 def test_show_materialized_tables(run):
     """Flink's jobs make and fill them; here they are listed."""
-    from paimon_nb.base.name import Name
+    from paimon_nb.base.identifier import Name
     from paimon_nb.format.schema import create_schema
     from paimon_nb.format.types import parse_type
 

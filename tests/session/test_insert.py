@@ -15,7 +15,7 @@ from paimon_nb.base.errors import (
     TimeTravelError,
 )
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.commit.change import compact_change
+from paimon_nb.table.commit.snapshot_change import compact_change
 from paimon_nb.table.compact import compact
 
 pytestmark = pytest.mark.spark

@@ -9,7 +9,7 @@ import paimon_nb
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan import Insert
-from paimon_nb.session.values import arrow_rows
+from paimon_nb.session.statements.insert_values import arrow_rows
 from paimon_nb.sql import parse
 
 

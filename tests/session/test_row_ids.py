@@ -2,7 +2,7 @@
 
 import pytest
 
-from paimon_nb.engine import change
+from paimon_nb.spark.write import row_level_write
 
 pytestmark = pytest.mark.spark
 COPIES, VECTORS = "", ", 'deletion-vectors.enabled' = 'true'"
@@ -15,15 +15,15 @@ def tracked(wb) -> list[tuple]:
 @pytest.mark.parametrize(
     ("kind", "inline"),
     [
-        (COPIES, change.INLINE_BYTES),
-        (VECTORS, change.INLINE_BYTES),
+        (COPIES, row_level_write.INLINE_BYTES),
+        (VECTORS, row_level_write.INLINE_BYTES),
         pytest.param(COPIES, 0, marks=pytest.mark.nightly),
         pytest.param(VECTORS, 0, marks=pytest.mark.nightly),
     ],
     ids=["copies", "vectors", "copies in tasks", "vectors in tasks"],
 )
 def test_rows_keep_their_ids(swb, monkeypatch, kind, inline):
-    monkeypatch.setattr(change, "INLINE_BYTES", inline)
+    monkeypatch.setattr(row_level_write, "INLINE_BYTES", inline)
     swb.run(f"""
         CREATE TABLE t (id INT, v STRING, p STRING) PARTITIONED BY (p) WITH ('bucket' = '-1', 'row-tracking.enabled' = 'true'{kind});
         INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'x');

@@ -5,7 +5,7 @@ import pytest
 from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaMismatch
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan import AddColumn, AlterColumn
-from paimon_nb.session.evolve import Merging, changes
+from paimon_nb.session.statements.schema_merging import Merging, changes
 
 PLAIN, WIDE, ANY = Merging(), Merging(widen=True), Merging(widen=True, explicit=True)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paimon_nb.session.stream_run import begin_of
+from paimon_nb.session.streaming.executor import begin_of
 from paimon_nb.table.stream import Position
 
 

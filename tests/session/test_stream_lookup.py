@@ -10,8 +10,8 @@ import pytest
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, UnknownOption, UnsupportedOperation
 from paimon_nb.options import TableOptions
-from paimon_nb.session.stream_lookup_refresh import Refresh
-from paimon_nb.session.stream_lookup_text import LookupJoin, find_join
+from paimon_nb.session.streaming.lookup.parser import LookupJoin, find_join
+from paimon_nb.session.streaming.lookup.refresh import Refresh
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
 ORDERS = "(SELECT *, PROCTIME() AS pt FROM orders) AS o"

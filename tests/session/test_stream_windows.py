@@ -7,8 +7,8 @@ import datetime as dt
 
 import pytest
 
-from paimon_nb.session.stream_windows import grouped_by_window
-from paimon_nb.session.watermark import as_utc
+from paimon_nb.session.query.watermark import as_utc
+from paimon_nb.session.streaming.windows import grouped_by_window
 
 DAY = dt.datetime(2026, 1, 2)
 DAY_MS = int(DAY.replace(tzinfo=dt.UTC).timestamp() * 1000)

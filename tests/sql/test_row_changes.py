@@ -7,10 +7,10 @@ import pytest
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql import parse
-from paimon_nb.sql.filters import equal_columns
+from paimon_nb.sql.pushdown import equal_columns
 from paimon_nb.sql.qualify import qualified
 from paimon_nb.sql.render import substitute
-from paimon_nb.table.scan.predicate import Compare, all_of
+from paimon_nb.table.scan.predicate.model import Compare, all_of
 
 
 def one(text):

@@ -17,14 +17,14 @@ from scene import scene
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict, SchemaChangeError, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
 from paimon_nb.table.compact import compact
-from paimon_nb.table.maintain import (
+from paimon_nb.table.maintenance import (
     ExpireLimits,
     create_branch,
     delete_branch,
@@ -36,9 +36,9 @@ from paimon_nb.table.maintain import (
     rollback_to_snapshot,
     rollback_to_tag,
 )
-from paimon_nb.table.replaced import marks_vectors, placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import marks_vectors, placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import parse_predicate, plan_scan
-from paimon_nb.table.scan.evaluate import evaluate
+from paimon_nb.table.scan.predicate.evaluate import evaluate
 from paimon_nb.table.table import Table
 
 ARROW = {"INT": pa.int32(), "BIGINT": pa.int64(), "STRING": pa.string(), "DATE": pa.date32()}

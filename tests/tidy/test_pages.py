@@ -5,8 +5,8 @@ import re
 from procedure_page import EXAMPLES, PAGE, page
 
 from paimon_nb.procedures import PROCEDURES
-from paimon_nb.session.show import _SHOW
-from paimon_nb.sql.functions import FUNCTION_EDITS
+from paimon_nb.session.statements.show import _SHOW
+from paimon_nb.sql.flink.functions import FUNCTION_EDITS
 from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS, parse
 from paimon_nb.table.system import SYSTEM_TABLES
 from paimon_nb.table.system.global_tables import GLOBAL_TABLES

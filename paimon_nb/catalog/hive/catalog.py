@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.hive.client import Metastore
-from paimon_nb.catalog.hive.entry import Layout
+from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
+from paimon_nb.catalog.hive.hms_table import Layout
 from paimon_nb.catalog.hive.lock import HiveLock
-from paimon_nb.catalog.hive.register import HiveRegister
-from paimon_nb.catalog.hive.site import WAREHOUSE, hive_settings
+from paimon_nb.catalog.hive.metastore import HiveRegister
 from paimon_nb.catalog.locks import patience_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import TableSchema

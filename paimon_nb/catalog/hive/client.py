@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceUnavailable, StoreError, UnsupportedOperation
-from paimon_nb.catalog.hive.site import URIS
+from paimon_nb.catalog.hive.hive_conf import URIS
 
 _PORT = 9083
 _TIMEOUT_S = 600

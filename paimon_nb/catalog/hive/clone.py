@@ -11,20 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
+from paimon_nb.catalog.file_import import described
 from paimon_nb.catalog.hive.catalog import HiveCatalog
-from paimon_nb.catalog.hive.entry import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.metastore import plain
 from paimon_nb.catalog.hive.migrate import check_takeable, partition_of, pieces_of, schema_of
-from paimon_nb.catalog.hive.register import plain
-from paimon_nb.catalog.takeover import described
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.copy.file_copy import copy_file
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.transfer.bytes import copy_file
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

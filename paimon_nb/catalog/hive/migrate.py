@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
+from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
 from paimon_nb.catalog.hive.catalog import HiveCatalog
-from paimon_nb.catalog.hive.entry import VIEW, file_format, is_paimon
-from paimon_nb.catalog.hive.register import plain
+from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
+from paimon_nb.catalog.hive.metastore import plain
 from paimon_nb.catalog.hive.types import from_hive
-from paimon_nb.catalog.takeover import SUFFIX, described, put_back, taken_name
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.change import append_change
+from paimon_nb.table.commit.snapshot_change import append_change
 from paimon_nb.table.partition_spec import in_row_spec
 from paimon_nb.table.store import TableStore
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import StoreError
-from paimon_nb.base.name import MAIN_BRANCH, Name
+from paimon_nb.base.identifier import MAIN_BRANCH, Name
 from paimon_nb.catalog.hive.client import NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
-    from paimon_nb.catalog.hive.register import HiveRegister
+    from paimon_nb.catalog.hive.metastore import HiveRegister
 
 
 @dataclass(frozen=True)

@@ -27,16 +27,16 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
+from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
 from paimon_nb.catalog.iceberg.schema import schemas_of
-from paimon_nb.catalog.takeover import SUFFIX, described, put_back, taken_name
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.row import EMPTY_ROW, serialize
-from paimon_nb.format.row.values import from_python, instant_of
+from paimon_nb.format.row.internal_values import from_python, instant_of
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
 from paimon_nb.table.commit import CommitMessage, TableCommit
-from paimon_nb.table.commit.change import append_change
+from paimon_nb.table.commit.snapshot_change import append_change
 from paimon_nb.table.store import TableStore
 
 STORAGE, WAREHOUSE = "metadata.iceberg.storage", "iceberg_warehouse"

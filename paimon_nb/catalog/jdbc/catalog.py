@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
-from paimon_nb.catalog.jdbc.register import JdbcRegister
+from paimon_nb.catalog.jdbc.metastore import JdbcRegister
 from paimon_nb.catalog.locks import patience_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs

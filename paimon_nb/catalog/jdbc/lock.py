@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.catalog.jdbc.register import make_table
+from paimon_nb.catalog.jdbc.metastore import make_table
 from paimon_nb.catalog.locks import Patience, let_go
 
 LOCKS = "paimon_distributed_locks"

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.catalog.privilege.ledger import Ledger
 from paimon_nb.catalog.privilege.privilege import (
     Privilege,
     Rights,
@@ -19,6 +18,7 @@ from paimon_nb.catalog.privilege.privilege import (
     identifier_of,
     parse_privilege,
 )
+from paimon_nb.catalog.privilege.privilege_store import Ledger
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import GuardedFileIO, RootedFileIO

@@ -17,7 +17,7 @@ from typing import Any
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
 from paimon_nb.connectors.formats.api import AFTER, FormatOptions, Unreadable
-from paimon_nb.connectors.formats.envelopes import CanalDecoder, DebeziumDecoder, MaxwellDecoder
+from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, need_object
 from paimon_nb.format.types import DataType, parse_type
 

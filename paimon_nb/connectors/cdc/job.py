@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
 

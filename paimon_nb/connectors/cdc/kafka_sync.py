@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.api import Declared
 from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
@@ -21,8 +21,8 @@ from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.target import Target, Wanted
 from paimon_nb.connectors.formats.api import Unreadable, refuse
-from paimon_nb.connectors.kafka_client import Broker, Offsets, check_there
-from paimon_nb.connectors.kafka_options import At, KafkaTable, read_options
+from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there
+from paimon_nb.connectors.kafka.options import At, KafkaTable, read_options
 from paimon_nb.format.types import DataField, DataType, parse_type
 
 _SAMPLE = 1000

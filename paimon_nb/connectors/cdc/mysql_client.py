@@ -16,7 +16,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.mysql_types import MySqlType
 

@@ -14,16 +14,16 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
-from paimon_nb.connectors.cdc.widen import wider
+from paimon_nb.connectors.cdc.type_widening import wider
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataType
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
-from paimon_nb.table.checkpoints import Checkpoints
 from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.stream.committer import Checkpoints
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 

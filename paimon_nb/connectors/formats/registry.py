@@ -8,8 +8,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.formats.api import Decoder, Encoder, FormatOptions
 from paimon_nb.connectors.formats.avro import Avro
-from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
-from paimon_nb.connectors.formats.envelopes import (
+from paimon_nb.connectors.formats.cdc_json import (
     CanalDecoder,
     CanalEncoder,
     DebeziumDecoder,
@@ -18,6 +17,7 @@ from paimon_nb.connectors.formats.envelopes import (
     MaxwellDecoder,
     MaxwellEncoder,
 )
+from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonEncoder
 from paimon_nb.connectors.formats.raw import Raw
 from paimon_nb.format.types import DataField

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.door import door
+from paimon_nb.base.lazy_imports import door
 
 if TYPE_CHECKING:
     from paimon_nb.format.data.cast import cast_column, cast_text
-    from paimon_nb.format.data.fields import (
+    from paimon_nb.format.data.file_schema import (
         FORMATS,
         KEY_PREFIX,
         KIND_FIELD,
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
         key_value_fields,
         kv_columns,
     )
+    from paimon_nb.format.data.pushdown import RowFilter
     from paimon_nb.format.data.read import ROW_POSITION, iter_data_file, may_have_rows, open_data_file, read_data_file
-    from paimon_nb.format.data.row_filter import RowFilter
-    from paimon_nb.format.data.time_numbers import numbers_as_times, python_values, times_as_numbers
+    from paimon_nb.format.data.wide_timestamps import numbers_as_times, python_values, times_as_numbers
     from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
 else:
     __getattr__ = door(
         __name__,
         {
             "cast": "cast_column cast_text",
-            "fields": "FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns",
+            "file_schema": "FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns",
             "read": "ROW_POSITION iter_data_file may_have_rows open_data_file read_data_file",
-            "row_filter": "RowFilter",
-            "time_numbers": "numbers_as_times python_values times_as_numbers",
+            "pushdown": "RowFilter",
+            "wide_timestamps": "numbers_as_times python_values times_as_numbers",
             "write": "DataWriter WrittenFile open_data_writer",
         },
     )  # fmt: skip

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.data.avro_blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
+from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
-from paimon_nb.format.data.memory import map_parts, split_lists, without_columns
+from paimon_nb.format.data.logical_arrays import map_parts, split_lists, without_columns
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -28,7 +28,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.build import no_rows
+from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt

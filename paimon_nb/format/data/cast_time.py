@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.types import DataType, LocalZonedTimestamp, Timestamp, arrow_type
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 
 STAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")
 TIMES = (*STAMPS, "DATE", "TIME")

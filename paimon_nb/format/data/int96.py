@@ -15,8 +15,8 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.thrift import T_I32, Struct, decode, encode
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.data.thrift_compact import T_I32, Struct, decode, encode
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 
 INT96_ARROW = pa.binary(12)
 """How a column that becomes INT96 is handed to Arrow's writer."""

@@ -20,7 +20,7 @@ from pyarrow import orc
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import wall_in
-from paimon_nb.format.data.memory import BROKEN, map_parts, mask_of, running, to_memory, without_columns
+from paimon_nb.format.data.logical_arrays import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.data.parquet import has_time
 from paimon_nb.format.types import (
     Array,
@@ -37,7 +37,7 @@ from paimon_nb.format.types import (
     arrow_schema,
     arrow_type,
 )
-from paimon_nb.format.types.build import filled, no_rows
+from paimon_nb.format.types.arrow_builders import filled, no_rows
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.memory import map_parts, split_lists
+from paimon_nb.format.data.logical_arrays import map_parts, split_lists
 from paimon_nb.format.data.orc import UNITS_PER_SECOND, moments
 from paimon_nb.format.data.parquet_writer import nested_ids
 from paimon_nb.format.types import (
@@ -30,7 +30,7 @@ from paimon_nb.format.types import (
     VarChar,
     arrow_type,
 )
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 

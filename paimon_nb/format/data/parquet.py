@@ -13,8 +13,8 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.int96 import raw_metadata
-from paimon_nb.format.data.memory import BROKEN, to_memory, without_columns
-from paimon_nb.format.data.row_filter import RowFilter, Span
+from paimon_nb.format.data.logical_arrays import BROKEN, to_memory, without_columns
+from paimon_nb.format.data.pushdown import RowFilter, Span
 from paimon_nb.format.types import (
     DataField,
     DataType,
@@ -22,7 +22,7 @@ from paimon_nb.format.types import (
     Timestamp,
     arrow_schema,
 )
-from paimon_nb.format.types.build import from_numpy, no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 

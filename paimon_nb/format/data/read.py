@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
-from paimon_nb.format.data.fields import format_of
+from paimon_nb.format.data.file_schema import format_of
 from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
-from paimon_nb.format.data.parquet_point import find_rows, has_rows
-from paimon_nb.format.data.row_filter import RowFilter
+from paimon_nb.format.data.parquet_page_index import find_rows, has_rows
+from paimon_nb.format.data.pushdown import RowFilter
 from paimon_nb.format.types import DataField
-from paimon_nb.format.types.build import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
 

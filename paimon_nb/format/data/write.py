@@ -11,7 +11,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import NullNotAllowed
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroWriter
-from paimon_nb.format.data.fields import file_compression, format_of
+from paimon_nb.format.data.file_schema import file_compression, format_of
 from paimon_nb.format.data.orc_writer import OrcWriter
 from paimon_nb.format.data.parquet_writer import ParquetWriter
 from paimon_nb.format.types import DataField

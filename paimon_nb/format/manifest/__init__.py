@@ -12,7 +12,7 @@ from paimon_nb.format.manifest.entries import (
     ManifestFile,
     SimpleStats,
 )
-from paimon_nb.format.manifest.entry_list import (
+from paimon_nb.format.manifest.entry_batch import (
     FILE_NUMBERS,
     STATS_COLS,
     Entries,
@@ -24,7 +24,7 @@ from paimon_nb.format.manifest.entry_list import (
     null_counts,
 )
 from paimon_nb.format.manifest.index_manifests import read_index_manifest, write_index_manifest
-from paimon_nb.format.manifest.lists import keep_manifest_list, read_manifest_list, write_manifest_list
+from paimon_nb.format.manifest.manifest_list import keep_manifest_list, read_manifest_list, write_manifest_list
 from paimon_nb.format.manifest.manifests import keep_manifest, read_entries, read_manifest, write_manifest
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
-from paimon_nb.format.manifest.entry_list import Entries, Listed
-from paimon_nb.format.manifest.lists import checked_name, stats_node, stats_of
-from paimon_nb.format.manifest.rows import (
+from paimon_nb.format.manifest.entry_batch import Entries, Listed
+from paimon_nb.format.manifest.manifest_list import checked_name, stats_node, stats_of
+from paimon_nb.format.manifest.metadata_codec import (
     ROOT,
     gc_paused,
     optional,
@@ -106,7 +106,7 @@ def _decode(fs: FileIO, path: str) -> Entries:
     data = fs.read(path)
     container = unpacked(data, path)
     if container is not None and container.records >= _MANY and promises(container.record, _SCHEMA_2_1):
-        from paimon_nb.format.manifest.columns import entries_by_columns
+        from paimon_nb.format.manifest.manifest_batch import entries_by_columns
 
         columns = entries_by_columns(container, _VERSION)
         if columns is not None:

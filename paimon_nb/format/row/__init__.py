@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.door import door
+from paimon_nb.base.lazy_imports import door
 from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
-from paimon_nb.format.row.java_text import cast_to_string, java_text_maker, java_to_string
+from paimon_nb.format.row.internal_values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
+from paimon_nb.format.row.java_to_string import cast_to_string, java_text_maker, java_to_string
 from paimon_nb.format.row.partition_path import (
     DEFAULT_PARTITION,
     escape,
@@ -14,17 +15,16 @@ from paimon_nb.format.row.partition_path import (
     path_of_names,
     unescape,
 )
-from paimon_nb.format.row.values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
 
 if TYPE_CHECKING:
+    from paimon_nb.format.row.binary_row_vectorized import RowBytes, encode_rows, with_one_nan
     from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
-    from paimon_nb.format.row.encode import RowBytes, encode_rows, with_one_nan
 else:
     __getattr__ = door(
         __name__,
         {
             "bucket": "BUCKET_FUNCTIONS bucket_of bucket_of_row key_hash key_hash_of",
-            "encode": "RowBytes encode_rows with_one_nan",
+            "binary_row_vectorized": "RowBytes encode_rows with_one_nan",
         },
     )  # fmt: skip
 

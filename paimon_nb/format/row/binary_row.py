@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paimon_nb.base.errors import FormatError
-from paimon_nb.format.row.values import Instant, Value, VariantValue, decimal_of, pairs_of, unscaled_of
+from paimon_nb.format.row.internal_values import Instant, Value, VariantValue, decimal_of, pairs_of, unscaled_of
 from paimon_nb.format.types import (
     Array,
     Atomic,

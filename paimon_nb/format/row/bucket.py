@@ -16,12 +16,18 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.row.binary_row import row_bytes
-from paimon_nb.format.row.encode import as_array, encode_rows, fixed_row_words, fixed_values, with_one_nan
+from paimon_nb.format.row.binary_row_vectorized import (
+    as_array,
+    encode_rows,
+    fixed_row_words,
+    fixed_values,
+    with_one_nan,
+)
+from paimon_nb.format.row.internal_values import Value, to_arrow_value
 from paimon_nb.format.row.murmur import hash_bytes, hash_rows, hash_words
-from paimon_nb.format.row.values import Value, to_arrow_value
 from paimon_nb.format.types import DataType, arrow_type
-from paimon_nb.format.types.build import column as column_of
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import column as column_of
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 
 Columns = Sequence[pa.Array | pa.ChunkedArray]
 Ints = npt.NDArray[np.int32]

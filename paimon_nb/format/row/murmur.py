@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from paimon_nb.format.distinct import distinct
-from paimon_nb.format.row.encode import RowBytes, Words
+from paimon_nb.format.row.binary_row_vectorized import RowBytes, Words
+from paimon_nb.format.unique import distinct
 
 SEED = 42
 _C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)

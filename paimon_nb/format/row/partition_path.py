@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.row.java_text import cast_to_string, java_to_string
-from paimon_nb.format.row.values import Value
+from paimon_nb.format.row.internal_values import Value
+from paimon_nb.format.row.java_to_string import cast_to_string, java_to_string
 from paimon_nb.format.types import DataField, DataType
 
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"

@@ -16,7 +16,7 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
 )
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset

@@ -7,9 +7,9 @@ import time
 from contextlib import suppress
 
 from paimon_nb.base.errors import ConsumerNotFound, CorruptFile, MissingFile
-from paimon_nb.base.name import check_name
+from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.fs import FileIO
 
 _PREFIX = "consumer-"

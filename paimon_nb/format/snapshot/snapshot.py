@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.metadata_json import JsonObject, java_json
 
 NEWEST_VERSION = 3
 BATCH_IDENTIFIER = 9223372036854775807

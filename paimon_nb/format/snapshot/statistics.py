@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.metadata_json import JsonObject, java_json
 
 
 @dataclass(frozen=True, slots=True)

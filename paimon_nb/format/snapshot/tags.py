@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
-from paimon_nb.base.name import check_name
+from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.format.json_file import JsonObject, java_json
+from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.snapshot.snapshot import Snapshot
 from paimon_nb.fs import FileIO
 

@@ -25,10 +25,10 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.manifest import SimpleStats
 from paimon_nb.format.row import from_scalar, serialize
-from paimon_nb.format.row.values import Value
+from paimon_nb.format.row.internal_values import Value
 from paimon_nb.format.stats.modes import StatsMode, parse_mode
 from paimon_nb.format.types import DataField, DataType, LocalZonedTimestamp, Timestamp
-from paimon_nb.format.types.build import scalar, to_numpy
+from paimon_nb.format.types.arrow_builders import scalar, to_numpy
 
 _CONSTRUCTED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "VARIANT"})
 _UNORDERED = _CONSTRUCTED | {"BINARY", "VARBINARY", "BLOB"}

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.registry import nearest
-from paimon_nb.notebook.magics.current import workbench
+from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.options import TABLE_OPTIONS, find_option
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from traitlets import Bool, Int, TraitError, validate
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
+from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
-from paimon_nb.notebook.magics.current import current, workbench
-from paimon_nb.notebook.magics.looks import Looks
+from paimon_nb.notebook.magics.inspect_commands import Looks
 from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell, stop_begun_since
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.snippets import query_text, with_snippets
@@ -293,7 +293,7 @@ class PaimonMagics(Looks, Magics):
         print(errors.full(current.error) if current.error else "no error yet")  # noqa: T201
 
     def _do_system(self, word: str, rest: str) -> Rows:
-        from paimon_nb.session.result import Result
+        from paimon_nb.session.core.result import Result
 
         need_table(word, rest)
         arrow = workbench().table(rest).system(word)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.magics.current import current
+from paimon_nb.notebook.magics.active import current
 
 if TYPE_CHECKING:
-    from paimon_nb.session.stream_jobs import Jobs
+    from paimon_nb.session.core.jobs import Jobs
 
 
 def remember_cell(shell: Any, shown: Any) -> None:

@@ -12,7 +12,7 @@ import traitlets
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.errors import sentence
-from paimon_nb.notebook.magics.current import current
+from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.svg import framed, standalone
 
 _HERE = Path(__file__).parent

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.literal import text_literal
+from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.widgets.base import Picture, script, told
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect import Due, amplification
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from paimon_nb.table.commit import CommitMessage

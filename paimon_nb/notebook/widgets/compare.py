@@ -18,10 +18,10 @@ from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline
 from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.notebook.widgets.timeline import stacked
+from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.inspect.row_changes import with_old_rows
-from paimon_nb.table.inspect.words import bytes_text
 from paimon_nb.table.scan import read_plan
-from paimon_nb.table.scan.travel import AtVersion, resolve
+from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, ddl, verdic
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.widgets.base import Picture, script
 from paimon_nb.options import TABLE_OPTIONS
-from paimon_nb.options.check import find_option
+from paimon_nb.options.validation import find_option
 
 TYPES = (
     "INT", "BIGINT", "STRING", "DOUBLE", "DECIMAL(10, 2)", "BOOLEAN", "DATE", "TIMESTAMP(3)",

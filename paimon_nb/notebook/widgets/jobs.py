@@ -11,10 +11,10 @@ from paimon_nb.notebook.display import Rows, html_table, text_table
 from paimon_nb.notebook.stream_model import Rate, rate_text
 from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import script
-from paimon_nb.notebook.widgets.following import Following
+from paimon_nb.notebook.widgets.live_base import Following
 
 if TYPE_CHECKING:
-    from paimon_nb.session.stream_jobs import Jobs, StreamJob
+    from paimon_nb.session.core.jobs import Jobs, StreamJob
     from paimon_nb.workbench import Workbench
 
 

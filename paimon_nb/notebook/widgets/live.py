@@ -11,12 +11,12 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
 from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import script
-from paimon_nb.notebook.widgets.following import TICK_S, Following
+from paimon_nb.notebook.widgets.live_base import TICK_S, Following
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from paimon_nb.session.stream_jobs import StreamJob
+    from paimon_nb.session.core.jobs import StreamJob
     from paimon_nb.table.table import Table
 
 KEEP = 100

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.literal import text_literal
+from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg

@@ -10,16 +10,16 @@ from paimon_nb.options.option import Option
 from paimon_nb.options.table.blobs import *  # noqa: F403
 from paimon_nb.options.table.commits import *  # noqa: F403
 from paimon_nb.options.table.compaction import *  # noqa: F403
+from paimon_nb.options.table.deprecated import *  # noqa: F403
 from paimon_nb.options.table.files import *  # noqa: F403
-from paimon_nb.options.table.former import *  # noqa: F403
 from paimon_nb.options.table.indexes import *  # noqa: F403
-from paimon_nb.options.table.kinds import *  # noqa: F403
 from paimon_nb.options.table.layout import *  # noqa: F403
 from paimon_nb.options.table.lookup import *  # noqa: F403
 from paimon_nb.options.table.manifests import *  # noqa: F403
 from paimon_nb.options.table.merge import *  # noqa: F403
 from paimon_nb.options.table.partitions import *  # noqa: F403
 from paimon_nb.options.table.scan import *  # noqa: F403
+from paimon_nb.options.table.table_types import *  # noqa: F403
 from paimon_nb.options.table.write import *  # noqa: F403
 
 TABLE_OPTIONS: Registry[Option[object]] = Registry(

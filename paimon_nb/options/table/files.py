@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimon_nb.options.enums import CODECS, FORMATS, stats_mode
 from paimon_nb.options.option import (
     among,
     at_least,
@@ -15,8 +16,7 @@ from paimon_nb.options.option import (
     memory,
     text,
 )
-from paimon_nb.options.values import LONG_MAX
-from paimon_nb.options.words import CODECS, FORMATS, stats_mode
+from paimon_nb.options.parsing import LONG_MAX
 
 
 def _modes_by_level(pairs: dict[str, str]) -> str | None:

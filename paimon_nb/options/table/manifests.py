@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from paimon_nb.options.enums import CODECS
 from paimon_nb.options.option import among, at_least, boolean, integer, memory, text
-from paimon_nb.options.words import CODECS
 
 MANIFEST_SORT_ENABLED = boolean("manifest-sort.enabled", False, "sorted manifest rewrite")
 MANIFEST_SORT_MAX_REWRITE_SIZE = memory("manifest-sort.max-rewrite-size", "256 mb", "limit per sort pass")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.plan import (
     AddColumn,
     AddPartition,

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.filters import with_condition
-from paimon_nb.sql.grammar.constants import constant_rows
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
-from paimon_nb.sql.refs import find_source, find_tables_in, hint_options
-from paimon_nb.sql.tokens import Token
+from paimon_nb.sql.grammar.values_literals import constant_rows
+from paimon_nb.sql.lexer import Token
+from paimon_nb.sql.pushdown import with_condition
+from paimon_nb.sql.table_references import find_source, find_tables_in, hint_options
 
 _QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _CHANGES = frozenset({("INSERT", "INTO"), ("INSERT", "OVERWRITE"), ("MERGE", "INTO"), ("DELETE", "FROM")})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paimon_nb.base.name import quote
+from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Query, Span
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.filters import with_needs
-from paimon_nb.sql.refs import find_tables
-from paimon_nb.sql.tokens import Token
+from paimon_nb.sql.lexer import Token
+from paimon_nb.sql.pushdown import with_needs
+from paimon_nb.sql.table_references import find_tables
 
 PLACE_PREFIX = "__paimon_"
 """Begins the names of the columns that say where a row lies."""

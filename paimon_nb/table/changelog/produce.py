@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.format.data import VALUE_KIND, times_as_numbers
-from paimon_nb.format.types.build import filled, from_numpy, to_numpy
-from paimon_nb.table.lsm.shadow import is_in, key_ids
+from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
+from paimon_nb.table.lsm.superseded import is_in, key_ids
 from paimon_nb.table.merge import MergeSpec
-from paimon_nb.table.merge.aggregate.java_order import identity
+from paimon_nb.table.merge.aggregate.java_hash_order import identity
 from paimon_nb.table.merge.merge import retracts
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]

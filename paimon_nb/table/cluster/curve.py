@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.types import DataField, LocalZonedTimestamp, Timestamp
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 
 _PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME")

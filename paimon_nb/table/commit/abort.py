@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DataFile, read_manifest_list
 from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.change import oldest_base
-from paimon_nb.table.commit.live import entries_of, snapshot_manifests
-from paimon_nb.table.commit.memory import spend
+from paimon_nb.table.commit.commit_log import spend
+from paimon_nb.table.commit.live_files import entries_of, snapshot_manifests
 from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.snapshot_change import oldest_base
 from paimon_nb.table.store import TableStore
 
 

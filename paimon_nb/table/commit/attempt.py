@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paimon_nb.base import clock
+from paimon_nb.base.cancellation import publishing
 from paimon_nb.base.errors import Cancelled, CommitConflict, MissingFile, SnapshotNotFound, StoreError
-from paimon_nb.base.stop import publishing
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry, read_index_manifest
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.change import HASH, Change
 from paimon_nb.table.commit.conflict import (
     Conflict,
     bucket_count_conflict,
@@ -24,8 +23,9 @@ from paimon_nb.table.commit.conflict import (
     lost_deletes_conflict,
     marked_conflict,
 )
-from paimon_nb.table.commit.live import live_entries, snapshot_manifests
+from paimon_nb.table.commit.live_files import live_entries, snapshot_manifests
 from paimon_nb.table.commit.manifests import ManifestWriter, manifest_format, merge_manifests
+from paimon_nb.table.commit.snapshot_change import HASH, Change
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.store import TableStore
 

@@ -27,14 +27,14 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.adding import check_only_adds
+from paimon_nb.table.commit.append_only_check import check_only_adds
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
-from paimon_nb.table.commit.change import Change, append_change, compact_change
-from paimon_nb.table.commit.memory import check_last_commit, remember, spend, spent
+from paimon_nb.table.commit.commit_log import check_last_commit, remember, spend, spent
+from paimon_nb.table.commit.listeners import tell_added
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
-from paimon_nb.table.commit.strict import StrictMode
-from paimon_nb.table.commit.watch import tell_added
+from paimon_nb.table.commit.snapshot_change import Change, append_change, compact_change
+from paimon_nb.table.commit.strict_mode import StrictMode
 from paimon_nb.table.store import TableStore
 
 sleep: Callable[[float], None] = time.sleep
@@ -216,7 +216,7 @@ class TableCommit:
         They are in: what goes wrong here is logged and not raised.
         """
         from paimon_nb.table.compact import compact  # it commits what it makes, so it knows this room
-        from paimon_nb.table.scan.plan import visible_levels
+        from paimon_nb.table.scan.plan.planner import visible_levels
 
         if visible_levels(self.store) is None:
             return []
@@ -236,7 +236,7 @@ class TableCommit:
         return []
 
     def _tidy(self, identifier: int, partitions: set[bytes]) -> None:
-        from paimon_nb.table.maintain.after_commit import tidy  # maintenance commits too, so it knows this room
+        from paimon_nb.table.maintenance.post_commit import tidy  # maintenance commits too, so it knows this room
 
         batch = identifier == BATCH_IDENTIFIER
         if tidy(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
-from paimon_nb.table.commit.change import DELETION_VECTORS, HASH
+from paimon_nb.table.commit.snapshot_change import DELETION_VECTORS, HASH
 
 
 @dataclass(frozen=True, slots=True)

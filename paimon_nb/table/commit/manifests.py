@@ -26,7 +26,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.row import EMPTY_ROW, deserialize, serialize
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import merge_entries
+from paimon_nb.table.commit.live_files import merge_entries
 from paimon_nb.table.lsm.keys import key_order
 from paimon_nb.table.store import TableStore
 

@@ -11,17 +11,17 @@ from typing import Protocol
 import pyarrow as pa
 
 from paimon_nb.format.data import TRACKING_FIELDS, iter_data_file
-from paimon_nb.format.data.evolve import evolve
+from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types.build import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import Order, sorted_rows
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.result import CompactResult
-from paimon_nb.table.compact.vectors import BucketVectors
-from paimon_nb.table.imported import in_file, with_partition
-from paimon_nb.table.scan.tracked import held, tracks_rows, with_tracking
+from paimon_nb.table.migrated_files import in_file, with_partition
+from paimon_nb.table.scan.read.row_tracking import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import COMPACT_SOURCE, AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import COMPACT_SOURCE, AppendFiles, Place
 
 _FULL_FILES = 3
 """Fewer files of a bucket are not worth a full compaction (Paimon `BucketedAppendCompactManager`)."""

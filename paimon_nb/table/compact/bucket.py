@@ -8,9 +8,9 @@ from datetime import datetime
 from paimon_nb.base import clock
 from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.options import table as opt
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.merge_tree import BucketCompaction
 from paimon_nb.table.compact.result import CompactResult
-from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm import Levels
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick, pick_full

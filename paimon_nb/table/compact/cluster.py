@@ -17,12 +17,12 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.compact.append import Where, rewrite_append
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.result import CompactResult
-from paimon_nb.table.compact.vectors import BucketVectors
 from paimon_nb.table.lsm.levels import Levels
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_universal
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import APPEND_SOURCE
+from paimon_nb.table.write.rolling_writer import APPEND_SOURCE
 
 
 def clusters(store: TableStore) -> bool:

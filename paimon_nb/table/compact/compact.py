@@ -15,16 +15,16 @@ from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live import by_bucket, live_entries
+from paimon_nb.table.commit.live_files import by_bucket, live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.compact.append import compact_append_bucket, pick_append_auto, pick_append_full, pick_unaware
 from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
-from paimon_nb.table.compact.partitions import Partitions, chosen
-from paimon_nb.table.compact.postpone import compact_postponed
-from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
+from paimon_nb.table.compact.partition_selection import Partitions, chosen
+from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.lsm.pick import Unit
-from paimon_nb.table.scan.side_by_side import side_by_side
+from paimon_nb.table.scan.read.parallel import side_by_side
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _AT_ONCE = 4

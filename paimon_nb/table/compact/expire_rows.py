@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types.build import filled
+from paimon_nb.format.types.arrow_builders import filled
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 

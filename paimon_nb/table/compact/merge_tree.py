@@ -13,23 +13,23 @@ import pyarrow as pa
 
 from paimon_nb.format.data import file_extension
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types.build import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.expire_rows import RowExpiry
-from paimon_nb.table.compact.lookup import Above
+from paimon_nb.table.compact.lookup_levels import Above
 from paimon_nb.table.compact.result import CompactResult
-from paimon_nb.table.compact.runs import LevelFiles, chunks, runs_of, stream
-from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.compact.sorted_run_reader import LevelFiles, chunks, runs_of, stream
 from paimon_nb.table.lsm import Levels, sections
+from paimon_nb.table.lsm.compaction_plan import Rewrite, compaction_steps
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.pick import Unit
-from paimon_nb.table.lsm.shadow import is_in, key_ids, without_older_results
-from paimon_nb.table.lsm.steps import Rewrite, compaction_steps
+from paimon_nb.table.lsm.superseded import is_in, key_ids, without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import APPEND_SOURCE, COMPACT_SOURCE, KeyValueFiles, Place
+from paimon_nb.table.write.rolling_writer import APPEND_SOURCE, COMPACT_SOURCE, KeyValueFiles, Place
 
 
 @dataclass

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
-from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.compact.hidden_rows import refuse_hidden
+from paimon_nb.table.compact.level0_rows import refuse_hidden
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite

@@ -15,7 +15,7 @@ from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, IndexSpec, fit
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.file_index import place_index

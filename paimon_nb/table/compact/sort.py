@@ -14,17 +14,17 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.live import live_entries
+from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.append import append_rows, in_order
-from paimon_nb.table.compact.hidden_rows import refuse_hidden
-from paimon_nb.table.compact.partitions import Partitions, chosen
-from paimon_nb.table.compact.vectors import BucketVectors
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
+from paimon_nb.table.compact.level0_rows import refuse_hidden
+from paimon_nb.table.compact.partition_selection import Partitions, chosen
 from paimon_nb.table.scan import read_split
-from paimon_nb.table.scan.plan import plan_snapshot, visible_levels
+from paimon_nb.table.scan.plan.planner import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, Place
 
 
 @dataclass(frozen=True)

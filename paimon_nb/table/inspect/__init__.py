@@ -1,10 +1,10 @@
 """Looking into a table: the stored versions of a row, what a compaction would pick, what ails it. Reads only."""
 
 from paimon_nb.table.inspect.amplification import Amplification, Moment, amplification
+from paimon_nb.table.inspect.compaction_preview import Due, Rule, due_compactions
 from paimon_nb.table.inspect.compare import Compared, FileChange, compare
-from paimon_nb.table.inspect.due import Due, Rule, due_compactions
 from paimon_nb.table.inspect.health import Finding, health
-from paimon_nb.table.inspect.why import Version, Why, why
+from paimon_nb.table.inspect.row_history import Version, Why, why
 
 __all__ = [
     "Amplification", "Compared", "Due", "FileChange", "Finding", "Moment", "Rule", "Version", "Why", "amplification", "compare",

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
-from paimon_nb.table.inspect.words import bytes_text
+from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.scan.entries import add_up, changes
+from paimon_nb.table.scan.plan.manifest_scan import add_up, changes
 from paimon_nb.table.store import TableStore
 
 MOST = 300

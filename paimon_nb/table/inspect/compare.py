@@ -10,9 +10,9 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataField
-from paimon_nb.table.inspect.words import bytes_text, partition_text
-from paimon_nb.table.scan.entries import live
-from paimon_nb.table.scan.travel import AtVersion, resolve
+from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.scan.plan.manifest_scan import live
+from paimon_nb.table.scan.plan.time_travel import AtVersion, resolve
 from paimon_nb.table.store import TableStore
 
 

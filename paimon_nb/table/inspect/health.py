@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from statistics import median
 
 from paimon_nb.base.errors import FormatError, PaimonError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.format.data import read_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import by_bucket, live_entries
-from paimon_nb.table.inspect.words import bytes_text, partition_text
-from paimon_nb.table.maintain.orphans import find_orphans
-from paimon_nb.table.scan.entries import snapshot_manifests
-from paimon_nb.table.scan.prune import file_schema
-from paimon_nb.table.scan.read import schema_and_system
+from paimon_nb.table.commit.live_files import by_bucket, live_entries
+from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.maintenance.orphans import find_orphans
+from paimon_nb.table.scan.plan.manifest_scan import snapshot_manifests
+from paimon_nb.table.scan.plan.prune import file_schema
+from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import TableStore
 
 BUCKET_MAX = 2 << 30

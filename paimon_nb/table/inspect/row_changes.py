@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.types.build import filled, from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, from_numpy, to_numpy
 
 ROWKIND = "rowkind"
 

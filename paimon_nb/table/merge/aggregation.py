@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.types.build import from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.aggregate import aggregate_of
 from paimon_nb.table.merge.groups import Groups
-from paimon_nb.table.merge.rows import column_of, python_columns, table_of
+from paimon_nb.table.merge.python_rows import column_of, python_columns, table_of
 from paimon_nb.table.merge.spec import MergeSpec
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import VALUE_KIND
-from paimon_nb.format.types.build import to_numpy
+from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.table.merge.groups import Groups
 from paimon_nb.table.merge.spec import MergeSpec
 

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.types.build import from_numpy, to_numpy
-from paimon_nb.table.merge.order import Indices, group_ends
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
+from paimon_nb.table.merge.sort_order import Indices, group_ends
 
 
 class Groups:

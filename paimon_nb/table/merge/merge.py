@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
-from paimon_nb.format.types.build import from_numpy, to_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.merge.engines import MERGE_ENGINES
 from paimon_nb.table.merge.groups import Groups
-from paimon_nb.table.merge.order import Indices, group_ends, group_starts, merge_order
+from paimon_nb.table.merge.sort_order import Indices, group_ends, group_starts, merge_order
 from paimon_nb.table.merge.spec import MergeSpec
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3

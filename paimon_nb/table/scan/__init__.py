@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.door import door
+from paimon_nb.base.lazy_imports import door
 
 if TYPE_CHECKING:
-    from paimon_nb.table.scan.evaluate import keep
-    from paimon_nb.table.scan.funnel import Funnel, Skip, Stage
-    from paimon_nb.table.scan.incremental import (
+    from paimon_nb.table.scan.plan.incremental import (
         Between,
         BetweenTimes,
         Increment,
@@ -16,9 +14,24 @@ if TYPE_CHECKING:
         plan_changes,
         plan_incremental,
     )
-    from paimon_nb.table.scan.plan import ScanPlan, every_level, plan_scan, plan_snapshot
-    from paimon_nb.table.scan.point import KeyFinder
-    from paimon_nb.table.scan.predicate import (
+    from paimon_nb.table.scan.plan.planner import ScanPlan, every_level, plan_scan, plan_snapshot
+    from paimon_nb.table.scan.plan.point_lookup import KeyFinder
+    from paimon_nb.table.scan.plan.scan_report import Funnel, Skip, Stage
+    from paimon_nb.table.scan.plan.splits import DvRef, Split
+    from paimon_nb.table.scan.plan.time_travel import (
+        OWN_SCHEMA,
+        AtSnapshot,
+        AtTag,
+        AtTime,
+        AtVersion,
+        AtWatermark,
+        Latest,
+        Travel,
+        parse_travel,
+        resolve,
+    )
+    from paimon_nb.table.scan.predicate.evaluate import keep
+    from paimon_nb.table.scan.predicate.model import (
         And,
         Compare,
         Constant,
@@ -33,35 +46,22 @@ if TYPE_CHECKING:
         all_of,
         conjuncts,
     )
-    from paimon_nb.table.scan.read import iter_plan, load_vector, read_plan, read_split, read_split_kinds
-    from paimon_nb.table.scan.splits import DvRef, Split
-    from paimon_nb.table.scan.travel import (
-        OWN_SCHEMA,
-        AtSnapshot,
-        AtTag,
-        AtTime,
-        AtVersion,
-        AtWatermark,
-        Latest,
-        Travel,
-        parse_travel,
-        resolve,
-    )
-    from paimon_nb.table.scan.where import parse_predicate
+    from paimon_nb.table.scan.predicate.parser import parse_predicate
+    from paimon_nb.table.scan.read.split_reader import iter_plan, load_vector, read_plan, read_split, read_split_kinds
 else:
     __getattr__ = door(
         __name__,
         {
-            "evaluate": "keep",
-            "funnel": "Funnel Skip Stage",
-            "incremental": "Between BetweenTimes Increment ToAutoTag parse_incremental plan_changes plan_incremental",
-            "plan": "ScanPlan every_level plan_scan plan_snapshot",
-            "point": "KeyFinder",
-            "predicate": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
-            "read": "iter_plan load_vector read_plan read_split read_split_kinds",
-            "splits": "DvRef Split",
-            "travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Latest Travel parse_travel resolve",
-            "where": "parse_predicate",
+            "predicate.evaluate": "keep",
+            "plan.scan_report": "Funnel Skip Stage",
+            "plan.incremental": "Between BetweenTimes Increment ToAutoTag parse_incremental plan_changes plan_incremental",
+            "plan.planner": "ScanPlan every_level plan_scan plan_snapshot",
+            "plan.point_lookup": "KeyFinder",
+            "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
+            "read.split_reader": "iter_plan load_vector read_plan read_split read_split_kinds",
+            "plan.splits": "DvRef Split",
+            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Latest Travel parse_travel resolve",
+            "predicate.parser": "parse_predicate",
         },
     )  # fmt: skip
 

@@ -1,9 +1,8 @@
 """Reading a table as a stream: where it starts, which snapshot is the next step, what rows it brings. Knows no Spark."""
 
 from paimon_nb.table.stream.consumer import ConsumerRecord
-from paimon_nb.table.stream.position import Position
-from paimon_nb.table.stream.start import FirstLook, check_streamable, first_position, starts_full
-from paimon_nb.table.stream.steps import (
+from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.planner import (
     Idle,
     Piece,
     Step,
@@ -13,6 +12,7 @@ from paimon_nb.table.stream.steps import (
     read_step,
     steps_between,
 )
+from paimon_nb.table.stream.start import FirstLook, check_streamable, first_position, starts_full
 from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import ConsumerNotFound, ReadError
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.position import Position
+from paimon_nb.table.stream.offset import Position
 
 
 class ConsumerRecord:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.travel import SCAN_VERSION, local_ms
+from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, local_ms
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.position import Position
+from paimon_nb.table.stream.offset import Position
 
 _MERGED = ("partial-update", "aggregation", "first-row")
 _FIRST_ID = 1

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.predicate import Predicate
+from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.consumer import ConsumerRecord
-from paimon_nb.table.stream.position import Position
+from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.planner import Idle, next_step, read_step
 from paimon_nb.table.stream.start import FirstLook, check_streamable
-from paimon_nb.table.stream.steps import Idle, next_step, read_step
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 
 

@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import DataField, VarChar
-from paimon_nb.format.types.build import column
+from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import SystemTable
+from paimon_nb.table.system.columns import SystemTable
 
 ROWKIND = DataField(2147483643, "rowkind", VarChar())
 KINDS = ("+I", "-U", "+U", "-D")

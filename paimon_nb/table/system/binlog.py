@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
-from paimon_nb.format.types.build import no_rows, to_numpy
+from paimon_nb.format.types.arrow_builders import no_rows, to_numpy
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
-from paimon_nb.table.system.shape import SystemTable
+from paimon_nb.table.system.columns import SystemTable
 
 _UPDATE_BEFORE = 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed, local_wall_ms
+from paimon_nb.table.system.columns import fixed, local_wall_ms
 
 COLUMNS = {"branch_name": "STRING NOT NULL", "create_time": "TIMESTAMP(3) NOT NULL"}
 

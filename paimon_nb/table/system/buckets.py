@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.groups import stated_entries, totals
-from paimon_nb.table.system.shape import fixed, partition_texts
+from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.system.file_totals import stated_entries, totals
 
 COLUMNS = {
     "partition": "STRING",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed
+from paimon_nb.table.system.columns import fixed
 
 COLUMNS = {"consumer_id": "STRING NOT NULL", "next_snapshot_id": "BIGINT NOT NULL"}
 

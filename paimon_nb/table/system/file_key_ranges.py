@@ -7,10 +7,10 @@ from typing import Any
 
 from paimon_nb.table.scan import every_level, plan_scan
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.columns import fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
 from paimon_nb.table.system.files import format_name
-from paimon_nb.table.system.shape import fixed, partition_texts
 
 _KEPT = (
     "partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count", "file_size_in_bytes",

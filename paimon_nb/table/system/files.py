@@ -12,11 +12,11 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.table.scan import every_level, parse_travel, plan_scan
-from paimon_nb.table.scan.travel import Latest
+from paimon_nb.table.scan.plan.time_travel import Latest
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.system.columns import SystemTable, fixed, partition_texts
 from paimon_nb.table.system.file_stats import StatsTexts
-from paimon_nb.table.system.groups import stated_entries, totals
-from paimon_nb.table.system.shape import SystemTable, fixed, partition_texts
+from paimon_nb.table.system.file_totals import stated_entries, totals
 
 COLUMNS = {
     "partition": "STRING",

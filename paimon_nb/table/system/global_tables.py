@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.name import Name
+from paimon_nb.base.identifier import Name
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.row import partition_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.groups import Totals, live_entries, totals
-from paimon_nb.table.system.shape import columns_of, table_of
+from paimon_nb.table.system.columns import columns_of, table_of
+from paimon_nb.table.system.file_totals import Totals, live_entries, totals
 
 
 class HasStore(Protocol):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from paimon_nb.format.row import arity_of
-from paimon_nb.table.scan.entries import snapshot_manifests
-from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.scan.plan.manifest_scan import snapshot_manifests
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed, partition_texts
+from paimon_nb.table.system.columns import fixed, partition_texts
 
 COLUMNS = {
     "file_name": "STRING NOT NULL",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from paimon_nb.base.redact import redact_options
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed
+from paimon_nb.table.system.columns import fixed
 
 COLUMNS = {"key": "STRING NOT NULL", "value": "STRING NOT NULL"}
 

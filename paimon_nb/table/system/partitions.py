@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.fallback import fallback_state
-from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.scan.plan.fallback_branch import fallback_state
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.groups import stated_entries, totals
-from paimon_nb.table.system.shape import fixed, partition_texts
+from paimon_nb.table.system.columns import fixed, partition_texts
+from paimon_nb.table.system.file_totals import stated_entries, totals
 
 COLUMNS = {
     "partition": "STRING",

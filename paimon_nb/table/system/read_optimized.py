@@ -7,7 +7,7 @@ import pyarrow as pa
 from paimon_nb.format.types import DataField
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import SystemTable
+from paimon_nb.table.system.columns import SystemTable
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:

@@ -8,6 +8,7 @@ from paimon_nb.table.system.audit_log import AUDIT_LOG
 from paimon_nb.table.system.binlog import BINLOG
 from paimon_nb.table.system.branches import BRANCHES
 from paimon_nb.table.system.buckets import BUCKETS
+from paimon_nb.table.system.columns import SystemTable
 from paimon_nb.table.system.consumers import CONSUMERS
 from paimon_nb.table.system.file_key_ranges import FILE_KEY_RANGES
 from paimon_nb.table.system.files import FILES
@@ -17,7 +18,6 @@ from paimon_nb.table.system.partitions import PARTITIONS
 from paimon_nb.table.system.read_optimized import READ_OPTIMIZED
 from paimon_nb.table.system.row_tracking import ROW_TRACKING
 from paimon_nb.table.system.schemas import SCHEMAS
-from paimon_nb.table.system.shape import SystemTable
 from paimon_nb.table.system.snapshots import SNAPSHOTS
 from paimon_nb.table.system.statistics import STATISTICS
 from paimon_nb.table.system.table_indexes import TABLE_INDEXES

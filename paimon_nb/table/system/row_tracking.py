@@ -7,10 +7,10 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField
-from paimon_nb.format.types.build import no_rows
+from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import SystemTable
+from paimon_nb.table.system.columns import SystemTable
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:
@@ -18,13 +18,13 @@ def _fields(store: TableStore) -> tuple[DataField, ...]:
 
 
 def _read(store: TableStore) -> pa.Table:
-    from paimon_nb.table.scan.tracked import tracked_rows, tracks_rows
+    from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 
     if not tracks_rows(store):
         raise UnsupportedOperation(
             f"{store.name} does not track its rows", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
-    from paimon_nb.table.replaced import single_files
+    from paimon_nb.table.row_rewrite import single_files
 
     plan = plan_scan(store)
     parts = [no_rows((*plan.schema.fields, *TRACKING_FIELDS))]

@@ -8,7 +8,7 @@ from typing import Any
 
 from paimon_nb.base.redact import redact_options
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed, local_wall_ms
+from paimon_nb.table.system.columns import fixed, local_wall_ms
 
 COLUMNS = {
     "schema_id": "BIGINT NOT NULL",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed, local_wall_ms
+from paimon_nb.table.system.columns import fixed, local_wall_ms
 
 COLUMNS = {
     "snapshot_id": "BIGINT NOT NULL",

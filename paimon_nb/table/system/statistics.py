@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paimon_nb.format.json_file import java_json
+from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot.statistics import Statistics
-from paimon_nb.table.scan.travel import parse_travel, resolve
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import fixed
+from paimon_nb.table.system.columns import fixed
 
 COLUMNS = {
     "snapshot_id": "BIGINT NOT NULL",

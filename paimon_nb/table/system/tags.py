@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.system.shape import duration_text, fixed, local_wall_ms, wall_ms
+from paimon_nb.table.system.columns import duration_text, fixed, local_wall_ms, wall_ms
 
 COLUMNS = {
     "tag_name": "STRING NOT NULL",

@@ -9,7 +9,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.files import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, Place
 
 
 class AppendBucketWriter:

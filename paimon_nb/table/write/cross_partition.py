@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.row import to_scalar
-from paimon_nb.format.types.build import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.live import live_entries
-from paimon_nb.table.lsm.shadow import key_ids
-from paimon_nb.table.scan.bucket_keys import bucket_keys
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.lsm.superseded import key_ids
+from paimon_nb.table.scan.read.bucket_keys import bucket_keys
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.assign import partition_groups
-from paimon_nb.table.write.kinds import DELETE, UPDATE_BEFORE
+from paimon_nb.table.write.bucket_assigner import partition_groups
+from paimon_nb.table.write.row_kinds import DELETE, UPDATE_BEFORE
 
 Place = tuple[bytes, int]
 

@@ -12,7 +12,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
-    from paimon_nb.table.write.files import Place
+    from paimon_nb.table.write.rolling_writer import Place
 
 
 def value_stats(store: TableStore, place: Place, fields: Sequence[DataField] | None = None) -> StatsCollector:

@@ -16,26 +16,26 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
-from paimon_nb.format.data.conform import conform
+from paimon_nb.format.data.schema_cast import conform
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.format.types.build import from_numpy
+from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.live import LIVE_FILES, BucketFiles, BucketKey
+from paimon_nb.table.commit.live_files import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.commit.manifests import manifest_format
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.merge import MergeSpec
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.append_writer import AppendBucketWriter, write_order
-from paimon_nb.table.write.as_table import Rows, as_table
-from paimon_nb.table.write.assign import fixed_buckets, partition_groups, split, take
+from paimon_nb.table.write.arrow_input import Rows, as_table
+from paimon_nb.table.write.bucket_assigner import fixed_buckets, partition_groups, split, take
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.defaults import with_defaults
-from paimon_nb.table.write.dynamic import DynamicBuckets
-from paimon_nb.table.write.files import Place
-from paimon_nb.table.write.key_writer import KeyBucketWriter
-from paimon_nb.table.write.kinds import Kinds, kept, row_kinds
+from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
+from paimon_nb.table.write.merge_tree_writer import KeyBucketWriter
+from paimon_nb.table.write.rolling_writer import Place
+from paimon_nb.table.write.row_kinds import Kinds, kept, row_kinds
 
 Writer = KeyBucketWriter | AppendBucketWriter
 MIN_THREADS = 4
@@ -156,7 +156,7 @@ class TableWrite:
         """Flush everything and compact what is due. One message a touched bucket; the write is then closed."""
         self._check_open()
         self._done = True
-        from paimon_nb.table.compact.after_write import compact_after_write, upgraded, wants_upgrade
+        from paimon_nb.table.compact.write_compaction import compact_after_write, upgraded, wants_upgrade
 
         try:
             messages = self._messages()

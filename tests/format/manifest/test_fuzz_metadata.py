@@ -8,6 +8,7 @@ import pytest
 from manifest_kit import INDEXES, KINDS
 
 from paimon_nb.base.errors import FormatError
+from paimon_nb.format.avro.container import pack, unpack
 from paimon_nb.format.manifest import (
     read_index_manifest,
     read_manifest,
@@ -16,7 +17,6 @@ from paimon_nb.format.manifest import (
     write_manifest,
     write_manifest_list,
 )
-from paimon_nb.format.manifest.container import pack, unpack
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import ConsumerDirectory, Snapshot, Statistics, TagDirectory
 from paimon_nb.fs.memory import MemoryFileIO

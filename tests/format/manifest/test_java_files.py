@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from paimon_nb.format.avro.container import unpack
 from paimon_nb.format.manifest import (
     read_index_manifest,
     read_manifest,
@@ -12,8 +13,7 @@ from paimon_nb.format.manifest import (
     write_manifest,
     write_manifest_list,
 )
-from paimon_nb.format.manifest.container import unpack
-from paimon_nb.format.manifest.rows import MAGIC
+from paimon_nb.format.manifest.metadata_codec import MAGIC
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.format.snapshot import ConsumerDirectory, SnapshotDirectory, Statistics, TagDirectory
 from paimon_nb.fs.local import LocalFileIO

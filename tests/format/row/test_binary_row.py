@@ -25,7 +25,7 @@ from paimon_nb.format.row import (
     to_scalar,
 )
 from paimon_nb.format.row.bucket import key_hash
-from paimon_nb.format.row.values import to_arrow_value
+from paimon_nb.format.row.internal_values import to_arrow_value
 from paimon_nb.format.types import arrow_type, parse_type
 from tests.format.row.strategies import rows, types, values
 

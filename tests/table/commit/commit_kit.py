@@ -9,9 +9,9 @@ from paimon_nb.format.row import serialize
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.format.types import Atomic, parse_type
 from paimon_nb.fs import FileIO, MemoryFileIO
-from paimon_nb.table.commit import CommitMessage, memory
-from paimon_nb.table.commit.live import LIVE_FILES, live_entries
-from paimon_nb.table.maintain.reachable import reachable
+from paimon_nb.table.commit import CommitMessage, commit_log
+from paimon_nb.table.commit.live_files import LIVE_FILES, live_entries
+from paimon_nb.table.maintenance.reachable import reachable
 from paimon_nb.table.store import TableStore
 
 _numbers = itertools.count()
@@ -84,6 +84,6 @@ def _listed(store: TableStore) -> set[str]:
 
 def new_process() -> None:
     """Forget what this process remembers of its commits."""
-    memory._last.clear()
-    memory._spent.clear()
+    commit_log._last.clear()
+    commit_log._spent.clear()
     LIVE_FILES.forget()

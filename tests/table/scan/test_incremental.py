@@ -10,7 +10,7 @@ import pytest
 from write_kit import compact_all, make_table, put
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, TagNotFound, TimeTravelError
-from paimon_nb.table.maintain import create_tag
+from paimon_nb.table.maintenance import create_tag
 from paimon_nb.table.scan import plan_scan, read_plan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.system import SYSTEM_TABLES

@@ -9,9 +9,9 @@ import pytest
 
 from paimon_nb.format.row import serialize
 from paimon_nb.format.types import parse_type
-from paimon_nb.format.types.build import column
+from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.table.lsm.keys import key_decoder
-from paimon_nb.table.scan.key_ranks import key_ranks
+from paimon_nb.table.scan.plan.key_ranks import key_ranks
 
 VALUES = {
     "BIGINT": [-(2**63), -1, 0, 7, 2**63 - 1],

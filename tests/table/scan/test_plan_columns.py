@@ -15,8 +15,8 @@ from paimon_nb.format.types import parse_type
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.scan import plan_scan
-from paimon_nb.table.scan.entries import live
-from paimon_nb.table.scan.splits import _cuts, pack
+from paimon_nb.table.scan.plan.manifest_scan import live
+from paimon_nb.table.scan.plan.splits import _cuts, pack
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {"p": "INT", "k": "BIGINT", "v": "STRING", "x": "DOUBLE"}

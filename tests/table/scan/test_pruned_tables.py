@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from write_kit import arrow, compact_all, make_table, put
 
-from paimon_nb.engine.searched import searched
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.fs import MemoryFileIO
+from paimon_nb.spark.scan.late_materialization import searched
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.merge import PICKS_ROWS
-from paimon_nb.table.replaced import placed_rows, single_files, take_out, without_rows
+from paimon_nb.table.row_rewrite import placed_rows, single_files, take_out, without_rows
 from paimon_nb.table.scan import (
     And,
     Compare,
@@ -33,7 +33,7 @@ from paimon_nb.table.scan import (
     plan_scan,
     read_plan,
 )
-from paimon_nb.table.scan.bind import bind
+from paimon_nb.table.scan.predicate.bind import bind
 from paimon_nb.table.store import TableStore
 
 COLUMNS = {

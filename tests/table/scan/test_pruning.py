@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_nb.format.manifest import ADD, EMPTY_ROW, EMPTY_STATS, DataFile, Listed, ManifestEntry
-from paimon_nb.format.row.values import to_arrow_value
+from paimon_nb.format.row.internal_values import to_arrow_value
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.stats import collect_stats
 from paimon_nb.format.types import Char, DataField, DataType, arrow_type, parse_type
 from paimon_nb.table.lsm.keys import key_order
 from paimon_nb.table.scan import And, Compare, In, IsNotNull, IsNull, Like, Or, Predicate, StartsWith
-from paimon_nb.table.scan.bind import bind
-from paimon_nb.table.scan.bounds import column_bounds
-from paimon_nb.table.scan.evaluate import evaluate
-from paimon_nb.table.scan.maybe import may_match
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.column_stats import column_bounds
+from paimon_nb.table.scan.predicate.evaluate import evaluate
+from paimon_nb.table.scan.predicate.stats_evaluator import may_match
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "format" / "row"))
 from strategies import FLAT_TYPES, nullable, values

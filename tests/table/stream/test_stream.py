@@ -18,8 +18,8 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.fs import RootedFileIO, open_fs
-from paimon_nb.table.maintain import expire_snapshots, rollback_to_snapshot
-from paimon_nb.table.maintain.expire import ExpireLimits
+from paimon_nb.table.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.maintenance.expire import ExpireLimits
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream import Position
 from paimon_nb.table.table import Table

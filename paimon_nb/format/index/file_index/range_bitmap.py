@@ -16,7 +16,8 @@ from pyroaring import BitMap
 
 from paimon_nb.format.index import roaring
 from paimon_nb.format.index.file_index.api import UnknownVersion, pick
-from paimon_nb.format.index.file_index.keys import (
+from paimon_nb.format.index.file_index.bit_slice import Slices, slices_of
+from paimon_nb.format.index.file_index.bitmap_keys import (
     Key,
     decode_key,
     encode_key,
@@ -25,10 +26,9 @@ from paimon_nb.format.index.file_index.keys import (
     is_exact,
     keys_of,
 )
-from paimon_nb.format.index.file_index.slices import Slices, slices_of
-from paimon_nb.format.row.values import Value
+from paimon_nb.format.row.internal_values import Value
 from paimon_nb.format.types import DataType
-from paimon_nb.options.values import parse_memory
+from paimon_nb.options.parsing import parse_memory
 
 _VERSION = 1
 _TEXT = ("CHAR", "VARCHAR")

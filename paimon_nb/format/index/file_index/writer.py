@@ -14,8 +14,8 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.format.index.file_index import bitmap, bloom, bsi, range_bitmap
+from paimon_nb.format.index.file_index.bitmap_keys import has_keys
 from paimon_nb.format.index.file_index.container import write_container
-from paimon_nb.format.index.file_index.keys import has_keys
 from paimon_nb.format.types import DataField, DataType, Map
 from paimon_nb.options import TableOptions
 

@@ -1,9 +1,9 @@
 """Which runs to compact: strategies that decide from sizes and levels alone."""
 
-from paimon_nb.table.lsm.pick.choice import PickLimits, Unit
 from paimon_nb.table.lsm.pick.early_full import early_full
 from paimon_nb.table.lsm.pick.force_l0 import force_level0
 from paimon_nb.table.lsm.pick.full import pick_full
+from paimon_nb.table.lsm.pick.types import PickLimits, Unit
 from paimon_nb.table.lsm.pick.universal import pick_universal
 
 __all__ = ["PickLimits", "Unit", "early_full", "force_level0", "pick", "pick_full", "pick_universal"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.lsm.pick.choice import PickLimits, Unit
+from paimon_nb.table.lsm.pick.types import PickLimits, Unit
 from paimon_nb.table.lsm.pick.universal import grow
 
 

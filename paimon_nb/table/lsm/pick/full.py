@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.lsm.pick.choice import Unit
+from paimon_nb.table.lsm.pick.types import Unit
 
 
 def pick_full(levels: Levels, must_rewrite: Callable[[DataFile], bool]) -> Unit | None:

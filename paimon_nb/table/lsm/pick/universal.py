@@ -6,8 +6,8 @@ Source: behaviour reference, section 4 (Paimon `mergetree/compact/UniversalCompa
 from __future__ import annotations
 
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.lsm.pick.choice import PickLimits, Unit
 from paimon_nb.table.lsm.pick.early_full import early_full
+from paimon_nb.table.lsm.pick.types import PickLimits, Unit
 
 
 def pick_universal(levels: Levels, limits: PickLimits) -> Unit | None:

@@ -5,18 +5,18 @@ from paimon_nb.format.types import DataField
 from paimon_nb.table.merge.aggregate.arithmetic import Product, Sum
 from paimon_nb.table.merge.aggregate.base import Aggregate, IgnoringRetract
 from paimon_nb.table.merge.aggregate.bitmaps import Rbm32, Rbm64
+from paimon_nb.table.merge.aggregate.boolean import BoolAnd, BoolOr
 from paimon_nb.table.merge.aggregate.collections import Collect, MergeMap, MergeMapWithKeyTime
-from paimon_nb.table.merge.aggregate.extremes import Max, Min
-from paimon_nb.table.merge.aggregate.listagg import ListAgg
-from paimon_nb.table.merge.aggregate.logic import BoolAnd, BoolOr
-from paimon_nb.table.merge.aggregate.nested import NestedPartialUpdate, NestedUpdate
-from paimon_nb.table.merge.aggregate.positions import (
+from paimon_nb.table.merge.aggregate.first_last import (
     FirstNonNullValue,
     FirstValue,
     LastNonNullValue,
     LastValue,
     PrimaryKey,
 )
+from paimon_nb.table.merge.aggregate.listagg import ListAgg
+from paimon_nb.table.merge.aggregate.min_max import Max, Min
+from paimon_nb.table.merge.aggregate.nested import NestedPartialUpdate, NestedUpdate
 from paimon_nb.table.merge.aggregate.sketches import HllSketch, ThetaSketch
 from paimon_nb.table.merge.spec import Aggregator
 

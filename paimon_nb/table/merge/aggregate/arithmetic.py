@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.types import Decimal, arrow_type
-from paimon_nb.format.types.build import filled, to_numpy
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
 from paimon_nb.table.merge.aggregate.base import Aggregate
 from paimon_nb.table.merge.groups import Groups
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from paimon_nb.format.types import Array
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_order import hash_code, identity, listed
+from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, identity, listed
 
 
 class Collect(Aggregate):

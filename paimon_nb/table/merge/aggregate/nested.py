@@ -8,7 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.types import Array, DataField, Row
 from paimon_nb.options import parse_names
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_order import identity, listed, row_hash
+from paimon_nb.table.merge.aggregate.java_hash_order import identity, listed, row_hash
 from paimon_nb.table.merge.spec import Aggregator
 
 _NO_LIMIT = 2147483647

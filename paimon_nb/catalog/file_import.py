@@ -1,0 +1,63 @@
+"""Data files that others wrote, taken into a table as they are: moved, described, and moved back when it fails.
+
+Source: Paimon 1.3 `FileMetaUtils.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.format.data import iter_data_file
+from paimon_nb.format.manifest import EMPTY_STATS, DataFile
+from paimon_nb.format.row import EMPTY_ROW
+from paimon_nb.fs import FileIO, FileStatus
+from paimon_nb.table.migrated_files import with_partition
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.file_stats import value_stats
+from paimon_nb.table.write.rolling_writer import Place
+
+SUFFIX = "_paimon_"
+"""What Java puts behind the name of the table that is in the making."""
+
+
+def taken_name(name: str, kind: str) -> str:
+    """A file's name in its new place: the ending tells the format."""
+    return name if name.endswith(f".{kind}") else f"{name}.{kind}"
+
+
+def put_back(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
+    """Move files to where they came from. False when one could not be: then nothing may be deleted."""
+    whole = True
+    for old, new in reversed(moved):
+        try:
+            if fs.exists(new):
+                fs.move(new, old)
+        except (OSError, PaimonError):
+            whole = False
+    return whole
+
+
+def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
+    """The file's entry; every row is read once, so a file that cannot be read is found out before the commit."""
+    fields = [f for f in store.schema.fields if f.name not in store.schema.partition_keys]
+    collector = value_stats(store, Place(partition, 0))
+    told = DataFile(
+        path.rsplit("/", 1)[-1], status.size, 0, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, store.schema.id, 0,
+        creation_time_ms=clock.local_now_ms(), delete_row_count=0, file_source=0,
+    )  # fmt: skip
+    rows = 0
+    for batch in iter_data_file(fs, path, fields, [f.name for f in fields]):
+        part = pa.Table.from_batches([batch])
+        for at, field in enumerate(store.schema.arrow):
+            if field.name in store.schema.partition_keys:
+                part = part.add_column(at, field.name, pa.nulls(part.num_rows, field.type))
+        collector.add(with_partition(store, partition, told, part))
+        rows += part.num_rows
+    stats, columns = collector.result()
+
+    return replace(told, row_count=rows, value_stats=stats, value_stats_cols=columns)

@@ -1,0 +1,101 @@
+# ruff: noqa: N802  the names are Spark's
+"""Rows that are a function of their number, as Spark sources. Runs in Spark's Python workers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from paimon_nb.base import clock
+from paimon_nb.format.types import DataField
+from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.types import spark_schema, task_batches
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TASK_ROWS = 10_000
+
+
+class Numbered(Protocol):
+    """Rows by number. Pickled into tasks."""
+
+    def batches(self, start: int, stop: int) -> Iterator[pa.Table]: ...
+
+    def due(self, now_ms: int) -> int: ...
+
+
+def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[DataField], total: int) -> DataFrame:
+    """The first `total` rows."""
+    pieces = _pieces(0, total, spark.sparkContext.defaultParallelism)
+    fields = tuple(fields)
+
+    @crossing_tasks
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for start, stop in pieces_of(batches):
+            yield from _spark_batches(source, fields, start, stop)
+
+    return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(make, spark_schema(fields))
+
+
+def generated_stream(spark: SparkSession, source: Numbered, fields: Sequence[DataField]) -> DataFrame:
+    """The rows as they are due."""
+    tasks = spark.sparkContext.defaultParallelism
+    return stream_from(spark, NumberedSource, source=source, fields=tuple(fields), tasks=tasks)
+
+
+class NumberedSource(DataSource):
+    source: Numbered
+    fields: tuple[DataField, ...]
+    tasks: int
+
+    def schema(self) -> Any:
+        return spark_schema(self.fields)
+
+    def streamReader(self, schema: Any) -> NumberedReader:
+        return NumberedReader(self)
+
+
+class Range(InputPartition):
+    def __init__(self, start: int, stop: int) -> None:
+        self.start, self.stop = start, stop
+
+
+class NumberedReader(DataSourceStreamReader):
+    """Offsets are row numbers."""
+
+    def __init__(self, of: NumberedSource) -> None:
+        self.of = of
+
+    def initialOffset(self) -> dict[str, Any]:
+        return {"row": 0}
+
+    def latestOffset(self) -> dict[str, Any]:
+        return {"row": self.of.source.due(clock.now_ms())}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        low, high = start["row"], end["row"]
+        if high <= low:  # a checkpoint that outlived its generator: numbers begin anew
+            return []
+        return [Range(a, b) for a, b in _pieces(low, high, self.of.tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Range)
+        return _spark_batches(self.of.source, self.of.fields, partition.start, partition.stop)
+
+
+def _spark_batches(source: Numbered, fields: tuple[DataField, ...], start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    for rows in source.batches(start, stop):
+        yield from task_batches(rows.combine_chunks(), fields)
+
+
+def _pieces(low: int, high: int, most: int) -> list[tuple[int, int]]:
+    """A range of row numbers cut for at most so many tasks, none of them for a few rows."""
+    tasks = max(1, min(most, (high - low) // _TASK_ROWS))
+    return list(itertools.pairwise(low + (high - low) * i // tasks for i in range(tasks + 1)))

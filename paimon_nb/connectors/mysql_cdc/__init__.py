@@ -1,0 +1,1 @@
+"""The `mysql-cdc` connector."""

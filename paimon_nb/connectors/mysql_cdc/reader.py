@@ -1,0 +1,108 @@
+# ruff: noqa: N802  the names are Spark's
+"""`mysql-cdc`: a MySQL or MariaDB table as a stream of changes: its rows, then the binlog. Runs in Python workers.
+
+The place in the binlog is taken before the rows are read, so a change in between is told twice: a table with a primary key
+takes it once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource
+
+from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.connectors.api import TOLD, Declared
+from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
+from paimon_nb.connectors.cdc.changelog_rows import Told, batches
+from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
+from paimon_nb.connectors.cdc.mysql_types import to_column
+from paimon_nb.connectors.cdc.spark_source import AWAY_S, PAUSE_S, SNAPSHOT, ChangeReader, answering
+from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.types import spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def mysql_stream(spark: SparkSession, declared: Declared, conf: MySqlConf, begin: Any) -> DataFrame:
+    """The changes of the tables that `conf` means, `KIND` and `ORDER` behind the columns."""
+    return stream_from(spark, MySqlSource, declared=declared, conf=conf, begin=begin)
+
+
+class MySqlSource(DataSource):
+    declared: Declared
+    conf: MySqlConf
+    begin: Mapping[str, Any] | str | None
+
+    def schema(self) -> Any:
+        return spark_schema((*self.declared.fields, *TOLD))
+
+    def streamReader(self, schema: Any) -> MySqlReader:
+        return MySqlReader(self)
+
+
+class MySqlReader(ChangeReader):
+    def __init__(self, source: MySqlSource) -> None:
+        self.declared, self.conf = source.declared, source.conf
+        self.known = source.begin["at"] if isinstance(source.begin, dict) else None
+
+    def begin(self) -> str:
+        with MySqlClient(self.conf) as client:
+            client.check()
+            client.tables()
+            return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
+
+    def newest(self) -> str:
+        with MySqlClient(self.conf) as client:
+            return client.position()
+
+    def changes(self, start: str, end: str) -> Iterator[pa.RecordBatch]:
+        return _read(self.declared, self.conf, start, end)
+
+
+@crossing_tasks
+def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
+    with answering(lambda: MySqlClient(conf)) as client:
+        tables = client.tables()
+        types = {c.name: c.type for t in tables for c in t.columns}
+        changes = (
+            _rows(client, tables) if start == SNAPSHOT else _changes(conf, start, end, is_mariadb=client.is_mariadb)
+        )
+        yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+
+
+def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
+    client.begin_snapshot()
+    for table in tables:
+        names = [c.name for c in table.columns]
+        for rows in client.rows(table):
+            for row in rows:
+                yield INSERT, _told(table.schema, table.name), 0, dict(zip(names, row, strict=True))
+
+
+def _told(schema: str, table: str) -> dict[str, str]:
+    return {"database_name": schema, "table_name": table}
+
+
+def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[Told]:
+    """Changes of the transactions behind `start`, up to `end`; a connection that is lost goes on behind the last of them."""
+    at, deadline = start, None
+    while not is_behind(at, end):
+        try:
+            with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
+                for transaction in filter(None, binlog.transactions()):
+                    for c in transaction.changes:
+                        yield c.kind, _told(c.schema, c.table), transaction.time_ms, c.values
+                    at, deadline = transaction.position, None
+                    if is_behind(at, end):
+                        return
+        except SourceUnavailable:
+            deadline = deadline or time.monotonic() + AWAY_S
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(PAUSE_S)

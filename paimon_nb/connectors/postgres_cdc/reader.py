@@ -1,0 +1,107 @@
+# ruff: noqa: N802  the names are Spark's
+"""`postgres-cdc`: a PostgreSQL table as a stream of changes: its rows, then what its slot holds. Runs in Python workers.
+
+The slot is there before the rows are read, so a change in between is told twice: a table with a primary key takes it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource
+
+from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.connectors.api import TOLD, Declared
+from paimon_nb.connectors.cdc.changelog_rows import Told, batches
+from paimon_nb.connectors.cdc.pgoutput import INSERT
+from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
+from paimon_nb.connectors.cdc.postgres_types import to_column
+from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, answering
+from paimon_nb.spark.errors import crossing_tasks, packed_errors
+from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.spark.types import spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def postgres_stream(spark: SparkSession, declared: Declared, conf: PostgresConf) -> DataFrame:
+    """The changes of the tables that `conf` means, `KIND` and `ORDER` behind the columns."""
+    return stream_from(spark, PostgresSource, declared=declared, conf=conf)
+
+
+class PostgresSource(DataSource):
+    declared: Declared
+    conf: PostgresConf
+
+    def schema(self) -> Any:
+        return spark_schema((*self.declared.fields, *TOLD))
+
+    def streamReader(self, schema: Any) -> PostgresReader:
+        return PostgresReader(self)
+
+
+class PostgresReader(ChangeReader):
+    def __init__(self, source: PostgresSource) -> None:
+        self.declared, self.conf = source.declared, source.conf
+
+    def begin(self) -> int | str:
+        with PostgresClient(self.conf) as client:
+            client.check()
+            client.open_slot(_tables(client))
+            return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
+
+    def newest(self) -> int:
+        with PostgresClient(self.conf) as client:
+            return client.position()
+
+    def changes(self, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
+        return _read(self.declared, self.conf, start, end)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        if end["at"] == SNAPSHOT:
+            return
+        with packed_errors():
+            try:
+                with PostgresClient(self.conf) as client:
+                    client.forget(end["at"])
+            except SourceUnavailable:
+                return  # the slot forgets it with what comes next
+
+
+@crossing_tasks
+def _read(declared: Declared, conf: PostgresConf, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
+    with answering(lambda: PostgresClient(conf)) as client:
+        tables = _tables(client)
+        types = {c.name: c.type for t in tables for c in t.columns}
+        changes = _rows(client, tables) if isinstance(start, str) else _changes(client, start, end)
+        yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+
+
+def _tables(client: PostgresClient) -> list[SourceTable]:
+    """Raises TableNotFound. UnsupportedOperation: one does not log its old rows."""
+    tables = client.tables()
+    for table in tables:
+        table.check()
+    return tables
+
+
+def _rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[Told]:
+    client.begin_snapshot()
+    for table in tables:
+        names, told = [c.name for c in table.columns], _told(client.conf, table.schema, table.name)
+        for row in client.rows(table):
+            yield INSERT, told, 0, dict(zip(names, row, strict=True))
+
+
+def _changes(client: PostgresClient, start: int, end: int) -> Iterator[Told]:
+    for transaction in client.peek(start, end):
+        for c in transaction.changes:
+            told = _told(client.conf, c.relation.schema, c.relation.table)
+            yield c.kind, told, transaction.time_ms, c.values
+
+
+def _told(conf: PostgresConf, schema: str, table: str) -> dict[str, str]:
+    return {"database_name": conf.database, "schema_name": schema, "table_name": table}

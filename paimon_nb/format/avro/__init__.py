@@ -1,0 +1,1 @@
+"""The Avro object container: blocks, codecs and columnar decoding."""

@@ -1,0 +1,436 @@
+"""Avro records by columns: all records of a container at once with NumPy, no Python object a value.
+
+An Avro record says nowhere how long it is, so records can only be walked one after the other; but blocks begin at known places,
+and a place inside a block where a record seems to begin is proven when the walk before it ends there. Each such place begins a
+lane; all lanes take the same step at a time, field after field. Fastavro, compiled as it is, makes objects and takes ten times
+as long for many records; for a few it is quicker. Source: Avro 1.11 specification, "Binary Encoding".
+
+What is not plain (a lane that does not end where it should, a number of more than 8 bytes, types that are not read here) is
+`Odd`: the caller then reads with fastavro, which knows whether it is damage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.types.arrow_builders import from_numpy
+
+LANES = 3_000
+"""Lanes that are walked at a time: fewer and NumPy's calls cost more than their work, more and they fall out of the processor's cache."""
+_LOOK = 8
+"""Bytes at the beginning of a block that are looked for further on, as where another record may begin."""
+WORTH = 20
+"""Records that a step must take at least: below that fastavro is quicker."""
+_MOST_ITEMS, _MOST_BLOCKS = 10_000, 100
+"""Of one array. Java writes one block of items."""
+_ENDS = np.uint64(0x8080808080808080)
+_ONE = np.uint64(1)
+
+
+class Odd(Exception):
+    """Not for this reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Values of an int or long field."""
+
+    values: np.ndarray
+    """int64; 0 where null."""
+    null: np.ndarray | None
+    """bool; None: no value is null."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Values of a string or bytes field, as places in the plain bytes."""
+
+    plain: bytes
+    starts: np.ndarray
+    """int64, rising where not null; 0 where null."""
+    sizes: np.ndarray
+    """int64; 0 where null."""
+    null: np.ndarray | None
+
+    @cached_property
+    def arrow(self) -> pa.Array:
+        """As large_binary."""
+        there = self.starts > 0  # a length comes before every value
+        if there.all():
+            return self._cut(self.starts, self.sizes)
+        found = self._cut(self.starts[there], self.sizes[there])
+        return found.take(from_numpy(np.cumsum(there) - 1, ~there))
+
+    @property
+    def joined(self) -> bytes:
+        """All values, one right after the other."""
+        _, offsets, data = self.arrow.buffers()
+        if data is None or not len(self.starts):
+            return b""
+        return bytes(data.slice(0, int(np.frombuffer(offsets, np.int64)[len(self.starts)])))
+
+    def _cut(self, starts: np.ndarray, sizes: np.ndarray) -> pa.Array:
+        # Values and the gaps between them in turn make an array over the bytes as they lie; every second one is a value.
+        cuts = np.empty(2 * len(starts), np.int64)
+        cuts[0::2], cuts[1::2] = starts, starts + sizes
+        if len(cuts) and ((cuts[1:] < cuts[:-1]).any() or cuts[-1] > len(self.plain)):
+            raise Odd("values overlap")
+        parts = [None, pa.py_buffer(cuts), pa.py_buffer(self.plain)]
+        both = pa.LargeBinaryArray.from_buffers(pa.large_binary(), max(0, len(cuts) - 1), parts)
+        return both.take(from_numpy(np.arange(0, len(cuts), 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Values of an array field."""
+
+    counts: np.ndarray
+    """int64, items of each row; 0 where null."""
+    ends: np.ndarray
+    """int64, the item behind each row's last one."""
+    null: np.ndarray | None
+    items: Any
+    """The items of all rows, one after the other, as a column."""
+
+
+def read_columns(
+    schema: Any, blocks: Sequence[tuple[int, bytes]], lanes: int = LANES, worth: int = WORTH
+) -> Mapping[str, Any]:
+    """Columns by the path of their fields ('_FILE._KEY_STATS._MIN_VALUES').
+
+    Args:
+        schema: a record, or a union of null and one, without logical types. blocks: number of records and their plain bytes.
+        lanes: about how many to walk at a time. worth: records that a step must take on average.
+
+    Raises: Odd.
+    """
+    plain = b"".join([*(block for _, block in blocks), bytes(8)])
+    begins, sure = list(_lanes(blocks, lanes)), list(_lanes(blocks, 0))
+    try:
+        return _read(schema, plain, blocks, begins, worth)
+    except Odd:
+        if len(begins) == len(sure):
+            raise
+        return _read(schema, plain, blocks, sure, worth)  # a guess may have been wrong
+
+
+def _read(
+    schema: Any, plain: bytes, blocks: Sequence[tuple[int, bytes]], begins: Sequence[int], worth: int
+) -> Mapping[str, Any]:
+    walk = _Walk(plain)
+    root = _node(schema, walk)
+    try:
+        return dict(root.columns("", walk.records(root, begins, blocks, worth)))
+    except (IndexError, OverflowError, pa.ArrowInvalid) as error:
+        raise Odd(str(error)) from None
+
+
+def _lanes(blocks: Sequence[tuple[int, bytes]], wanted: int) -> Iterator[int]:
+    """Places in the plain bytes where a record begins, or seems to."""
+    total = sum(len(block) for _, block in blocks)
+    stride, begin = max(1, total // wanted if wanted else total), 0
+    for count, block in blocks:
+        if count:
+            yield begin
+            look, last = block[:_LOOK], 0
+            for guess in range(stride, len(block), stride) if count > 1 else ():
+                found = block.find(look, max(guess, last + 1))
+                if found < 0:
+                    break
+                if found != last:
+                    yield begin + found
+                last = found
+        begin += len(block)
+
+
+class _Walk:
+    """The bytes, and which records were met in which order."""
+
+    def __init__(self, plain: bytes) -> None:
+        self.plain = plain
+        self.bytes = np.frombuffer(plain, np.uint8)
+        self.words = np.ndarray((len(plain) - 7,), "<u8", plain, strides=(1,))
+        """The eight bytes that begin at each place."""
+
+    def number(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(the words or, where all numbers are so short, the bytes that numbers are in; the places behind the numbers)."""
+        first = self.bytes[at]
+        if first.max(initial=0) < 0x80:
+            return first, at + 1
+        words = self.words[at]
+        return words, _after(at, words)
+
+    def records(self, root: _Node, begins: Sequence[int], blocks: Sequence[tuple[int, bytes]], worth: int) -> _Order:
+        """Walk all lanes to their ends. Raises `Odd`, `IndexError` when a lane leaves the bytes."""
+        sizes = [len(block) for _, block in blocks]
+        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        at = np.asarray(begins, np.int64)
+        end = np.append(at[1:], bounds[-1])
+        if len(at) == 0 or any((count == 0) != (size == 0) for (count, _), size in zip(blocks, sizes, strict=True)):
+            raise Odd("empty blocks")
+        records = sum(count for count, _ in blocks)
+        steps = int((end - at).max()) * records // int(bounds[-1]) + 1
+        if records < steps * worth:
+            raise Odd("few lanes")
+        met: list[np.ndarray] = []
+        seen = 0
+        while len(at):
+            if len(met) > 4 * steps + 100:
+                raise Odd("a lane does not end")
+            met.append(at)
+            at = root.step(at, np.arange(seen, seen + len(at)))
+            seen += len(met[-1])
+            going = at < end
+            if not going.all():
+                if (at > end).any():
+                    raise Odd("a lane does not end where it should")
+                at, end = at[going], end[going]
+        places = np.concatenate(met)
+        counted = np.bincount(np.searchsorted(bounds[1:], places, "right"), minlength=len(blocks)).tolist()
+        if any(found != count for found, (count, _) in zip(counted, blocks, strict=True)):
+            raise Odd("another number of records")
+        return _Order(np.argsort(places, kind="stable"))
+
+
+class _Order:
+    """Values were met in one order and are told in another."""
+
+    def __init__(self, order: np.ndarray) -> None:
+        self.order = order
+
+    def place(self, ids: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
+        """Values in the order of the rows; 0 where there is none."""
+        size, found = len(self.order), np.concatenate(values) if values else np.zeros(0, np.uint8)
+        if len(found) != size:
+            met = np.zeros(size, found.dtype)
+            if len(found):
+                met[np.concatenate(ids)] = found
+            found = met
+        told: np.ndarray = found[self.order]
+        return told
+
+
+class _Node:
+    """A type: walks over values of it, and tells its columns in the end."""
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Take note of one value a place; the places after them."""
+        raise NotImplementedError
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        raise NotImplementedError
+
+
+class _Record(_Node):
+    def __init__(self, fields: Sequence[tuple[str, _Node]]) -> None:
+        self.fields = fields
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        for _, field in self.fields:
+            at = field.step(at, ids)
+        return at
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        for name, field in self.fields:
+            yield from field.columns(f"{path}.{name}" if path else name, rows)
+
+
+class _Number(_Node):
+    """int and long: seven bits a byte, the lowest first, a byte without its highest bit is the last; signs alternate."""
+
+    def __init__(self, walk: _Walk) -> None:
+        self.walk = walk
+        self.ids: list[np.ndarray] = []
+        self.words: list[np.ndarray] = []
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        words, behind = self.walk.number(at)
+        self.ids.append(ids)
+        self.words.append(words)
+        return behind
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        yield path, Numbers(_signed(rows.place(self.ids, self.words)), None)
+
+
+class _Text(_Node):
+    """bytes and string: a length, then as many bytes."""
+
+    def __init__(self, walk: _Walk, text: bool) -> None:
+        self.walk, self.text = walk, text
+        self.ids: list[np.ndarray] = []
+        self.starts: list[np.ndarray] = []
+        self.words: list[np.ndarray] = []
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        words, start = self.walk.number(at)
+        self.ids.append(ids)
+        self.starts.append(start)
+        self.words.append(words)
+        end: np.ndarray = start + _short(words)
+        return end
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        sizes = _signed(rows.place(self.ids, self.words))
+        if len(sizes) and (sizes.min() < 0 or sizes.max() >= 1 << 27):
+            raise Odd("a length")
+        found = Texts(self.walk.plain, rows.place(self.ids, self.starts), sizes, None)
+        if self.text and not found.joined.isascii():
+            pc.cast(found.arrow, pa.large_string())  # raises for what is no UTF-8
+        yield path, found
+
+
+class _Optional(_Node):
+    """A union of null and one other type: the number of the branch, then its value."""
+
+    def __init__(self, walk: _Walk, inner: _Node, null_first: bool) -> None:
+        self.walk, self.inner, self.here = walk, inner, 2 if null_first else 0
+        self.ids: list[np.ndarray] = []
+        self.branches: list[np.ndarray] = []
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        branches = self.walk.bytes[at]
+        self.ids.append(ids)
+        self.branches.append(branches)
+        at = at + 1
+        here = branches == self.here
+        count = np.count_nonzero(here)
+        if count == len(at):
+            return self.inner.step(at, ids)
+        if count:
+            at[here] = self.inner.step(at[here], ids[here])
+        return at
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        branches = rows.place(self.ids, self.branches)
+        if len(branches) and (branches & 0xFD).any():
+            raise Odd("a branch")
+        null = branches != self.here
+        for name, found in self.inner.columns(path, rows):
+            yield name, _with_nulls(found, null)
+
+
+class _List(_Node):
+    """Blocks of items: their number, the items; a block of none is the end."""
+
+    def __init__(self, walk: _Walk, inner: _Node) -> None:
+        self.walk, self.inner = walk, inner
+        self.parents: list[np.ndarray] = []
+        self.seen = 0
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        out, open_ = at.copy(), np.arange(len(at))
+        for _ in range(_MOST_BLOCKS):
+            words, at = self.walk.number(at)
+            if (words & words.dtype.type(1)).any():
+                raise Odd("a block of items that tells its size")
+            left = _short(words)
+            out[open_] = at
+            some = left > 0
+            open_, at, left = open_[some], at[some], left[some]
+            if not len(open_):
+                return out
+            if left.max() > _MOST_ITEMS:
+                raise Odd("very many items")
+            doing = np.arange(len(at))
+            while len(doing):
+                now = at if len(doing) == len(at) else at[doing]
+                self.parents.append(ids[open_[doing]])
+                now = self.inner.step(now, np.arange(self.seen, self.seen + len(doing)))
+                self.seen += len(doing)
+                at[doing] = now
+                left[doing] -= 1
+                doing = doing[left[doing] > 0]
+        raise Odd("very many blocks of items")
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        rank = np.empty(len(rows.order), np.int64)
+        rank[rows.order] = np.arange(len(rank))
+        parents = rank[np.concatenate(self.parents)] if self.parents else np.zeros(0, np.int64)
+        counts = np.bincount(parents, minlength=len(rank)).astype(np.int64)
+        found = dict(self.inner.columns("", _Order(np.argsort(parents, kind="stable"))))
+        if list(found) != [""]:
+            raise Odd("items of several fields")
+        yield path, Lists(counts, np.cumsum(counts), None, found[""])
+
+
+class _Nothing(_Node):
+    """null: no bytes, and no column."""
+
+    def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        return at
+
+    def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
+        yield from ()
+
+
+def _node(schema: Any, walk: _Walk) -> _Node:
+    """The node of a type. Raises `Odd` for a type that manifests never had."""
+    if isinstance(schema, list):
+        if len(schema) != 2 or schema.count("null") != 1:
+            raise Odd("a union")
+        null_first = schema[0] == "null"
+        return _Optional(walk, _node(schema[null_first], walk), null_first)
+    match schema if isinstance(schema, str) else schema["type"]:
+        case "null":
+            return _Nothing()
+        case "int" | "long":
+            return _Number(walk)
+        case "string" | "bytes" as kind:
+            return _Text(walk, kind == "string")
+        case "array":
+            return _List(walk, _node(schema["items"], walk))
+        case "record":
+            return _Record([(f["name"], _node(f["type"], walk)) for f in schema["fields"]])
+    raise Odd("a type")
+
+
+def _with_nulls(found: Any, null: np.ndarray) -> Any:
+    own = found.null
+    both = null if own is None else null | own
+    kept = both if both.any() else None
+    if isinstance(found, Numbers):
+        return Numbers(found.values, kept)
+    if isinstance(found, Texts):
+        return Texts(found.plain, found.starts, found.sizes, kept)
+    return Lists(found.counts, found.ends, kept, found.items)
+
+
+def _after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """The places behind the numbers that words begin with; eight bytes further where it is more."""
+    ends = ~words & _ENDS
+    behind: np.ndarray = at + (np.bitwise_count(ends ^ (ends - _ONE)) >> 3)
+    return behind
+
+
+def _short(words: np.ndarray) -> np.ndarray:
+    """Numbers of at most four bytes, halved as lengths are; what is longer or negative is found out later."""
+    if words.dtype == np.uint8:
+        return (words >> 1).astype(np.int64)
+    ends = ~words & _ENDS
+    bits = words & (ends ^ (ends - _ONE)) & np.uint64(0x7F7F7F7F)
+    bits = (bits & np.uint64(0x007F007F)) | (bits >> _ONE & np.uint64(0x3F803F80))
+    bits = (bits & np.uint64(0x3FFF)) | (bits >> np.uint64(2) & np.uint64(0x0FFFC000))
+    return (bits >> _ONE).astype(np.int64)
+
+
+def _signed(words: np.ndarray) -> np.ndarray:
+    """The numbers that words begin with, int64. Raises `Odd` for one of more than 8 bytes."""
+    if words.dtype == np.uint8:
+        small = words.astype(np.int64)
+        return (small >> 1) ^ -(small & 1)
+    ends = ~words & _ENDS
+    if len(ends) and not ends.all():
+        raise Odd("a long number")
+    bits = words & (ends ^ (ends - _ONE)) & np.uint64(0x7F7F7F7F7F7F7F7F)
+    bits = (bits & np.uint64(0x007F007F007F007F)) | (bits >> _ONE & np.uint64(0x3F803F803F803F80))
+    bits = (bits & np.uint64(0x00003FFF00003FFF)) | (bits >> np.uint64(2) & np.uint64(0x0FFFC0000FFFC000))
+    bits = (bits & np.uint64(0x000000000FFFFFFF)) | (bits >> np.uint64(4) & np.uint64(0x00FFFFFFF0000000))
+    return (bits >> _ONE).astype(np.int64) ^ -(bits & _ONE).astype(np.int64)

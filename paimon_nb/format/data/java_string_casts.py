@@ -1,0 +1,284 @@
+"""Values from text, as Java's casts read it: what it takes, what it refuses. Knows no columns.
+
+Source: Paimon `BinaryStringUtils.java`, `DateTimeUtils.java`, `StringTo{Array,Map,Row}CastRule.java`. Values are those that Arrow
+takes for the memory form: days, milliseconds of the day, units since the epoch, lists, pairs, dicts.
+"""
+
+from __future__ import annotations
+
+import calendar
+import decimal
+import re
+from typing import Any
+
+from paimon_nb.format.row.internal_values import Instant, instant_to
+from paimon_nb.format.types import (
+    Array,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Row,
+    Time,
+    Timestamp,
+    arrow_type,
+)
+
+_TRUE, _FALSE = frozenset(["t", "true", "y", "yes", "1"]), frozenset(["f", "false", "n", "no", "0"])
+_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
+_INTEGER = re.compile(r"([+-]?)([0-9]*)(\.[0-9]*)?")
+_DECIMAL_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?")
+_HEX_FLOAT = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
+_WORD_FLOAT = re.compile(r"([+-]?)(NaN|Infinity)")
+_JAVA_BLANKS = "".join(map(chr, range(33)))
+_DIGITS = re.compile(r"-?[0-9]+")
+_MOMENT = re.compile(
+    r"(\d{4}|\+\d{5,9})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?", re.ASCII
+)
+_DAY_MS = 86_400_000
+_HALF_UP = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
+
+
+def parsed(text: str, new: DataType) -> Any:
+    """One value. Raises `ValueError` for text that Java refuses, and for times of day that are none."""
+    match new:
+        case Timestamp() | LocalZonedTimestamp():
+            return instant_to(_moment(text, new), arrow_type(new).unit)
+        case Time():
+            ms = int(text) if _DIGITS.fullmatch(text) else time_ms(text)
+            if not 0 <= ms < _DAY_MS:
+                raise ValueError(f"{text!r} is no time of day")
+            return ms
+        case Array():
+            return [_item(part, new.element) for part in _parts(_inside(text, "[]", "ARRAY"))]
+        case Map():
+            return _pairs(text, new)
+        case Row():
+            return _row(text, new)
+        case Decimal():
+            return _decimal(text, new)
+    match new.root:
+        case "BOOLEAN":
+            return _boolean(text)
+        case "DATE":
+            return _integer(text, "INT") if _DIGITS.fullmatch(text) else date_days(text)
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
+            return _integer(text, new.root)
+        case "FLOAT" | "DOUBLE":
+            return _float(text)
+        case "CHAR" | "VARCHAR":
+            return text
+        case "BINARY" | "VARBINARY":
+            return text.encode()
+    raise ValueError(f"text is never a {new.bare()}")
+
+
+def _boolean(text: str) -> bool:
+    word = text.lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError(f"{text!r} is no boolean")
+
+
+def _integer(text: str, root: str) -> int:
+    found = _INTEGER.fullmatch(text)
+    if not found or not (found[2] or found[3]):
+        raise ValueError(f"{text!r} is no integer")
+    value = int((found[1] + found[2]) if found[2] else "0")
+    limit = 1 << _BITS[root]
+    if not -limit <= value < limit:
+        raise ValueError(f"{text!r} is out of range")
+    return value
+
+
+def _float(text: str) -> float:
+    text = text.strip(_JAVA_BLANKS)
+    if word := _WORD_FLOAT.fullmatch(text):
+        return float(word[1] + {"NaN": "nan", "Infinity": "inf"}[word[2]])
+    if _HEX_FLOAT.fullmatch(text):
+        return float.fromhex(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
+    if _DECIMAL_FLOAT.fullmatch(text):
+        return float(text.rstrip("fFdD"))
+    raise ValueError(f"{text!r} is no number")
+
+
+def _decimal(text: str, new: Decimal) -> decimal.Decimal | None:
+    # Python allows blanks and underscores, Java's BigDecimal does not.
+    if text != text.strip() or "_" in text:
+        raise ValueError(f"{text!r} is no number")
+    return to_decimal(decimal.Decimal(text), new)
+
+
+def to_decimal(value: decimal.Decimal | int | float, new: Decimal) -> decimal.Decimal | None:
+    """HALF_UP to the scale; None when the precision does not hold it. Raises `ValueError` for NaN and infinity."""
+    exact = decimal.Decimal(repr(value) if isinstance(value, float) else value)
+    if not exact.is_finite():
+        raise ValueError(f"{value} is no decimal")
+    if exact.adjusted() > 60:
+        return None
+    out = exact.quantize(decimal.Decimal(1).scaleb(-new.scale), context=_HALF_UP)
+    return out if not out or out.adjusted() + new.scale < new.precision else None
+
+
+# -- dates and times
+
+
+def date_days(text: str) -> int:
+    """Java's parseDate: `y`, `y-m` or `y-m-d` with blanks around each, and anything after a blank ignored."""
+    if (blank := text.find(" ")) > 0:
+        text = text[:blank]
+    parts = [_whole(p) for p in text.split("-", 2)]
+    year, month, day = (*parts, 1, 1)[:3]
+    if year > 9999 or not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
+        raise ValueError(f"{text!r} is no date")
+    return days_of(year, month, day)
+
+
+def days_of(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01 in the proleptic Gregorian calendar."""
+    shifted = year - (month <= 2)
+    era, of_era = divmod(shifted, 400)
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + day_of_year - 719_468
+
+
+def time_ms(text: str) -> int:
+    """Java's parseTime: `h`, `h:m` or `h:m:s.f`, with an offset behind `+` or `-` that is added or taken off."""
+    sign, at = -1, text.find("-")
+    if at < 0:
+        sign, at = 1, text.find("+")
+    offset_hours = offset_minutes = 0
+    if at >= 0:
+        hours, colon, minutes = text[at + 1 :].partition(":")
+        offset_hours, offset_minutes = _whole(hours), _whole(minutes) if colon else 0
+        text = text[:at]
+    parts = text.split(":", 2)
+    hour, minute = _whole(parts[0]), _whole(parts[1]) if len(parts) > 1 else 0
+    second, ms = 0, 0
+    if len(parts) > 2:
+        whole, _, fraction = parts[2].partition(".")
+        second, ms = _whole(whole), _milliseconds(fraction.strip())
+    hour, minute = hour + sign * offset_hours, minute + sign * offset_minutes
+    return (hour * 60 + minute) * 60_000 + second * 1000 + ms
+
+
+def _milliseconds(fraction: str) -> int:
+    digits = [int(c) if c in "0123456789" else 0 for c in fraction[:3]]
+    ms = sum(d * m for d, m in zip(digits, (100, 10, 1), strict=False))
+    return ms + (len(fraction) > 3 and fraction[3] >= "5")
+
+
+def _whole(text: str) -> int:
+    text = text.strip(_JAVA_BLANKS)
+    if not text.isascii() or not text.isdecimal():
+        raise ValueError(f"{text!r} is no number")
+    return int(text)
+
+
+def _month_days(year: int, month: int) -> int:
+    return 29 if month == 2 and calendar.isleap(year) else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
+
+def _moment(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
+    if isinstance(new, Timestamp) and _DIGITS.fullmatch(text):
+        return _counted(_integer(text, "BIGINT"), new.precision)
+    found = _MOMENT.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is no timestamp")
+    year, month, day = int(found[1]), int(found[2]), int(found[3])
+    hour, minute, second = (int(found[i] or 0) for i in (4, 5, 6))
+    midnight = hour == 24 and not minute and not second and not int(found[7] or 0)
+    if year < 1 or not 1 <= month <= 12 or not 1 <= day <= 31 or minute > 59 or second > 59 or hour > 23 + midnight:
+        raise ValueError(f"{text!r} is no timestamp")
+    day = min(day, _month_days(year, month))  # as Java's formatter: the 31st of April is the 30th, 24:00 the next day
+    nanos = int((found[7] or "").ljust(9, "0"))
+    nanos -= nanos % 10 ** (9 - new.precision)
+    seconds = days_of(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+    if isinstance(new, LocalZonedTimestamp):
+        from paimon_nb.format.data.cast_time import wall_to_instant
+
+        seconds = wall_to_instant(seconds)
+    return Instant(seconds * 1000 + nanos // 1_000_000, nanos % 1_000_000)
+
+
+def _counted(epoch: int, precision: int) -> Instant:
+    """A bare number counts units of the precision, for the four precisions that Java knows."""
+    match precision:
+        case 0:
+            return Instant(epoch * 1000, 0)
+        case 3:
+            return Instant(epoch, 0)
+        case 6:
+            return Instant(epoch // 1000, epoch % 1000 * 1000)
+        case 9:
+            return Instant(epoch // 1_000_000, epoch % 1_000_000)
+    raise ValueError(f"a number is no TIMESTAMP({precision})")
+
+
+# -- constructed types
+
+
+def _inside(text: str, brackets: str, word: str) -> str:
+    """What stands between the brackets, or in `WORD(...)`."""
+    text = text.strip()
+    function = re.fullmatch(rf"{word}\s*\((.*)\)", text, re.IGNORECASE)
+    if function:
+        return function[1].strip()
+    if len(text) >= 2 and text[0] == brackets[0] and text[-1] == brackets[1]:
+        return text[1:-1].strip()
+    raise ValueError(f"{text!r} is no {word}")
+
+
+def _parts(content: str) -> list[str]:
+    """Split at commas outside of quotes and brackets."""
+    out: list[str] = []
+    current: list[str] = []
+    depth, quoted, escaped = 0, False, False
+    for c in content:
+        if escaped:
+            escaped = False
+        elif c == "\\":
+            escaped = True
+        elif c == '"':
+            quoted = not quoted
+        elif not quoted:
+            if c in "[{(":
+                depth += 1
+            elif c in "]})" and depth:
+                depth -= 1
+            elif c == "," and not depth:
+                out.append("".join(current))
+                current = []
+                continue
+        current.append(c)
+    out.append("".join(current))
+    return [part for part in out if part]
+
+
+def _item(text: str, t: DataType) -> Any:
+    text = text.strip()
+    return None if text == "null" else parsed(text, t)
+
+
+def _pairs(text: str, t: Map) -> list[tuple[Any, Any]]:
+    if re.fullmatch(r"\s*MAP\s*\(.*\)\s*", text, re.IGNORECASE | re.DOTALL):
+        flat = _parts(_inside(text, "{}", "MAP"))
+        if len(flat) % 2:
+            raise ValueError(f"{text!r} has a key without a value")
+        return [(_item(k, t.key), _item(v, t.value)) for k, v in zip(flat[::2], flat[1::2], strict=True)]
+    out: dict[Any, Any] = {}
+    for entry in _parts(_inside(text, "{}", "MAP")):
+        found = re.fullmatch(r"(.+?)\s*->\s*(.+)", entry)
+        if not found:
+            raise ValueError(f"{entry!r} is no map entry")
+        out[_item(found[1], t.key)] = _item(found[2], t.value)
+    return list(out.items())
+
+
+def _row(text: str, t: Row) -> dict[str, Any]:
+    parts = _parts(_inside(text, "{}", "STRUCT"))
+    if not parts:
+        return dict.fromkeys(f.name for f in t.fields)
+    if len(parts) != len(t.fields):
+        raise ValueError(f"{text!r} has {len(parts)} fields, not {len(t.fields)}")
+    return {f.name: _item(part, f.type) for f, part in zip(t.fields, parts, strict=True)}

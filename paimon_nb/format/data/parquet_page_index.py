@@ -1,0 +1,392 @@
+"""A few rows of a Parquet file, found by the values of some columns. Knows no table and no predicate.
+
+What a lookup decodes again and again stays in memory: footers, and the columns that it searches, a row group at a time, both
+bounded by bytes. Of the columns that it only delivers, the pages around the rows are read: copied with a footer of their own into
+a file in memory, which Arrow then decodes, whatever its encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet as pq
+
+from paimon_nb.format.data.logical_arrays import BROKEN
+from paimon_nb.format.data.parquet import in_memory
+from paimon_nb.format.data.pushdown import RowFilter, Span
+from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Many, Struct, decode, encode
+from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
+from paimon_nb.fs import FileIO
+
+_GROUPS_AT_MOST = 2
+"""A key that lies in more row groups than this is not what the file is sorted by."""
+_CHUNKS_AT_MOST = 4000
+"""Column chunks of a footer that is taken apart here; others are read as a whole. A chunk takes 60 µs, once a file."""
+_CHUNKS_FOR_A_RANGE = 400
+"""The same where a range is wanted: a scan asks many files, each of them once."""
+_BYTES_PER_FOOTER_BYTE = 30
+# Field ids of parquet.thrift: FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, OffsetIndex, PageLocation.
+_VERSION, _SCHEMA, _ROWS, _GROUPS, _CREATED_BY = 1, 2, 3, 4, 6
+_NAME, _CHILDREN = 4, 5
+_CHUNKS, _GROUP_BYTES, _GROUP_ROWS = 1, 2, 3
+_CHUNK_OFFSET, _CHUNK_METADATA, _INDEX_OFFSET, _INDEX_LENGTH = 2, 3, 4, 5
+_VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 6, 7, 9, 11
+_LAST_OF_HEAD = 4
+_LOCATIONS, _OFFSET, _SIZE, _FIRST_ROW = 1, 1, 2, 3
+
+Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
+Bounds = tuple[Any, Any] | None
+
+_footers = FileCache(64 << 20)
+_searched = FileCache(256 << 20)
+
+
+def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> pa.Table | None:
+    """The rows that the filter wants; None where this way does not fit the file, so that its reader must tell.
+
+    Args:
+        fields: columns to deliver, the filter's among them.
+
+    Raises:
+        MissingFile, CorruptFile.
+    """
+    try:
+        footer = _footer(fs, path)
+        places = _places(fs, path, footer, fields, keep)
+        if footer is None or places is None:
+            return None
+        empty = no_rows(fields)
+        parts = [_rows(fs, path, footer, group, rows, fields) for group, rows in places if len(rows)]
+        return pa.concat_tables([empty, *parts])
+    except (*BROKEN, IndexError, AttributeError, RecursionError):
+        return None  # its reader says what is wrong
+
+
+def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
+    """Whether there are rows that the filter wants; True too where this way does not fit the file. `fields`: the filter's."""
+    try:
+        places = _places(fs, path, _footer(fs, path), fields, keep)
+    except (*BROKEN, IndexError, AttributeError, RecursionError):
+        return True
+    return places is None or any(len(rows) for _, rows in places)
+
+
+# -- what is kept
+
+
+@dataclass
+class _Footer:
+    metadata: pq.FileMetaData
+    data: bytes
+    leaves: dict[str, int]
+    """Columns without nesting, by name: their place among the column chunks."""
+    bounds: dict[str, list[Bounds]] = field(default_factory=dict)
+    pages: dict[tuple[int, str], _Pages | None] = field(default_factory=dict)
+    weight: int = 0
+
+    @cached_property
+    def tree(self) -> Struct:
+        """FileMetaData, taken apart when rows are fetched."""
+        return decode(self.data)
+
+    @cached_property
+    def elements(self) -> dict[str, bytes]:
+        """The flat columns' encoded elements of the schema."""
+        return _flat_elements(self.tree.list(_SCHEMA))
+
+    def groups_within(self, keep: RowFilter) -> list[int]:
+        """Row groups whose statistics do not exclude the filter's spans."""
+        known = [(span, self.bounds_of(column)) for column, span in keep.spans.items()]
+        return [g for g in range(self.metadata.num_row_groups) if all(_meets(s, b[g]) for s, b in known)]
+
+    def root(self, children: int) -> Struct:
+        """The schema's first element, of fewer columns."""
+        root = Struct([list(f) for f in self.tree.list(_SCHEMA)[0].fields])
+        root.put(_CHILDREN, T_I32, children)
+        return root
+
+    def bounds_of(self, column: str) -> list[Bounds]:
+        """Least and greatest value of each row group, None where the file does not tell."""
+        if column not in self.bounds:
+            at = self.leaves[column]
+            found = [self.metadata.row_group(g).column(at).statistics for g in range(self.metadata.num_row_groups)]
+            self.bounds[column] = [(s.min, s.max) if s is not None and s.has_min_max else None for s in found]
+        return self.bounds[column]
+
+
+@dataclass(slots=True)
+class _Pages:
+    """Data pages of a column chunk."""
+
+    first_rows: Positions
+    offsets: Positions
+    sizes: Positions
+    dictionary: tuple[int, int] | None
+    """Offset and bytes of the dictionary."""
+    head: bytes
+    """The first fields of the chunk's ColumnMetaData, which tell type, encodings, path and codec."""
+
+
+@dataclass(slots=True)
+class _Searched:
+    """Columns of one row group, decoded."""
+
+    rows: pa.Table
+    ordered: str | None
+    """A column whose values ascend."""
+
+    def places(self, keep: RowFilter) -> Positions:
+        """Positions of the wanted rows."""
+        low, high = 0, self.rows.num_rows
+        if self.ordered is not None and self.ordered in keep.spans:
+            low, high = _range(self.rows.column(self.ordered).chunk(0), *keep.spans[self.ordered])
+        if low == high:
+            return np.empty(0, np.int64)
+        if keep.exact and keep.columns == (self.ordered,):
+            return np.arange(low, high)
+        mask = keep.wanted(self.rows.slice(low, high - low))
+        return np.flatnonzero(to_numpy(mask)) + low
+
+
+def _footer(fs: FileIO, path: str) -> _Footer | None:
+    """None: too large to be taken apart here, or of columns that Arrow does not read as they are."""
+    return _footers.get(fs, path, lambda: _read_footer(fs, path), lambda f: f.weight if f is not None else 64)
+
+
+def _read_footer(fs: FileIO, path: str) -> _Footer | None:
+    with fs.open(path) as source:
+        size = source.seek(0, 2)
+        source.seek(max(0, size - 8))
+        tail = source.read(8)
+        length = int.from_bytes(tail[:4], "little")
+        if tail[4:] != b"PAR1" or length > size - 12:
+            raise ValueError("no footer")
+        source.seek(size - 8 - length)
+        data = source.read(length)
+    metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + data + tail))
+    schema = metadata.schema
+    columns = [schema.column(i) for i in range(len(schema))]
+    if len(columns) * metadata.num_row_groups > _CHUNKS_AT_MOST or any(c.physical_type == "INT96" for c in columns):
+        return None
+    flat = {c.name: i for i, c in enumerate(columns) if c.path == c.name and not c.max_repetition_level}
+    return _Footer(metadata, data, flat, weight=length * _BYTES_PER_FOOTER_BYTE)
+
+
+def _flat_elements(elements: list[Struct]) -> dict[str, bytes]:
+    """Those that stand directly in the row, by name."""
+    flat: dict[str, bytes] = {}
+
+    def walk(at: int, depth: int) -> int:
+        element = elements[at]
+        if depth == 1 and not element.get(_CHILDREN):
+            flat[element.get(_NAME).decode()] = encode(element)
+        at += 1
+        for _ in range(element.get(_CHILDREN) or 0):
+            at = walk(at, depth + 1)
+        return at
+
+    walk(0, 0)
+    return flat
+
+
+def _meets(span: Span, bounds: Bounds) -> bool:
+    if bounds is None:
+        return True
+    (low, high), (least, greatest) = span, bounds
+    return not ((high is not None and least > high) or (low is not None and greatest < low))
+
+
+# -- where the rows are
+
+
+def _places(
+    fs: FileIO, path: str, footer: _Footer | None, fields: Sequence[DataField], keep: RowFilter
+) -> list[tuple[int, Positions]] | None:
+    """(row group, positions in it); None: not this way."""
+    if footer is None or not all(c in footer.leaves for c in keep.columns):
+        return None
+    if not keep.points and footer.metadata.num_columns * footer.metadata.num_row_groups > _CHUNKS_FOR_A_RANGE:
+        return None
+    groups = footer.groups_within(keep)
+    if len(groups) > _GROUPS_AT_MOST:
+        return None
+    names = set(keep.columns)
+    columns = [f for f in fields if f.name in names]
+    return [(g, _searched_columns(fs, path, footer, g, columns).places(keep)) for g in groups]
+
+
+def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, columns: Sequence[DataField]) -> _Searched:
+    def read() -> _Searched:
+        rows = _whole(fs, path, footer, group, columns).combine_chunks()
+        if rows.num_rows == 0:
+            return _Searched(rows, None)
+        ordered = next((f.name for f in columns if _ascends(rows.column(f.name).chunk(0))), None)
+        return _Searched(rows, ordered)
+
+    part = (group, *((f.name, f.type) for f in columns))
+    return _searched.get(fs, path, read, lambda s: s.rows.nbytes + 500, part)
+
+
+def _ascends(values: pa.Array) -> bool:
+    """Whether a search by halves finds values; integers and texts only, which Arrow and Python order alike."""
+    t = values.type
+    if values.null_count or not (pa.types.is_integer(t) or pa.types.is_string(t)):
+        return False
+    return not pc.any(pc.less(values.slice(1), values.slice(0, len(values) - 1))).as_py()
+
+
+def _range(values: pa.Array, low: Any, high: Any) -> tuple[int, int]:
+    """Where the values from `low` to `high`, both included, begin and end; None is open."""
+    begin, end = 0, len(values)
+    if pa.types.is_integer(values.type):
+        numbers = to_numpy(values)
+        limits = np.iinfo(numbers.dtype)
+        if low is not None:
+            begin = end if low > limits.max else int(np.searchsorted(numbers, numbers.dtype.type(max(low, limits.min))))
+        if high is not None:
+            top = numbers.dtype.type(min(high, limits.max))
+            end = 0 if high < limits.min else int(np.searchsorted(numbers, top, "right"))
+    else:
+        text = methodcaller("as_py")
+        begin = begin if low is None else bisect_left(values, low, key=text)
+        end = end if high is None else bisect_right(values, high, key=text)
+    return begin, max(begin, end)
+
+
+# -- the rows
+
+
+def _rows(fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, fields: Sequence[DataField]) -> pa.Table:
+    """Rows of one row group, by their positions in it."""
+    columns: dict[str, pa.ChunkedArray] = {}
+    with fs.open(path) as source:
+        chosen = _pages_around(source, footer, group, rows, [f.name for f in fields])
+        for first, count, names in _alike(chosen):
+            some = [f for f in fields if f.name in names]
+            file = _page_file(source, footer, {f.name: chosen[f.name] for f in some}, count)
+            table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
+            found = _taken(in_memory(table, some, path), rows - first)
+            columns |= dict(zip(found.column_names, found.columns, strict=True))
+    rest = [f for f in fields if f.name not in columns]
+    if rest:
+        found = _taken(_whole(fs, path, footer, group, rest), rows)
+        columns |= dict(zip(found.column_names, found.columns, strict=True))
+    return pa.table([columns[f.name] for f in fields], schema=arrow_schema(fields, nullable=True))
+
+
+def _taken(table: pa.Table, rows: Positions) -> pa.Table:
+    first, count = int(rows[0]), len(rows)
+    if int(rows[-1]) - first == count - 1:
+        return table.slice(first, count)
+    return table.take(from_numpy(rows))
+
+
+def _whole(fs: FileIO, path: str, footer: _Footer, group: int, fields: Sequence[DataField]) -> pa.Table:
+    with fs.open(path) as source:
+        file = pq.ParquetFile(source, metadata=footer.metadata, page_checksum_verification=True, pre_buffer=False)
+        return in_memory(file.read_row_group(group, [f.name for f in fields], use_threads=False), fields, path)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Data pages, one after the other, that hold the wanted rows."""
+
+    first: int
+    rows: int
+    offset: int
+    size: int
+    chunk: _Pages
+
+
+def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Run]:
+    """For each column the pages from the first row's to the last row's; without columns that are nested or have no page index."""
+    out = {}
+    total = footer.metadata.row_group(group).num_rows
+    for name in names:
+        pages = _pages(source, footer, group, name)
+        if pages is None:
+            continue
+        at, last = np.searchsorted(pages.first_rows, [rows[0], rows[-1]], "right") - 1
+        first, offset = int(pages.first_rows[at]), int(pages.offsets[at])
+        end = int(pages.first_rows[last + 1]) if last + 1 < len(pages.first_rows) else total
+        out[name] = _Run(first, end - first, offset, int(pages.offsets[last] + pages.sizes[last]) - offset, pages)
+    return out
+
+
+def _alike(pages: dict[str, _Run]) -> list[tuple[int, int, set[str]]]:
+    """(first row, rows, columns) of pages over the same rows: a file has as many rows in each of its columns."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for name, page in pages.items():
+        found.setdefault((page.first, page.rows), set()).add(name)
+    return [(first, rows, names) for (first, rows), names in found.items()]
+
+
+def _pages(source: Any, footer: _Footer, group: int, name: str) -> _Pages | None:
+    key = (group, name)
+    if key not in footer.pages:
+        footer.pages[key] = _read_pages(source, _chunk(footer, group, name)) if name in footer.leaves else None
+    return footer.pages[key]
+
+
+def _read_pages(source: Any, chunk: Struct) -> _Pages | None:
+    offset = chunk.get(_INDEX_OFFSET)
+    if not offset:
+        return None
+    source.seek(offset)
+    locations = decode(source.read(chunk.get(_INDEX_LENGTH))).list(_LOCATIONS)
+    if not locations:
+        return None
+    numbers = np.array([[p.get(_FIRST_ROW), p.get(_OFFSET), p.get(_SIZE)] for p in locations], np.int64)
+    metadata = chunk.struct(_CHUNK_METADATA)
+    start = metadata.get(_DICTIONARY_OFFSET)
+    dictionary = (start, int(numbers[0, 1]) - start) if start else None
+    head = Struct([f for f in metadata.fields if f[0] <= _LAST_OF_HEAD])
+    return _Pages(numbers[:, 0], numbers[:, 1], numbers[:, 2], dictionary, encode(head)[:-1])
+
+
+def _chunk(footer: _Footer, group: int, name: str) -> Struct:
+    return footer.tree.list(_GROUPS)[group].list(_CHUNKS)[footer.leaves[name]]
+
+
+def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) -> bytes:
+    """A Parquet file of the pages alone, all columns over the same rows."""
+    out = bytearray(b"PAR1")
+    chunks = []
+    for page in pages.values():
+        start, dictionary = len(out), page.chunk.dictionary
+        if dictionary is not None:
+            source.seek(dictionary[0])
+            out += source.read(dictionary[1])
+        data = len(out)
+        source.seek(page.offset)
+        out += source.read(page.size)
+        size = len(out) - start
+        rest = [
+            [_VALUES, T_I64, rows],
+            [_UNCOMPRESSED, T_I64, size],
+            [_COMPRESSED, T_I64, size],
+            [_DATA_OFFSET, T_I64, data],
+        ]
+        if dictionary is not None:
+            rest.append([_DICTIONARY_OFFSET, T_I64, start])
+        column = page.chunk.head + encode(Struct(rest), after=_LAST_OF_HEAD)
+        chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
+    group = Struct([[_CHUNKS, T_LIST, Many(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
+    elements = [footer.root(len(pages)), *(footer.elements[name] for name in pages)]
+    fields = [
+        [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, Many(T_STRUCT, elements)],
+        [_ROWS, T_I64, rows], [_GROUPS, T_LIST, Many(T_STRUCT, [group])],
+        *(f for f in footer.tree.fields if f[0] == _CREATED_BY),
+    ]  # fmt: skip
+    data_bytes = encode(Struct(fields))
+    return bytes(out) + data_bytes + len(data_bytes).to_bytes(4, "little") + b"PAR1"

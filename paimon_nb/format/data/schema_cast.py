@@ -1,0 +1,289 @@
+"""User rows to the table's own types: nothing is lost silently, whatever does not fit is named with its row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    Binary,
+    Char,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    arrow_schema,
+    arrow_type,
+)
+from paimon_nb.format.types.arrow_builders import filled, to_numpy
+
+_COUNT = Atomic("INT", False)
+_UNIT_DIGITS = {"ms": 3, "us": 6, "ns": 9}
+_UNFIT = (pa.ArrowException, ValueError, TypeError, OverflowError)
+
+
+def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+    """`rows` with exactly the columns of `fields`, in their order and memory types.
+
+    Numbers may change their type where the value stays the same (a DOUBLE may round into a FLOAT), times their unit; text is
+    never parsed, and nothing becomes text. CHAR is padded.
+
+    Raises:
+        ColumnNotFound: a column too many. SchemaMismatch: one too few, or a value that the type cannot hold.
+        NullNotAllowed: NULL in a NOT NULL column, or inside of one. Facts: `column`, `row`, `value`.
+    """
+    names = [f.name for f in fields]
+    if len(set(rows.column_names)) != len(rows.column_names):
+        raise SchemaMismatch("two columns of the rows have one name", hint="rename one of them")
+    for name in rows.column_names:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"columns: {', '.join(names)}"
+            raise ColumnNotFound(f"the table has no column {name!r}", hint=hint, column=name)
+    for name in names:
+        if name not in rows.column_names:
+            raise SchemaMismatch(f"column {name!r} is missing", hint="give it, or a default", column=name)
+    columns = [_column(rows.column(f.name), f) for f in fields]
+    return pa.Table.from_arrays(columns, schema=arrow_schema(fields, nullable=True))
+
+
+def _column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
+    wanted = arrow_type(field.type)
+    try:
+        out = pa.chunked_array([_fit(chunk, field.type) for chunk in column.chunks], type=wanted)
+    except _UNFIT as error:
+        row, why = _offender(column, field.type, error)
+        value = column[row].as_py() if _shows(column.type) else column[row]
+        raise SchemaMismatch(
+            f"column {field.name!r}, row {row}: {_shown(value)!r} ({column.type}) cannot be stored as"
+            f" {field.type.bare()}: {why}", hint="cast the column, or filter such rows",
+            column=field.name, row=row, value=value, found=str(column.type), expected=str(field.type),
+        ) from None  # fmt: skip
+    start = 0
+    for chunk in out.chunks:
+        row_in_chunk = _first_null(chunk, field.type)
+        if row_in_chunk is not None:
+            row = start + row_in_chunk
+            inside = "" if not column[row].is_valid else " inside of it"
+            raise NullNotAllowed(
+                f"column {field.name!r} is {'NOT NULL' if not inside else str(field.type)}, but row {row} has NULL{inside}",
+                hint="filter such rows, or give a value", column=field.name, row=row, value=None,
+            )  # fmt: skip
+        start += len(chunk)
+    return out
+
+
+def _offender(column: pa.ChunkedArray, t: DataType, error: Exception) -> tuple[int, str]:
+    """The first row that does not pass, by halving: a beginning passes exactly when it does not hold that row."""
+    low, high = 0, len(column)  # the first `low` rows pass, the first `high` do not
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            for chunk in column.slice(low, middle - low).chunks:
+                _fit(chunk, t)
+            low = middle
+        except _UNFIT as found:
+            high, error = middle, found
+    return low, str(error).partition("\n")[0][:120]
+
+
+def _shows(t: pa.DataType) -> bool:
+    # Python's datetime has no nanoseconds and no year 10000; Arrow's own scalar shows any of them.
+    return not pa.types.is_timestamp(t)
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)[:60]
+    except (OverflowError, ValueError):  # a timestamp outside of Python's years
+        return str(getattr(value, "value", type(value).__name__))
+
+
+# -- one array, however nested
+
+
+def _fit(array: pa.Array, t: DataType) -> pa.Array:
+    wanted = arrow_type(t)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), wanted)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    if pa.types.is_dictionary(array.type):
+        array = _decoded(array)
+    match t:
+        case Row():
+            return _struct(array, [(f.name, f.type) for f in t.fields], wanted)
+        case Array():
+            return _list(array, t, wanted)
+        case Map():
+            return _map(array, t.key, t.value, wanted)
+        case Multiset():
+            return _map(array, t.element, _COUNT, wanted)
+    if t.root == "VARIANT":
+        return _struct(array, [("value", VarBinary()), ("metadata", VarBinary())], wanted)
+    if array.type != wanted:
+        array = _leaf(array, t, wanted)
+    return _limited(array, t)
+
+
+def _decoded(array: pa.DictionaryArray) -> pa.Array:
+    if pa.types.is_string_view(array.dictionary.type):  # Arrow takes no views by position
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.large_string()))
+    return array.dictionary_decode()
+
+
+def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], wanted: pa.DataType) -> pa.Array:
+    if not pa.types.is_struct(array.type):
+        raise TypeError("it is no row")
+    by_name = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
+    if by_name.keys() != {name for name, _ in fields}:
+        raise TypeError(f"its fields are {', '.join(by_name)}")
+    children = [_fit(by_name[name], t) for name, t in fields]
+    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(array))
+
+
+def _list(array: pa.Array, t: Array, wanted: pa.DataType) -> pa.Array:
+    types = pa.types
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
+    if not any(fits(array.type) for fits in kinds):
+        raise TypeError("it is no array")
+    lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
+    values = _fit(array.flatten(), t.element)
+    return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(array))
+
+
+def _map(array: pa.Array, key: DataType, value: DataType, wanted: pa.DataType) -> pa.Array:
+    if (
+        pa.types.is_list(array.type)
+        and pa.types.is_struct(array.type.value_type)
+        and array.type.value_type.num_fields == 2
+    ):
+        entries = array.flatten()  # pairs, as some writers give maps
+        keys, items = entries.flatten()
+        offsets = running(filled(array.value_lengths(), 0))
+    elif pa.types.is_map(array.type):
+        offsets, keys, items = map_parts(array)
+    else:
+        raise TypeError("it is no map")
+    if keys.null_count:
+        raise ValueError("a map's key is NULL")
+    return pa.MapArray.from_arrays(offsets, _fit(keys, key), _fit(items, value), type=wanted, mask=mask_of(array))
+
+
+def _leaf(array: pa.Array, t: DataType, wanted: pa.DataType) -> pa.Array:
+    source, types = array.type, pa.types
+    text = types.is_string(source) or types.is_large_string(source) or types.is_string_view(source)
+    if types.is_string(wanted) and not text:
+        raise TypeError("it is no text")
+    if text and not (types.is_string(wanted) or types.is_binary(wanted)):
+        raise TypeError("text is not parsed")
+    if types.is_boolean(source) != types.is_boolean(wanted):
+        raise TypeError("a boolean is no number")
+    if types.is_timestamp(wanted) and types.is_timestamp(source) and (source.tz is None) != (wanted.tz is None):
+        # Wall time and instant are different things; which zone joins them is the caller's to say.
+        raise TypeError("a timestamp with a zone and one without are different things")
+    if types.is_decimal(wanted):
+        return _decimal(array, t, wanted)
+    if types.is_float32(wanted) and types.is_float64(source):
+        narrow = array.cast(wanted)
+        if pc.any(pc.and_(pc.is_inf(narrow), pc.is_finite(array))).as_py():
+            raise ValueError("it is too large for a FLOAT")
+        return narrow
+    return array.cast(wanted)
+
+
+def _decimal(array: pa.Array, t: DataType, wanted: pa.DataType) -> pa.Array:
+    assert isinstance(t, Decimal)
+    types = pa.types
+    if types.is_floating(array.type):
+        rounded = pc.round(array.cast(pa.float64()), t.scale)
+        if not pc.all(pc.or_kleene(pc.equal(rounded, array), pc.is_null(array))).as_py():
+            raise ValueError(f"it has more than {t.scale} decimals, or is no finite number")
+        return rounded.cast(wanted)
+    if types.is_integer(array.type):
+        wide = array.cast(pa.decimal128(20, 0))
+        return wide.cast(pa.decimal256(20 + t.scale, t.scale)).cast(wanted)
+    if types.is_decimal(array.type):
+        return array.cast(wanted)
+    raise TypeError("it is no number")
+
+
+def _limited(array: pa.Array, t: DataType) -> pa.Array:
+    """CHAR is padded; text, bytes and fractions of a second longer than the type are refused."""
+    if isinstance(t, Char):
+        array = pc.utf8_rpad(array, t.length, " ")
+    if isinstance(t, Char | VarChar | Binary | VarBinary) and t.length < 1 << 30:
+        lengths = pc.utf8_length(array) if isinstance(t, Char | VarChar) else pc.binary_length(array)
+        longest = pc.max(lengths).as_py()
+        if longest is not None and longest > t.length:
+            raise ValueError(f"it is {longest} long")
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+        step = 10 ** (_UNIT_DIGITS[array.type.unit] - t.precision)
+        units = to_numpy(filled(array.cast(pa.int64()), 0))
+        if step > 1 and (units % step).any():
+            raise ValueError(f"it has more than {t.precision} digits of a second")
+    return array
+
+
+def _first_null(array: pa.Array, t: DataType) -> int | None:
+    """The first row with a NULL where `t` allows none, at any depth."""
+    found: list[int] = []
+    if not t.nullable and array.null_count:
+        found.append(pc.index(array.is_null(), True).as_py())
+    match t:
+        case Row() if any(_forbids(f.type) for f in t.fields):
+            there = np.flatnonzero(to_numpy(array.is_valid()))
+            rows = array.filter(array.is_valid())
+            for child, f in zip(rows.flatten(), t.fields, strict=True):
+                row = _first_null(child, f.type)
+                if row is not None:
+                    found.append(int(there[row]))
+        case Array() if _forbids(t.element):
+            row = _first_null(array.flatten(), t.element)
+            if row is not None:
+                found.append(_owner(filled(pc.list_value_length(array), 0), row))
+        case Map() if _forbids(t.value):
+            offsets, _, items = map_parts(array)
+            row = _first_null(items, t.value)
+            if row is not None:
+                found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)
+        case Multiset():
+            offsets, _, items = map_parts(array)
+            row = _first_null(items, _COUNT)
+            if row is not None:
+                found.append(int(np.searchsorted(to_numpy(offsets), row, side="right")) - 1)
+    return min(found, default=None)
+
+
+def _owner(lengths: pa.Array, position: int) -> int:
+    ends = np.cumsum(to_numpy(lengths))
+    return int(np.searchsorted(ends, position, side="right"))
+
+
+def _forbids(t: DataType) -> bool:
+    """Whether NULL is forbidden for values of `t` or anywhere in them."""
+    if not t.nullable:
+        return True
+    match t:
+        case Row():
+            return any(_forbids(f.type) for f in t.fields)
+        case Array():
+            return _forbids(t.element)
+        case Map():
+            return _forbids(t.value)
+    return isinstance(t, Multiset)

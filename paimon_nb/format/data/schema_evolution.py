@@ -1,0 +1,74 @@
+"""Rows of an old file under a newer schema: columns are matched by field id, never by name. Format reference, section 14.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.format.data.cast import cast_column
+from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, arrow_schema, arrow_type
+from paimon_nb.format.types.arrow_builders import filled
+
+
+def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:
+    """`table` (columns of `file_fields` by name) with the columns of `read_fields`.
+
+    A column that the file does not have is NULL; a renamed one is found; a retyped one is cast as Java does.
+
+    Raises:
+        ReadError: a stored value that the new type cannot show.
+    """
+    if tuple(file_fields) == tuple(read_fields):
+        return table.select([f.name for f in read_fields])
+    by_id = {f.id: f for f in file_fields}
+    columns = []
+    for wanted in read_fields:
+        there = by_id.get(wanted.id)
+        if there is None:
+            columns.append(pa.nulls(table.num_rows, arrow_type(wanted.type)))
+        else:
+            columns.append(evolve_column(table.column(there.name), there.type, wanted.type))
+    if not columns:
+        return table.select([])
+    return pa.Table.from_arrays(columns, schema=arrow_schema(read_fields, nullable=True))
+
+
+def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
+    """One Arrow column, nested rows field by field."""
+    if old.with_nullable(True) == new.with_nullable(True):
+        return column
+    wanted = arrow_type(new)
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([evolve_column(c, old, new) for c in column.chunks], type=wanted)
+    match old, new:
+        case (Row(), Row()):
+            return _row(column, old, new, wanted)
+        case (Array(), Array()):
+            values = evolve_column(column.flatten(), old.element, new.element)
+            lengths = filled(column.value_lengths(), 0)
+            return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
+        case (Map(), Map()):
+            offsets, keys, items = map_parts(column)
+            keys, items = evolve_column(keys, old.key, new.key), evolve_column(items, old.value, new.value)
+            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+        case (Multiset(), Multiset()):
+            offsets, keys, items = map_parts(column)
+            keys = evolve_column(keys, old.element, new.element)
+            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+    return cast_column(column, old, new)
+
+
+def _row(column: pa.StructArray, old: Row, new: Row, wanted: pa.DataType) -> pa.Array:
+    places = {f.id: i for i, f in enumerate(old.fields)}
+    stored = column.flatten()
+    children = []
+    for field in new.fields:
+        place = places.get(field.id)
+        if place is None:
+            children.append(pa.nulls(len(column), arrow_type(field.type)))
+        else:
+            children.append(evolve_column(stored[place], old.fields[place].type, field.type))
+    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(column))

@@ -1,0 +1,322 @@
+"""Many BinaryRows at once: Arrow columns to row bytes with NumPy. Knows no partitions, buckets or files.
+
+Every row is a whole number of 8-byte words, so rows are built as words: a fixed part (null bits and one slot a column)
+and, where a column needs it, words of variable length behind it. Source: format reference, section 6.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import FormatError
+from paimon_nb.format.row.binary_row import COMPACT_DECIMAL, COMPACT_TIMESTAMP, constructed_bytes, null_bytes
+from paimon_nb.format.row.internal_values import from_scalar
+from paimon_nb.format.types import DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.arrow_builders import column, filled, scalar, to_numpy
+
+Words = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+_NARROW = {
+    "TINYINT": (np.int8, np.uint8), "SMALLINT": (np.int16, np.uint16), "INT": (np.int32, np.uint32),
+    "DATE": (np.int32, np.uint32), "TIME": (np.int32, np.uint32), "FLOAT": (np.float32, np.uint32),
+    "BIGINT": (np.int64, np.int64), "DOUBLE": (np.float64, np.int64),
+}  # fmt: skip
+_LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [-1], dtype=np.int64)
+"""_LOW_BYTES[n] keeps the first n bytes of a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowBytes:
+    """The bytes of rows, one behind the other, without arity prefixes."""
+
+    words: Words
+    """All rows as little-endian words. When every row has the same size: shape (rows, words a row)."""
+    starts: Words | None
+    """Word index where each row begins, and the end of the last; None when every row has the same size."""
+    arity: int
+
+    def __len__(self) -> int:
+        return len(self.words) if self.starts is None else len(self.starts) - 1
+
+    @property
+    def matrix(self) -> Bytes | None:
+        """uint8 of shape (rows, row size), or None when rows differ in size."""
+        if self.starts is not None:
+            return None
+        return self.words.view(np.uint8).reshape(len(self.words), self.words.shape[1] * 8)
+
+    def row(self, i: int) -> bytes:
+        """Bytes of row `i`, without arity."""
+        row = self.words[i] if self.starts is None else self.words[self.starts[i] : self.starts[i + 1]]
+        return bytes(row.tobytes())
+
+    def serialized(self, i: int) -> bytes:
+        """Row `i` with its arity, as metadata stores it."""
+        return struct.pack(">i", self.arity) + self.row(i)
+
+    def to_list(self) -> list[bytes]:
+        """All rows without arity."""
+        return [self.row(i) for i in range(len(self))]
+
+
+@dataclass(slots=True)
+class _Column:
+    """One column as words: its slots, and what it adds to the variable part."""
+
+    slot: Words
+    """Slot words; for variable values of more than 7 bytes the low half holds the size, the offset is added later."""
+    null: Mask | None
+    extra: Words | int = 0
+    """Words that the value adds to the variable part: one number for all rows, or one a row."""
+    fixed_extra: list[Words] = field(default_factory=list)
+    """The variable words when `extra` is one number."""
+    source: tuple[Bytes, Words] | None = None
+    """The value bytes and where each row's begin, when `extra` differs from row to row."""
+
+
+def encode_rows(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> RowBytes:
+    """Rows of `columns`, all of one length, each of type `arrow_type(types[i])` or castable to it.
+
+    Raises: FormatError: no columns, lengths differ, or a column does not cast.
+    """
+    parts = _columns(types, columns)
+    if fixed := _fixed_words(parts):
+        return RowBytes(np.stack(fixed, axis=1), None, len(types))
+    return _variable_rows(parts)
+
+
+def fixed_row_words(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[Words] | None:
+    """The rows as one array a word position, or None when rows differ in size. Cheaper than bytes, for hashing."""
+    return _fixed_words(_columns(types, columns))
+
+
+def _columns(types: Sequence[DataType], columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[_Column]:
+    if not types or len(types) != len(columns) or len({len(c) for c in columns}) != 1:
+        raise FormatError(
+            f"{len(types)} types and {len(columns)} columns of lengths {[len(c) for c in columns]} make no rows",
+            hint="pass one column a type, all of one length",
+        )
+    return [_column(t, as_array(t, c)) for t, c in zip(types, columns, strict=True)]
+
+
+def with_one_nan(array: pa.Array) -> pa.Array:
+    """FLOAT and DOUBLE with one kind of NaN, so that NaN is one key whatever its bits are; other arrays as they are."""
+    if not pa.types.is_floating(array.type):
+        return array
+    return pc.if_else(pc.is_nan(array), scalar(math.nan, array.type), array)
+
+
+def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """`column` in one piece, of exactly the type `arrow_type(t)`.
+
+    Raises: FormatError: the column does not cast.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # what combine_chunks gives for no chunks in some releases
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    wanted = arrow_type(t)
+    if column.type == wanted:
+        return column
+    try:
+        return column.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise FormatError(f"a column of {column.type} is not {t}: {error}", hint="cast the column first") from error
+
+
+def _column(t: DataType, array: pa.Array) -> _Column:
+    null = to_numpy(array.is_null()) if array.null_count else None
+    root = t.root
+    if root in _NARROW:
+        signed, unsigned = _NARROW[root]
+        values = fixed_values(array, signed)
+        return _Column(_nulled(values.view(unsigned).astype(np.int64), null), null)
+    if root == "BOOLEAN":
+        truth = to_numpy(filled(array, False))
+        return _Column(truth.astype(np.int64), null)
+    if isinstance(t, Decimal):
+        return _decimal(t, array, null)
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+        return _timestamp(t, array, null)
+    if root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BLOB"):
+        return _bytes(array, null, inline=True)
+    raw = [constructed_bytes(t, from_scalar(t, item)) if item.is_valid else None for item in array]
+    return _bytes(column(raw, pa.binary()), null, inline=False)
+
+
+def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+    """The value buffer of a fixed-width array as NumPy, nulls holding whatever lies there."""
+    buffer = array.buffers()[1]
+    if len(array) == 0 or buffer is None:
+        return np.zeros(len(array), dtype=dtype)
+    width = np.dtype(dtype).itemsize
+    return np.frombuffer(buffer, dtype=dtype, count=len(array), offset=array.offset * width)
+
+
+def decimal_halves(array: pa.Array) -> tuple[npt.NDArray[np.uint64], Words]:
+    """Low (unsigned) and high (signed) words of a decimal128 array's unscaled values."""
+    buffer = array.buffers()[1]
+    if len(array) == 0 or buffer is None:
+        return np.zeros(len(array), np.uint64), np.zeros(len(array), np.int64)
+    pairs = np.frombuffer(buffer, dtype=np.int64, count=len(array) * 2, offset=array.offset * 16).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]).view(np.uint64), np.ascontiguousarray(pairs[:, 1])
+
+
+def _nulled(words: Words, null: Mask | None) -> Words:
+    if null is not None:
+        words[null] = 0
+    return words
+
+
+def _decimal(t: Decimal, array: pa.Array, null: Mask | None) -> _Column:
+    low, high = decimal_halves(array)
+    if t.precision <= COMPACT_DECIMAL:
+        return _Column(_nulled(low.view(np.int64).copy(), null), null)
+    flip = high >> 63  # -1 for negative values: the size of x is that of ~x
+    magnitude_low, magnitude_high = low ^ flip.view(np.uint64), high ^ flip
+    size = np.ones(len(array), dtype=np.int64)
+    for n in range(1, 16):
+        bit = 8 * n - 1
+        if bit < 64:
+            size += (magnitude_high > 0) | (magnitude_low >= np.uint64(1 << bit))
+        else:
+            size += magnitude_high >= (1 << (bit - 64))
+    big_endian = np.empty((len(array), 2), dtype=np.int64)
+    big_endian[:, 0], big_endian[:, 1] = high.byteswap(), low.view(np.int64).byteswap()
+    # Java left-aligns the minimal big-endian bytes: byte k of the area is byte k + 16 - size of the sixteen.
+    take = np.arange(16)[None, :] + (16 - size)[:, None]
+    left = np.take_along_axis(big_endian.view(np.uint8), np.minimum(take, 15), axis=1)
+    left[take > 15] = 0
+    if null is not None:
+        left[null] = 0
+    area = left.view(np.int64)
+    return _Column(_nulled(size, null), null, 2, [area[:, 0], area[:, 1]])
+
+
+def _timestamp(t: Timestamp | LocalZonedTimestamp, array: pa.Array, null: Mask | None) -> _Column:
+    values = fixed_values(array, np.int64)
+    if t.precision <= COMPACT_TIMESTAMP:
+        return _Column(_nulled(values.copy(), null), null)
+    per_ms = 1000 if array.type.unit == "us" else 1_000_000
+    ms, rest = np.divmod(values, per_ms)
+    return _Column(_nulled(rest * (1_000_000 // per_ms), null), null, 1, [_nulled(ms, null)])
+
+
+def _bytes(array: pa.Array, null: Mask | None, *, inline: bool) -> _Column:
+    _, offset_buffer, data = array.buffers()
+    count = len(array)
+    if offset_buffer is None or count == 0:
+        offsets = np.zeros(count + 1, dtype=np.int32)
+    else:
+        offsets = np.frombuffer(offset_buffer, dtype=np.int32, count=count + 1, offset=array.offset * 4)
+    starts = offsets[:-1].astype(np.int64)
+    size = np.diff(offsets).astype(np.int64)
+    _nulled(size, null)
+    first, last = (int(offsets[0]), int(offsets[-1])) if count else (0, 0)
+    source = np.zeros(last - first + 8, dtype=np.uint8)  # eight spare bytes: the last value is read as a whole word
+    if last > first:
+        source[:-8] = np.frombuffer(data, dtype=np.uint8, count=last - first, offset=first)
+    starts -= first
+    extra = (size + 7) >> 3
+    slot = size.copy()
+    if inline:
+        short = size <= 7
+        tag = (0x80 | size[short]) << 56
+        slot[short] = (_load(source, starts[short]) & _LOW_BYTES[size[short]]) | tag
+        extra[short] = 0
+    return _Column(_nulled(slot, null), null, _nulled(extra, null), [], (source, starts))
+
+
+def _load(source: Bytes, at: Words) -> Words:
+    """The word at each byte position; positions need no alignment."""
+    at = np.minimum(at, len(source) - 8)
+    view = np.lib.stride_tricks.as_strided(source[:8].view(np.int64), shape=(len(source) - 7,), strides=(1,))
+    loaded: Words = view[at]
+    return loaded
+
+
+def _null_words(parts: list[_Column]) -> list[Words]:
+    words = [np.zeros(len(parts[0].slot), dtype=np.int64) for _ in range(null_bytes(len(parts)) // 8)]
+    for i, part in enumerate(parts):
+        if part.null is not None:
+            bit = i + 8
+            words[bit >> 6].view(np.uint64)[part.null] |= np.uint64(1 << (bit & 63))
+    return words
+
+
+def _fixed_words(parts: list[_Column]) -> list[Words] | None:
+    """Word columns of rows that all have one size, or None."""
+    if any(not isinstance(p.extra, int) and p.extra.any() for p in parts):
+        return None
+    words = _null_words(parts)
+    cursor = (len(words) + len(parts)) * 8
+    variable: list[Words] = []
+    for part in parts:
+        if part.fixed_extra:
+            words.append(part.slot | (cursor << 32))
+            variable += part.fixed_extra
+            cursor += 8 * len(part.fixed_extra)
+        else:
+            words.append(part.slot)
+    return words + variable
+
+
+def _variable_rows(parts: list[_Column]) -> RowBytes:
+    head = _null_words(parts)
+    count = len(parts[0].slot)
+    fixed_words = len(head) + len(parts)
+    size = np.full(count, fixed_words, dtype=np.int64)
+    for part in parts:
+        size += part.extra
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(size, out=starts[1:])
+    words = np.zeros(int(starts[-1]), dtype=np.int64)
+    begin = starts[:-1]
+    for i, word in enumerate(head):
+        words[begin + i] = word
+    cursor = np.full(count, fixed_words, dtype=np.int64)
+    for i, part in enumerate(parts):
+        _place(words, begin, begin + len(head) + i, part, cursor)
+        cursor += part.extra
+    if count and (size == size[0]).all():
+        return RowBytes(words.reshape(count, int(size[0])), None, len(parts))
+    return RowBytes(words, starts, len(parts))
+
+
+def _place(words: Words, begin: Words, slot_at: Words, part: _Column, cursor: Words) -> None:
+    """Write one column's slots and variable words; `cursor` is the word in the row where the next value goes."""
+    offset = (cursor * 8) << 32
+    if part.fixed_extra:
+        words[slot_at] = part.slot | offset
+        for k, word in enumerate(part.fixed_extra):
+            words[begin + cursor + k] = word
+    elif part.source is None or isinstance(part.extra, int):
+        words[slot_at] = part.slot
+    else:
+        long = part.extra > 0
+        words[slot_at] = np.where(long, part.slot | offset, part.slot)
+        if long.any():
+            _copy_long(words, (begin + cursor)[long], part, long)
+
+
+def _copy_long(words: Words, target: Words, part: _Column, long: Mask) -> None:
+    assert part.source is not None
+    source, starts = part.source
+    count = np.asarray(part.extra)[long]
+    size = part.slot[long]
+    ends = np.cumsum(count)
+    nth = np.arange(int(ends[-1]), dtype=np.int64) - np.repeat(ends - count, count)  # word number within its value
+    left = np.repeat(size, count) - nth * 8
+    value = _load(source, np.repeat(starts[long], count) + nth * 8)
+    words[np.repeat(target, count) + nth] = value & _LOW_BYTES[np.minimum(left, 8)]

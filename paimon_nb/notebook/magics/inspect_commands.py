@@ -1,0 +1,127 @@
+"""The commands that show a table from inside."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from paimon_nb.notebook.magics.active import current, workbench
+from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed, what_if, words
+
+
+class Looks:
+    """`%paimon lsm`, `timeline`, `explore`, `why` ... One method a command; `%paimon help` lists them."""
+
+    shell: Any
+
+    def _do_lsm(self, rest: str) -> Any:
+        parser = Arguments(prog="%paimon lsm", add_help=False, allow_abbrev=False)
+        parser.add_argument("table")
+        parser.add_argument("--partition")
+        parser.add_argument("--bucket", type=int)
+        parser.add_argument("--by", choices=("key", "size"), default="key")
+        parser.add_argument("--at", type=int)
+        need_table("lsm", rest)
+        a = parser.parse_args(words(rest))
+        from paimon_nb.notebook.views import lsm_view
+
+        return lsm_view(workbench().table(a.table), a.partition, a.bucket, a.by, a.at)
+
+    def _do_timeline(self, rest: str) -> Any:
+        need_table("timeline", rest)
+        from paimon_nb.notebook.views import timeline_view
+
+        name, _, at = rest.rpartition(" ")
+        if name.strip() and at.isdecimal():
+            return timeline_view(workbench().table(name.strip()), int(at))
+        return timeline_view(workbench().table(rest))
+
+    def _do_explore(self, rest: str) -> Any:
+        need_table("explore", rest)
+        from paimon_nb.notebook.views import explore_view
+
+        table, _, at = rest.partition(" ")
+        return explore_view(workbench().table(table), at.strip())
+
+    def _do_why(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.why import WhyView
+
+        table, key = pairs(rest, "why TABLE KEY=VALUE")
+        return WhyView(table, {k: typed(table.schema.field(k), v) for k, v in key.items()})
+
+    def _do_due(self, rest: str) -> Any:
+        from paimon_nb.notebook.reports import due_report
+
+        table, options = pairs(rest, "due TABLE [OPTION=VALUE]")
+        return due_report(table.due_compactions(what_if("due", options)))
+
+    def _do_skip(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.funnel import FunnelView
+
+        need_table("skip", rest)
+        name, _, condition = rest.partition(" ")
+        return FunnelView(workbench().table(name), condition)
+
+    def _do_compare(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.compare import CompareView
+
+        given = words(rest)
+        if len(given) not in (1, 3):
+            raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
+        return CompareView(workbench().table(given[0]), *given[1:])
+
+    def _do_doctor(self, rest: str) -> Any:
+        if not rest:
+            from paimon_nb.doctor import main
+
+            main([])
+            return None
+        from paimon_nb.notebook.reports import health_report
+
+        given = words(rest)
+        read_files = "--read-files" in given
+        table, _ = pairs(shlex.join(w for w in given if w != "--read-files"), "doctor TABLE [--read-files]")
+        return health_report(str(table.name), table.health(read_files=read_files))
+
+    def _do_compact(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.compaction import Compaction
+
+        table, options = pairs(rest, "compact TABLE [OPTION=VALUE]")
+        return Compaction(table, what_if("compact", options))
+
+    def _do_watch(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.compaction import Compaction
+
+        table, options = pairs(rest, "watch TABLE [OPTION=VALUE]")
+        return Compaction(table, what_if("watch", options), watch=True)
+
+    def _do_live(self, rest: str) -> Any:
+        from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell
+        from paimon_nb.notebook.table_feed import TableFeed
+        from paimon_nb.notebook.widgets.live import LiveTable
+
+        table, options = pairs(rest, "live TABLE [OPTION=VALUE]")
+        ending_the_cells_own(self.shell)
+        shown = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
+        remember_cell(self.shell, shown)
+        return shown
+
+    def _do_jobs(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.jobs import JobsView
+
+        if rest:
+            raise UsageError("%paimon jobs takes no arguments; STOP JOB '<id>' ends one")
+        if current.jobs_view is not None:
+            current.jobs_view.replaced()
+        current.jobs_view = JobsView(workbench())
+        return current.jobs_view
+
+    def _do_create(self, rest: str) -> Any:
+        from paimon_nb.notebook.widgets.create import CreateForm
+
+        given = words(rest)
+        if len(given) > 1:
+            raise UsageError("%paimon create [TABLE] opens a form; %%paimon runs a CREATE statement")
+        return CreateForm(given[0] if given else "my_table")

@@ -1,0 +1,117 @@
+"""Checks all options of a table at once: wrong values are errors, unknown names are warnings with the nearest name.
+
+Sees options only. What needs the columns (sequence fields, aggregates by type) is checked where the schema is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.registry import nearest
+from paimon_nb.options import table
+from paimon_nb.options.connector import CONNECTOR_OPTIONS
+from paimon_nb.options.option import Option
+from paimon_nb.options.prefix_options import PATTERNS, find_pattern
+from paimon_nb.options.table import TABLE_OPTIONS
+from paimon_nb.options.table_options import TableOptions
+from paimon_nb.options.unsupported import kept_only
+
+# Kept on a table by other tools, never options of Paimon's.
+_KEPT = frozenset({"comment", "connector", "location", "owner", "provider", "file.format.version"})
+_BY_FALLBACK = {f: o for o in (*TABLE_OPTIONS.values(), *CONNECTOR_OPTIONS.values()) for f in o.fallback_keys}
+_ASPECTS = {p.option.key: p for p in PATTERNS if p.shown.startswith("fields.<column>.")}
+
+
+def find_option(key: str) -> Option[Any] | None:
+    """The option of a table, of a connector, or of a family of keys that `key` names; None if there is none."""
+    exact = TABLE_OPTIONS.get(key) or _BY_FALLBACK.get(key) or CONNECTOR_OPTIONS.get(key)
+    if exact is not None:
+        return exact
+    for prefix in (o for o in TABLE_OPTIONS.values() if o.is_map and key.startswith(o.key + ".")):
+        return prefix.at_level(key)
+    pattern = find_pattern(key)
+    return pattern.option if pattern else None
+
+
+def validate_table_options(raw: Mapping[str, str]) -> list[str]:
+    """Check every value, and those that contradict each other.
+
+    Returns:
+        One warning for each unknown key, which Java would store silently, and for each that has no effect here but has in Java.
+
+    Raises:
+        BadOptionValue: names the option, what is wrong and what is allowed.
+    """
+    warnings = []
+    for key, value in raw.items():
+        option = find_option(key)
+        if option is not None:
+            option.value(value, key)
+        elif key not in _KEPT and not key.startswith("schema."):  # Flink keeps watermarks and computed columns there
+            warnings.append(_unknown(key))
+    _check_together(TableOptions(raw))
+    return [*warnings, *kept_only(raw)]
+
+
+def _unknown(key: str) -> str:
+    near = nearest(key, (*TABLE_OPTIONS, *CONNECTOR_OPTIONS))
+    if key.startswith("fields.") and key.count(".") >= 2:
+        column, _, aspect = key.removeprefix("fields.").rpartition(".")
+        near_aspect = nearest(aspect, _ASPECTS)
+        near = f"fields.{column}.{near_aspect}" if near_aspect else None
+    return f"no option {key!r} is known; " + (f"did you mean {near!r}?" if near else "it is only kept")
+
+
+def _check_together(options: TableOptions) -> None:
+    """The pairs that Java refuses when it opens a table. Source: SchemaValidation."""
+    for low, high, least, most in (
+        (
+            table.SNAPSHOT_NUM_RETAINED_MIN,
+            table.SNAPSHOT_NUM_RETAINED_MAX,
+            options.get(table.SNAPSHOT_NUM_RETAINED_MIN),
+            options.get(table.SNAPSHOT_NUM_RETAINED_MAX),
+        ),
+        (
+            table.CHANGELOG_NUM_RETAINED_MIN,
+            table.CHANGELOG_NUM_RETAINED_MAX,
+            options.changelog_num_retained_min,
+            options.changelog_num_retained_max,
+        ),
+    ):
+        if least > most:
+            _refuse(low, least, f"it is larger than {high.key!r} ({most})", f"raise {high.key!r} too")
+    if options.merge_engine == "first-row" and options.changelog_producer not in ("none", "lookup"):
+        _refuse(
+            table.CHANGELOG_PRODUCER,
+            options.changelog_producer,
+            "the merge engine first-row never changes a row",
+            "use 'none' or 'lookup'",
+        )
+    if options.deletion_vectors:
+        _check_deletion_vectors(options)
+    if options.get(table.STREAMING_READ_OVERWRITE) and options.changelog_producer in ("lookup", "full-compaction"):
+        _refuse(
+            table.STREAMING_READ_OVERWRITE,
+            True,
+            f"the changelog producer {options.changelog_producer!r} writes those changes already",
+            "leave it out",
+        )
+
+
+def _check_deletion_vectors(options: TableOptions) -> None:
+    if options.changelog_producer == "full-compaction":
+        _refuse(
+            table.DELETION_VECTORS_ENABLED,
+            True,
+            "the changelog producer full-compaction does not go with it",
+            "use 'changelog-producer' = 'lookup', 'input' or 'none'",
+        )
+    if options.merge_engine == "first-row" and not options.get(table.PK_CLUSTERING_OVERRIDE):
+        _refuse(table.DELETION_VECTORS_ENABLED, True, "the merge engine first-row deletes no rows", "leave it out")
+
+
+def _refuse(option: Option[Any], value: object, why: str, hint: str) -> None:
+    shown = str(value).lower()
+    raise BadOptionValue(f"option {option.key!r} cannot be {shown!r}: {why}", hint=hint, option=option.key, value=shown)

@@ -1,0 +1,188 @@
+"""Manifests, lost files, hints, bucket counts, purging, marking done, default values."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound
+from paimon_nb.plan import AlterColumn
+from paimon_nb.procedures.procedure import (
+    Argument,
+    Context,
+    Procedure,
+    chosen_partitions,
+    commit_note,
+    one_row,
+    parse_options,
+    parse_partitions,
+    success,
+    table_argument,
+)
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.compact.rescale import rescale
+from paimon_nb.table.maintenance import (
+    compact_manifests,
+    mark_partitions_done,
+    purge,
+    remove_missing_files,
+    remove_missing_manifests,
+)
+
+
+def _compact_manifest(context: Context, table: str, options: str | None, dry_run: bool | None) -> pa.Table:
+    target = context.table(table, parse_options(options))
+    if dry_run:
+        context.notes.append("dry run: nothing was written")
+        return success()
+    made = compact_manifests(target.store)
+    if made is None:
+        context.notes.append(f"the manifests of {target.name} are compact already")
+    else:
+        commit_note(context, target, [made])
+    return success()
+
+
+def _remove_unexisting_files(context: Context, table: str, dry_run: bool | None, parallelism: int | None) -> pa.Table:
+    target = context.table(table)
+    gone = remove_missing_files(target.store, dry_run=bool(dry_run))
+    newest = target.latest_snapshot()
+    if dry_run:
+        context.notes.append("dry run: nothing was changed")
+    elif gone and newest is not None:
+        commit_note(context, target, [newest.id])
+    return pa.table({"fileName": pa.array(gone, pa.string())})
+
+
+def _remove_unexisting_manifests(context: Context, table: str) -> pa.Table:
+    target = context.table(table)
+    before = target.latest_snapshot()
+    gone, made = remove_missing_manifests(target.store)
+    if made is None or before is None:
+        context.notes.append(f"{target.name} lacks no manifest")
+    else:
+        commit_note(context, target, [made])
+        after = target.latest_snapshot()
+        rows = [s.total_record_count for s in (before, after) if s is not None]
+        context.notes.append(f"{len(gone)} manifests are gone; rows in files: {' before, '.join(map(str, rows))} now")
+        context.notes.append(
+            "files that only they listed are lost to the table, and stay on disk until remove_orphan_files"
+        )
+    return one_row(result="Success")  # Java's word
+
+
+def _repair_earliest_snapshot(context: Context, table: str, snapshot_id: int) -> pa.Table:
+    snapshots = context.table(table).store.snapshots
+    ids = snapshots.ids()
+    if snapshot_id not in ids:
+        span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+        raise SnapshotNotFound(f"{table} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
+    snapshots.write_earliest_hint(snapshot_id)
+    return success()
+
+
+def _rescale(
+    context: Context, table: str, bucket_num: int | None, partition: str | None, scan_parallelism: int | None,
+    sink_parallelism: int | None, where: str | None,
+) -> pa.Table:  # fmt: skip
+    target = context.table(table)
+    store, messages, scope = rescale(target.store, bucket_num, chosen_partitions(target, partition, where))
+    rows = sum(m.row_count for m in messages)
+    if not rows:
+        context.notes.append(f"{target.name} has no rows to spread anew")
+        return success()
+    commit_note(context, target, TableCommit(store).commit(messages, overwrite=scope))
+    if bucket_num is not None and bucket_num != target.store.bucket_option:
+        context.notes.append(f"writers go on with the table's option: ALTER TABLE ... SET ('bucket' = '{bucket_num}')")
+    return success()
+
+
+def _purge_files(context: Context, table: str) -> pa.Table:
+    target = context.table(table)
+    made = purge(target.store)
+    if made is None:
+        context.notes.append(f"{target.name} had no rows")
+    return pa.table({"result": ["Success"]})  # Java's word, in both engines
+
+
+def _mark_partition_done(context: Context, table: str, partitions: str) -> pa.Table:
+    target = context.table(table)
+    specs = parse_partitions(partitions)
+    if not specs:
+        raise BadOptionValue(f"{partitions!r} names no partition", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02,hh=1'")
+    mark_partitions_done(target.store, specs)
+    return success()
+
+
+def _alter_column_default_value(context: Context, table: str, column: str, default_value: str) -> pa.Table:
+    target = context.table(table)
+    context.catalog.alter_table(target.name, [AlterColumn(tuple(column.split(".")), default=default_value)])
+    return success()
+
+
+COMPACT_MANIFEST = Procedure(
+    "compact_manifest",
+    "List the same files in as few manifests as can be.",
+    (
+        table_argument(),
+        Argument("options", doc="'k=v,k2=v2', dynamic table options"),
+        Argument("dry_run", "bool", doc="only say what would be done"),
+    ),
+    _compact_manifest,
+)
+REMOVE_UNEXISTING_FILES = Procedure(
+    "remove_unexisting_files",
+    "Take data files that are gone out of the latest state, so that the rest can be read.",
+    (
+        table_argument(),
+        Argument("dry_run", "bool", doc="only say what would be done"),
+        Argument("parallelism", "int", doc="accepted, without effect here"),
+    ),
+    _remove_unexisting_files,
+)
+REMOVE_UNEXISTING_MANIFESTS = Procedure(
+    "remove_unexisting_manifests",
+    "Take manifests that are gone out of the latest state, so that what the others list can be read. Their rows are lost.",
+    (Argument("table", required=True, doc="[database.]table, or table$branch_b", also=("tableId",)),),
+    _remove_unexisting_manifests,
+)
+REPAIR_EARLIEST_SNAPSHOT = Procedure(
+    "repair_earliest_snapshot",
+    "Let the hint of the earliest snapshot name this one.",
+    (table_argument(), Argument("snapshot_id", "int", required=True, doc="the earliest that is there")),
+    _repair_earliest_snapshot,
+)
+RESCALE = Procedure(
+    "rescale",
+    "Give what is there another number of buckets; the table's option stays.",
+    (
+        table_argument(),
+        Argument("bucket_num", "int", doc="as the table's option says, if absent"),
+        Argument("partition", doc="'a=1,b=2;a=3'", also=("partitions",)),
+        Argument("scan_parallelism", "int", doc="accepted, without effect here"),
+        Argument("sink_parallelism", "int", doc="accepted, without effect here"),
+        Argument("where", doc="condition on partition columns"),
+    ),
+    _rescale,
+)
+PURGE_FILES = Procedure(
+    "purge_files",
+    "Empty a table with its history, tags, branches and consumers. There is no way back.",
+    (table_argument(),),
+    _purge_files,
+)
+MARK_PARTITION_DONE = Procedure(
+    "mark_partition_done",
+    "Write a success file into partitions.",
+    (table_argument(), Argument("partitions", required=True, doc="'a=1,b=2;a=3,b=4'")),
+    _mark_partition_done,
+)
+ALTER_COLUMN_DEFAULT_VALUE = Procedure(
+    "alter_column_default_value",
+    "What a column gets that a write leaves out.",
+    (
+        table_argument(),
+        Argument("column", required=True, doc="name of the column"),
+        Argument("default_value", required=True, doc="the value as text"),
+    ),
+    _alter_column_default_value,
+)

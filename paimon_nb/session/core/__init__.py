@@ -1,0 +1,1 @@
+"""A session's state, a statement's result and the session's running jobs."""

@@ -1,0 +1,281 @@
+"""Running streams of a session: their names, how they are, how they end. Knows no SQL."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownName
+from paimon_nb.base.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from paimon_nb.session.streaming.progress import Standing
+    from paimon_nb.table.stream import Position, StreamBatch, TableStream
+
+
+class Running(Protocol):
+    """What a job needs of a `StreamingQuery`; `Loop` has the same."""
+
+    @property
+    def isActive(self) -> bool: ...  # noqa: N802  Spark's name
+
+    def stop(self) -> None: ...
+
+    def awaitTermination(self, timeout: int | None = None) -> bool | None: ...  # noqa: N802
+
+    def exception(self) -> BaseException | None: ...
+
+
+class StreamJob:
+    """A streaming INSERT or SELECT that runs. Also answers as Spark's `StreamingQuery` does."""
+
+    def __init__(
+        self,
+        name: str,
+        running: Running,
+        rows: Callable[[], int],
+        standings: Callable[[Running], tuple[Standing, ...]] | None = None,
+        savepoint: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """`savepoint`: makes a tag of what the stream made last, if its options say so, and names it."""
+        self.savepoint = savepoint
+        self.id = uuid.uuid4().hex
+        self.name, self.running, self._rows, self._standings = name, running, rows, standings
+        self.started_ms = clock.now_ms()
+        self._stopped = False
+
+    @property
+    def rows(self) -> int:
+        """Rows that went out since the start."""
+        return self._rows()
+
+    @property
+    def late(self) -> int:
+        """Rows that were left out since the start, because they came after the watermark had passed them."""
+        from paimon_nb.session.streaming.windows import late_rows
+
+        return late_rows(self.running)
+
+    @property
+    def status(self) -> str:
+        """RUNNING, FINISHED, FAILED or CANCELED, as Flink says it."""
+        if self.running.isActive:
+            return "RUNNING"
+        if self._failure() is not None:
+            return "FAILED"
+        return "CANCELED" if self._stopped else "FINISHED"
+
+    @property
+    def error(self) -> PaimonError | None:
+        """Why it failed."""
+        return self._failure()
+
+    def _failure(self) -> PaimonError | None:
+        from paimon_nb.spark.errors import translate
+
+        found = self.running.exception()
+        if found is None:
+            return None
+        error = translate(found) or EngineError(f"the stream failed: {found}", hint="see the error's cause")
+        # It was stopped in the middle of its waiting: it said so, and that is no failure.
+        return None if self._stopped and isinstance(error, Cancelled) else error
+
+    def standings(self) -> tuple[Standing, ...]:
+        """How far behind each table it reads it is; () where that is not known."""
+        return () if self._standings is None else self._standings(self.running)
+
+    def again(self, running: Running) -> None:
+        """The same job, begun anew somewhere else."""
+        self.running, self._stopped = running, False
+        self.started_ms = clock.now_ms()
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802
+        return self.running.isActive
+
+    def stop(self) -> None:
+        """End it; what was committed stays."""
+        from paimon_nb.session.streaming.lookup.join import release, stopping
+
+        self._stopped = self._stopped or self.running.isActive
+        stopping(self.running)
+        self.running.stop()
+        release(self.running)
+
+    def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802
+        """Wait for its end. Returns whether it ended. Raises its error, if it failed."""
+        if timeout is None:
+            self.running.awaitTermination()
+        else:
+            deadline = time.monotonic() + timeout
+            while self.running.isActive and time.monotonic() < deadline:
+                time.sleep(0.05)
+        error = self.error
+        if error is not None:
+            raise error
+        return not self.running.isActive
+
+    def process_available(self, timeout: float = 180) -> bool:
+        """Wait until all that was there when it was called went out. Returns whether it did. Raises the job's error."""
+        if isinstance(self.running, Loop):
+            loop = self.running
+            return self.wait_for(lambda: loop.is_current, timeout)
+        # Spark's own way to wait knows no deadline, so it waits in a thread that ends with the query at the latest.
+        waiting = threading.Thread(target=_process_available, args=(self.running,), daemon=True)
+        waiting.start()
+        done = self.wait_for(lambda: not waiting.is_alive(), timeout)
+        if self.error is not None:
+            raise self.error
+        return done
+
+    def wait_for(self, condition: Callable[[], bool], timeout: float = 180) -> bool:
+        """Wait until something is true, the job ended, or the time is over. Raises the job's error."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if self.error is not None:
+                raise self.error
+            if not self.isActive or time.monotonic() > deadline:
+                return condition()
+            time.sleep(0.05)
+        return True
+
+    def __repr__(self) -> str:
+        return f"<StreamJob {self.id[:8]} {self.name}: {self.status}, {self.rows} rows>"
+
+
+class Loop:
+    """A stream in a thread of this process; it answers as Spark's `StreamingQuery` does."""
+
+    seen: Any = None
+    """The newest snapshot of each table that was dealt with; not a list before the first."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="paimon-stream", daemon=True)
+        self._thread.start()
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802
+        return self._thread.is_alive()
+
+    @property
+    def is_current(self) -> bool:
+        """Everything that is there now was dealt with."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        self._stop.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(60)
+
+    def awaitTermination(self, timeout: int | None = None) -> bool:  # noqa: N802
+        self._thread.join(timeout)
+        return not self.isActive
+
+    def exception(self) -> BaseException | None:
+        return self._error
+
+    def _follow(self) -> None:
+        """Deal with what comes, until `_stop` is set or nothing can come any more."""
+        raise NotImplementedError
+
+    def _run(self) -> None:
+        try:
+            self._follow()
+        except BaseException as error:
+            self._error = error
+
+
+class RefreshLoop(Loop):
+    """Calls `refresh` whenever `version` has changed."""
+
+    def __init__(self, version: Callable[[], Any], refresh: Callable[[], None], pause_s: float) -> None:
+        self._version, self._refresh, self._pause_s = version, refresh, pause_s
+        super().__init__()
+
+    @property
+    def is_current(self) -> bool:
+        return bool(self.seen == self._version())
+
+    def _follow(self) -> None:
+        while not self._stop.is_set():
+            version = self._version()
+            if version != self.seen:
+                self._refresh()
+                self.seen = version
+            self._stop.wait(self._pause_s)
+
+
+class TableLoop(Loop):
+    """Hands the batches of one table's stream to `accept`."""
+
+    def __init__(self, stream: TableStream, accept: Callable[[StreamBatch], None]) -> None:
+        self._stream, self._accept = stream, accept
+        self._at: Position | None = None
+        """Where the stream stood when everything before was dealt with."""
+        super().__init__()
+
+    @property
+    def seen(self) -> list[int] | None:
+        return None if self._at is None else [self._at.next - 1]
+
+    @property
+    def is_current(self) -> bool:
+        from paimon_nb.table.stream import newest_position
+
+        newest = newest_position(self._stream.store)
+        if newest is None or self._stream.ended:
+            return True
+        return self._at is not None and not self._at.full and self._at.next >= newest.next
+
+    def _follow(self) -> None:
+        pauses = self._stream.pauses()
+        while not (self._stop.is_set() or self._stream.ended):
+            batch = self._stream.poll()
+            if batch is not None:
+                self._accept(batch)
+                self._at = batch.position
+                pauses = self._stream.pauses()
+            else:
+                self._at = self._stream.position
+                self._stop.wait(next(pauses))
+
+
+class Jobs:
+    """The jobs of one session, ended ones included."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, StreamJob] = {}
+        self.folders: list[tempfile.TemporaryDirectory[str]] = []
+        """Checkpoints of jobs that will not be started again."""
+
+    def add(self, job: StreamJob) -> StreamJob:
+        self.all[job.id] = job
+        return job
+
+    def find(self, name: str) -> StreamJob:
+        """By id, the beginning of an id, or name. Raises UnknownName."""
+        for job in self.all.values():
+            if name in (job.id, job.name) or (len(name) >= 4 and job.id.startswith(name)):
+                return job
+        known = [j.id for j in self.all.values()] + [j.name for j in self.all.values()]
+        raise UnknownName(f"no job {name!r}", hint=did_you_mean(name, known) or "SHOW JOBS lists them", name=name)
+
+    def stop_all(self) -> None:
+        for job in self.all.values():
+            if job.isActive:
+                job.stop()
+        while self.folders:
+            self.folders.pop().cleanup()
+
+
+def _process_available(query: Any) -> None:
+    with suppress(Exception):  # the query's own error is told by the job
+        query.processAllAvailable()

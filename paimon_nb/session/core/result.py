@@ -1,0 +1,82 @@
+"""What a statement gives back: rows that Spark holds, or a small Arrow table, and what the user should know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.format.types import DataField
+    from paimon_nb.session.core.jobs import StreamJob
+    from paimon_nb.session.core.session import Session
+    from paimon_nb.session.streaming.statements import LiveResult
+
+
+@dataclass(slots=True)
+class Result:
+    """One statement's outcome: `arrow`, `frame` or `live`. Small answers of queries have both `arrow` and `frame`.
+
+    `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries.
+    """
+
+    kind: str
+    arrow: pa.Table | None = None
+    later: Callable[[], DataFrame] | None = None
+    """Makes `frame`."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences about what was done that the user may not expect."""
+    snapshots: list[tuple[str, int]] = field(default_factory=list)
+    """(table, snapshot id) of every commit that this statement made; undo needs it."""
+    live: LiveResult | None = None
+    """A streaming SELECT that nobody has looked at yet."""
+    job: StreamJob | None = None
+    """The job that a streaming INSERT or a CALL started."""
+    _frame: DataFrame | None = None
+
+    @property
+    def frame(self) -> DataFrame | None:
+        """A query's rows in Spark, which starts for it at the latest now."""
+        if self._frame is None and self.later is not None:
+            self._frame = self.later()
+        return self._frame
+
+
+def of_frame(frame: DataFrame) -> Result:
+    """The answer of Spark."""
+    return Result("rows", _frame=frame)
+
+
+def of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
+    """Rows that were read without Spark, in the types of `format/types`; told in Spark's, whoever asks."""
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.spark.types import to_spark_arrow
+
+    return Result("rows", arrow=to_spark_arrow(rows, fields), later=lambda: from_arrow(session.spark, rows, fields))
+
+
+def rows(
+    columns: dict[str, list[Any]], types: dict[str, Any] | None = None, *, notes: list[str] | None = None
+) -> Result:
+    """A metadata answer: columns of Python values (strings unless `types` says otherwise)."""
+    import pyarrow as pa
+
+    from paimon_nb.format.types.arrow_builders import column
+
+    types = types or {}
+    table = pa.table({k: column(v, types.get(k, pa.string())) for k, v in columns.items()})
+    return Result("rows", arrow=table, notes=notes or [])
+
+
+def summary(text: str, *, notes: list[str] | None = None, snapshots: list[tuple[str, int]] | None = None) -> Result:
+    """One row that says what was done."""
+    import pyarrow as pa
+
+    from paimon_nb.format.types.arrow_builders import column
+
+    return Result(
+        "summary", arrow=pa.table({"result": column([text], pa.string())}), notes=notes or [], snapshots=snapshots or []
+    )

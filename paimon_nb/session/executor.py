@@ -1,0 +1,129 @@
+"""Carries one statement out. The table below is the whole list of what a session can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.plan import (
+    AlterDatabase,
+    AlterTable,
+    AlterView,
+    Analyze,
+    Call,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    Delete,
+    Describe,
+    DropCatalog,
+    DropDatabase,
+    DropTable,
+    DropView,
+    Explain,
+    Insert,
+    Merge,
+    NothingToDo,
+    Query,
+    ResetOption,
+    SetOption,
+    Show,
+    ShowCreate,
+    SparkCommand,
+    Statement,
+    StatementSet,
+    StopJob,
+    Truncate,
+    Undrop,
+    Update,
+    Use,
+)
+from paimon_nb.session.core.result import Result, of_frame, of_rows
+from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.error_location import place
+from paimon_nb.session.query.local_select import chosen_rows
+from paimon_nb.session.query.run_query import at, run_query
+from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a handler gets: the session, the whole text that spans point into, and the bound `:name` values."""
+
+    session: Session
+    text: str
+    params: Mapping[str, Any]
+
+
+def _query(job: Job, statement: Query) -> Result:
+    from paimon_nb.session.streaming.planner import wants_stream
+
+    if wants_stream(job.session, statement, job.text):
+        from paimon_nb.session.streaming.statements import select
+
+        return select(job, statement)
+    chosen = None if job.params else chosen_rows(job.session, statement, job.text)
+    if chosen is not None:
+        return of_rows(job.session, *chosen)
+    return of_frame(run_query(job.session, statement, job.text, job.params))
+
+
+def _stop_job(job: Job, statement: StopJob) -> Result:
+    from paimon_nb.session.streaming.statements import stop_job
+
+    return stop_job(job, statement)
+
+
+HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
+    Query: _query,
+    CreateCatalog: ddl.create_catalog,
+    DropCatalog: ddl.drop_catalog,
+    CreateDatabase: ddl.create_database,
+    AlterDatabase: ddl.alter_database,
+    DropDatabase: ddl.drop_database,
+    CreateTable: ddl.create_table,
+    DropTable: ddl.drop_table,
+    Undrop: ddl.undrop,
+    AlterTable: ddl.alter_table,
+    AlterView: ddl.alter_view,
+    CreateView: ddl.create_view,
+    DropView: ddl.drop_view,
+    Truncate: update_delete.truncate,
+    Insert: insert.insert,
+    StatementSet: insert.statement_set,
+    Update: update_delete.update,
+    Delete: update_delete.delete,
+    Merge: merge.merge,
+    Call: admin.call,
+    StopJob: _stop_job,
+    Use: admin.use,
+    SetOption: settings.set_option,
+    ResetOption: settings.reset_option,
+    Explain: admin.explain,
+    Analyze: admin.analyze,
+    SparkCommand: admin.spark_command,
+    NothingToDo: admin.nothing_to_do,
+    Show: show.show,
+    ShowCreate: show.show_create,
+    Describe: show.describe,
+}
+
+
+def run_statement(session: Session, statement: Statement, text: str, params: Mapping[str, Any]) -> Result:
+    """Carry one statement out.
+
+    Args:
+        statement: from `sql.parse(text)`. text: the whole text. params: values of `:name` markers.
+
+    Raises:
+        PaimonError: of the kind that fits, with `sql`, `start`, `stop` facts that show the place.
+    """
+    try:
+        return HANDLERS[type(statement)](Job(session, text, params), statement)
+    except PaimonError as error:
+        if "start" not in error.facts:
+            at(error, text, place(error, text, statement.span))
+        raise error from error.__cause__

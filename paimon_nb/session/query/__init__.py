@@ -1,0 +1,1 @@
+"""Queries: table references become DataFrames, and the rest of the text goes to Spark."""

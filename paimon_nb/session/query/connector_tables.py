@@ -1,0 +1,107 @@
+"""Tables of connectors (`'connector' = 'datagen'` ...) as the session reads and writes them: computed columns, watermark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.plan import CreateTable, TableDef
+from paimon_nb.session.query.computed_columns import in_spark
+from paimon_nb.session.query.watermark import watermarked
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.connectors.api import Declared, Sink, Source
+
+
+def declared(statement: CreateTable) -> Declared:
+    """The table as its connector needs to know it. Raises SqlSyntaxError: a type."""
+    from paimon_nb.connectors.api import Declared
+
+    fields: list[DataField] = []
+    metadata: dict[str, str] = {}
+    virtual: set[str] = set()
+    for column in statement.definition.columns:
+        if column.computed is not None:
+            continue
+        assert column.type is not None
+        fields.append(DataField(len(fields), column.name, parse_type(column.type)))
+        if column.metadata is not None:
+            metadata[column.name] = column.metadata
+            virtual |= {column.name} if column.virtual else set()
+    return Declared(
+        statement.name[-1],
+        tuple(fields),
+        dict(statement.definition.options),
+        tuple(statement.definition.primary_keys),
+        metadata,
+        frozenset(virtual),
+    )
+
+
+def source_of(statement: CreateTable) -> Source:
+    """Raises UnknownName: no such source connector. UnknownOption, BadOptionValue."""
+    from paimon_nb.connectors import open_source
+
+    return open_source(declared(statement))
+
+
+def sink_of(statement: CreateTable) -> Sink:
+    """Raises UnknownName: no such sink connector. UnknownOption, BadOptionValue."""
+    from paimon_nb.connectors import open_sink
+
+    return open_sink(declared(statement))
+
+
+def source_frame(
+    spark: SparkSession,
+    source: Source,
+    statement: CreateTable,
+    *,
+    stream: bool,
+    kinds: bool = False,
+    begin: Any = None,
+    watermark: bool = True,
+) -> DataFrame:
+    """A source's rows with the columns that CREATE TABLE promises, in its order.
+
+    Args:
+        kinds: `KIND` and `ORDER` go behind them; else only rows that are there come.
+        begin: where the query's checkpoint stands. watermark: the query keeps state, which a watermark bounds.
+    """
+    from paimon_nb.connectors.api import KIND, ORDER
+
+    definition = statement.definition
+    frame = source.stream(spark, begin) if stream else source.batch(spark)
+    if stream and source.changes and not kinds:
+        from pyspark.sql import functions as F
+
+        frame = frame.filter(F.col(KIND).isin("+I", "+U")).drop(KIND, ORDER)
+    frame = _computed(frame, definition, (KIND, ORDER) if stream and kinds and source.changes else ())
+    if stream and watermark and definition.watermark is not None:
+        frame = watermarked(frame, definition.watermark)
+    return frame
+
+
+def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
+    """An empty frame with the columns that CREATE TABLE promises."""
+    from paimon_nb.spark.types import spark_schema
+
+    return _computed(spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ())
+
+
+def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -> DataFrame:
+    if all(c.computed is None for c in definition.columns):
+        return frame
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.identifier import quote
+
+    return frame.select(
+        *[
+            F.col(quote(c.name)) if c.computed is None else F.expr(in_spark(c.computed)).alias(c.name)
+            for c in definition.columns
+        ],
+        *behind,
+    )

@@ -1,0 +1,116 @@
+"""Options that a hint or a reader gives one table for one statement: their names, and which partitions they choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
+from paimon_nb.options.read import SCAN_PARTITIONS
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.model import Predicate
+    from paimon_nb.table.table import Table
+
+
+def unknown(key: str) -> list[str]:
+    """What to say of an option that SET gives tables, when none is called so: it has no effect, and no error either."""
+    known = (*TABLE_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
+    if find_option(key) is not None or key in known:
+        return []
+    return [f"no option {key!r} is known; {did_you_mean(key, known) or 'it is only kept'}"]
+
+
+def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
+    """The partitions that 'scan.partitions' chooses, as column -> value; None: all.
+
+    'dt=1,hh=2;dt=2', or 'max_pt()' and 'max_two_pt()': the greatest and the two greatest that have rows; Flink looks at
+    those two in the dimension of a lookup join only (`lookup`), and so does this.
+
+    Raises: BadOptionValue: it names no partition column, or the table has none.
+    """
+    text = options.get(SCAN_PARTITIONS.key) or table.options.raw.get(SCAN_PARTITIONS.key)
+    if not text:
+        return None
+    greatest_only = text.strip().lower() in ("max_pt()", "max_two_pt()")
+    if greatest_only and not lookup:
+        return None
+    present = _present(table.copy(options))
+    if greatest_only:
+        # As in Flink, the first partition column decides.
+        first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text, "")
+        greatest = sorted({v[first] for _, v in present if v[first] is not None}, reverse=True)
+        kept = greatest[: 2 if "two" in text.lower() else 1]
+        return [values for _, values in present if values[first] in kept]
+    wanted = []
+    for part in filter(None, (p.strip() for p in text.split(";"))):
+        pairs = dict(_pair(p, text) for p in part.split(","))
+        for name in pairs:
+            if name not in table.partition_keys:
+                _no_partition(table, text, name)
+        wanted.append(pairs)
+    return [values for names, values in present if any(w.items() <= names.items() for w in wanted)]
+
+
+def greatest_partition(table: Table) -> str:
+    """The greatest value of the first partition column that has rows, as text. Source: Spark's `sys.max_pt`.
+
+    Raises: BadOptionValue: no partition column, or no partition with rows.
+    """
+    first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt", "")
+    values = [v[first] for _, v in _present(table) if v[first] is not None]
+    if not values:
+        raise BadOptionValue(f"{table.name} has no partition with rows", hint="INSERT INTO it first")
+    return str(max(values))
+
+
+def _pair(text: str, whole: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadOptionValue(
+            f"'scan.partitions' has no '=' in {text!r}", hint="'dt=1,hh=2;dt=2' or 'max_pt()'",
+            option=SCAN_PARTITIONS.key, value=whole,
+        )  # fmt: skip
+    return name.strip(), value.strip().strip("'")
+
+
+def _no_partition(table: Table, text: str, name: str) -> str:
+    keys = ", ".join(table.partition_keys)
+    raise BadOptionValue(
+        f"{table.name} has no partition column {name!r}" if keys else f"{table.name} has no partitions",
+        hint=f"partitioned by {keys}" if keys else "leave 'scan.partitions' out",
+        option=SCAN_PARTITIONS.key, value=text,
+    )  # fmt: skip
+
+
+def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
+    """The partitions with rows: as texts of directory names, and as values."""
+    from paimon_nb.format.row import partition_names, to_scalar
+    from paimon_nb.options import table as opt
+    from paimon_nb.table.commit.live_files import live_entries
+    from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
+
+    store, fields = table.store, table.schema.partition_fields
+    out = []
+    snapshot = resolve(store, parse_travel(store.options))
+    for partition in dict.fromkeys(e.partition for e in live_entries(store, snapshot)):
+        values = store.partition_values(partition)
+        names = partition_names(
+            fields, values, legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
+            default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
+        )  # fmt: skip
+        scalars = {f.name: to_scalar(f.type, v).as_py() for f, v in zip(fields, values, strict=True)}
+        out.append((dict(names), scalars))
+    return out
+
+
+def within(partitions: list[dict[str, Any]]) -> Predicate:
+    """Rows of these partitions. For skipping files."""
+    from paimon_nb.table.scan.predicate.model import And, Compare, IsNull, Or
+
+    def one(column: str, value: Any) -> Predicate:
+        return IsNull(column) if value is None else Compare(column, "=", value)
+
+    return Or(tuple(And(tuple(one(c, v) for c, v in p.items())) for p in partitions))

@@ -1,0 +1,84 @@
+"""Which partitions a statement means: literals of PARTITION (dt = 'x', h = 7), or a condition over partition columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.identifier import quote
+from paimon_nb.plan import Span
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session.statements.dml_target import Target
+
+
+def constants(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:
+    """Values of the literals, by the table's own spelling of each partition column; NULL is None.
+
+    Args:
+        partition: column -> SQL literal text, as the statement has it. keys: the table's partition columns.
+
+    Raises:
+        SqlAnalysisError: a column without a value. SqlSyntaxError: a value that is no constant.
+    """
+    folded = {k.lower(): k for k in keys}
+    out: dict[str, object] = {}
+    for name, text in partition.items():
+        if text is None:
+            raise SqlAnalysisError(f"partition column {name!r} has no value", hint=f"PARTITION ({name} = '...')")
+        out[name if name in keys else folded.get(name.lower(), name)] = _constant(text)
+    return out
+
+
+def _constant(text: str) -> object:
+    from paimon_nb.sql.cursor import Cursor
+    from paimon_nb.sql.grammar.call import literal
+    from paimon_nb.sql.lexer import tokens
+
+    cursor = Cursor(text, tokens(text))
+    value = literal(cursor)
+    cursor.finish()
+    return value
+
+
+def partitions_where(target: Target, condition: Span) -> list[dict[str, object]] | None:
+    """The partitions for which a condition holds; None when it asks more than partition columns can answer."""
+    import pyarrow as pa
+
+    from paimon_nb.format.row import to_scalar
+    from paimon_nb.format.types import DataField, arrow_type, parse_type
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.table.commit.live_files import live_entries
+
+    store = target.table.store
+    fields = store.schema.partition_fields
+    if not fields:
+        return None
+    found = [store.partition_values(p) for p in dict.fromkeys(e.partition for e in live_entries(store, store.latest()))]
+    columns = [pa.array([to_scalar(f.type, v[i]) for v in found], arrow_type(f.type)) for i, f in enumerate(fields)]
+    number = DataField(-1, "__paimon_partition", parse_type("INT"))
+    columns.append(pa.array(range(len(found)), pa.int32()))
+    rows = pa.table(columns, names=[f.name for f in (*fields, number)])
+    frame = from_arrow(target.job.session.spark, rows, (*fields, number))
+    alias = quote(target.alias)
+    try:
+        kept = target.ask(
+            [frame],
+            lambda say, views: f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({say(condition)})",
+        )
+    except SqlAnalysisError:
+        return None  # it names other columns
+    if not _same_each_time(kept):
+        return None
+    return [dict(zip(store.schema.partition_keys, found[r[0]], strict=True)) for r in kept.collect()]
+
+
+def _same_each_time(frame: DataFrame) -> bool:
+    """False for rand() and the like, which are asked row by row."""
+    try:
+        return bool(frame._jdf.queryExecution().analyzed().deterministic())
+    except AttributeError:  # Spark Connect
+        return False

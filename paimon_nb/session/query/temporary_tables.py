@@ -1,0 +1,95 @@
+"""Temporary tables and connector tables: kept by the session, never by a catalog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import AlreadyExists, BadOptionValue, TableNotFound, UnsupportedOperation
+from paimon_nb.base.identifier import check_name
+from paimon_nb.format.types import parse_type
+from paimon_nb.fs import open_fs
+from paimon_nb.plan import CreateTable, TableRef
+from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.session import Session
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session.executor import Job
+
+
+def create(job: Job, statement: CreateTable) -> Result:
+    """CREATE TEMPORARY TABLE, and CREATE TABLE of a source or sink: validated now, opened when used."""
+    session, name = job.session, check_name(statement.name[-1], "table")
+    if name in session.temporary and not statement.or_replace:
+        if statement.if_not_exists:
+            return summary(f"table {name} exists already")
+        raise AlreadyExists(f"temporary table {name!r} exists already", hint="DROP TABLE it first", name=name)
+    for column in statement.definition.columns:
+        if column.type is not None:
+            parse_type(column.type)
+    options = statement.definition.options
+    if options.get("connector", "paimon") == "paimon":
+        if "path" not in options:
+            raise BadOptionValue(
+                "a temporary Paimon table needs 'path'", hint="WITH ('connector'='paimon', 'path'='...')"
+            )
+        session.temporary[name] = statement
+        if options.get("auto-create") == "true":
+            target_table(session, statement)
+        return summary(f"temporary table {name} created")
+    session.temporary[name] = statement
+    return summary(
+        f"source table {name} registered", notes=[f"connector {options['connector']!r} is opened when it is first read"]
+    )
+
+
+def is_connector(statement: CreateTable) -> bool:
+    """Whether a temporary table is a connector's and not a Paimon table at a path."""
+    return statement.definition.options.get("connector", "paimon") != "paimon"
+
+
+def target_table(session: Session, statement: CreateTable) -> Table:
+    """The Paimon table behind a temporary table; made at its path when 'auto-create' says so."""
+    from paimon_nb.base.identifier import Name
+    from paimon_nb.fs import RootedFileIO
+    from paimon_nb.session.statements.ddl import _schema
+
+    options = dict(statement.definition.options)
+    if is_connector(statement):
+        raise UnsupportedOperation(
+            f"rows of connector {options['connector']!r} cannot be changed", hint="INSERT INTO adds rows to it"
+        )
+    path = options.pop("path")
+    auto_create = options.pop("auto-create", "false") == "true"
+    fs = RootedFileIO(open_fs(path, {}), path)
+    name = Name(session.current_database, statement.name[-1])
+    dynamic = {k: v for k, v in options.items() if k != "connector"}
+    try:
+        return Table(TableStore.open(fs, fs.root, dynamic=None), name=name)
+    except TableNotFound:
+        if not auto_create:
+            raise TableNotFound(
+                f"no table at {path}", hint="add 'auto-create' = 'true' to make it", path=path
+            ) from None
+    from dataclasses import replace
+
+    from paimon_nb.format.schema import SchemaDirectory
+
+    SchemaDirectory(fs, fs.root).create(_schema(replace(statement.definition, options=dynamic)))
+    return Table(TableStore.open(fs, fs.root), name=name)
+
+
+def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> DataFrame:
+    """The rows of a temporary table in batch mode."""
+    from paimon_nb.spark.scan.table_scan import relation
+
+    if is_connector(statement):
+        from paimon_nb.session.query.connector_tables import source_frame, source_of
+
+        return source_frame(session.spark, source_of(statement), statement, stream=False)
+    return relation(
+        session.spark, target_table(session, statement), options=ref.options, filter=ref.filter, columns=ref.columns
+    )

@@ -1,0 +1,136 @@
+"""A table's watermark, kept in its options as Flink keeps it, so that each of both knows what the other was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from paimon_nb.base.errors import ColumnNotFound, SchemaChangeError, SqlSyntaxError
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Change, DropColumn, RenameColumn, ResetOptions, SetOptions, SetWatermark, Watermark
+from paimon_nb.session.query.computed_columns import computed_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.format.schema import TableSchema
+
+PREFIX = "schema.watermark.0."
+COLUMN, EXPRESSION, TYPE = (PREFIX + k for k in ("rowtime", "strategy.expr", "strategy.data-type"))
+"""Source: Flink `FlinkCatalogPropertiesUtil`; there is one watermark at most."""
+_DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amount>[\d.]+)'\s*(?P<unit>\w+)\s*)?$")
+
+
+def watermark_in(options: Mapping[str, str]) -> Watermark | None:
+    """The watermark that a table's options tell of; none when its column is computed: a table's stream reads what is stored."""
+    if COLUMN not in options or any(c.name == options[COLUMN] for c in computed_columns(options)):
+        return None
+    return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN]))
+
+
+def delay_of(watermark: Watermark) -> str:
+    """How late rows may be, as an interval of Spark's: `ts - INTERVAL '5' SECOND` -> '5 SECOND'. Raises SqlSyntaxError."""
+    found = _DELAY.match(watermark.expression)
+    if found is None or found["column"].lower() != watermark.column.lower():
+        raise SqlSyntaxError(
+            f"the watermark {watermark.expression!r} is not understood",
+            hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
+        )
+    return f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
+
+
+def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
+    """A stream whose rows may be so late and no later. A column that the stream does not have changes nothing.
+
+    Raises: SqlSyntaxError: see `delay_of`.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType
+
+    column = watermark.column
+    if column not in frame.columns:
+        return frame
+    delay = delay_of(watermark)
+    if isinstance(frame.schema[column].dataType, TimestampNTZType):
+        # Spark's event times are instants; a TIMESTAMP becomes the one that the session's zone gives it, and the same
+        # zone makes it a TIMESTAMP again where it is stored.
+        frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
+    return frame.withWatermark(column, delay)
+
+
+def furthest(batch: DataFrame, watermark: Watermark) -> int | None:
+    """What the rows of a micro-batch move a watermark to, epoch ms; None: nothing. A TIMESTAMP is taken for UTC, as Flink takes it.
+
+    An expression that is not understood moves nothing.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import TimestampNTZType
+
+    if watermark.column not in batch.columns:
+        return None
+    try:
+        delay = delay_of(watermark)
+    except SqlSyntaxError:
+        return None
+    plain = isinstance(batch.schema[watermark.column].dataType, TimestampNTZType)
+    epoch = "TIMESTAMP_NTZ '1970-01-01'" if plain else "TIMESTAMP '1970-01-01 00:00:00Z'"
+    newest = f"max({quote(watermark.column)}) - INTERVAL {delay}"
+    row = batch.agg(F.expr(f"timestampdiff(MILLISECOND, {epoch}, {newest})")).first()
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def as_utc(instant_ms: int, zone: str) -> int:
+    """The wall clock's time in a zone, taken for UTC: what Flink makes of a TIMESTAMP that the zone made an instant."""
+    there = datetime.fromtimestamp(instant_ms / 1000, ZoneInfo(zone))
+    return instant_ms + int((there.utcoffset() or timedelta()).total_seconds() * 1000)
+
+
+def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[str, str]:
+    """The options that say it. types: text of a column's type by its name. Raises ColumnNotFound."""
+    if watermark.column not in types:
+        raise ColumnNotFound(
+            f"the watermark's column {watermark.column!r} is none of the table",
+            hint=did_you_mean(watermark.column, types) or "name a column of type TIMESTAMP(3)",
+            column=watermark.column,
+        )
+    kind = types[watermark.column].removesuffix(" NOT NULL")
+    return {COLUMN: watermark.column, EXPRESSION: watermark.expression, TYPE: kind}
+
+
+def as_option_changes(
+    changes: Sequence[Change], schema: TableSchema, computed: Mapping[str, str] | None = None
+) -> list[Change]:
+    """`changes` with those of a watermark said as changes of options. computed: types of computed columns, by name.
+
+    Raises: SchemaChangeError: a second watermark, or none where one is changed.
+    """
+    out: list[Change] = []
+    there = COLUMN in schema.options
+    for change in changes:
+        if not isinstance(change, SetWatermark):
+            out.append(change)
+            continue
+        if there == (change.how == "add"):
+            raise SchemaChangeError(
+                "the table has a watermark already" if there else "the table has no watermark",
+                hint="ALTER TABLE ... MODIFY WATERMARK FOR ..." if there else "ALTER TABLE ... ADD WATERMARK FOR ...",
+            )
+        if change.watermark is None:
+            out.append(ResetOptions((COLUMN, EXPRESSION, TYPE)))
+        else:
+            types = {**{f.name: str(f.type) for f in schema.fields}, **(computed or {})}
+            out.append(SetOptions(watermark_options(change.watermark, types)))
+    return out
+
+
+def refuse_to_lose_its_column(changes: Sequence[Change], schema: TableSchema) -> None:
+    """Raise `SchemaChangeError` if the watermark's column is dropped or renamed."""
+    of = schema.options.get(COLUMN)
+    if of is None or any(isinstance(c, SetWatermark) for c in changes):
+        return
+    if any(isinstance(c, DropColumn | RenameColumn) and c.path == (of,) for c in changes):
+        raise SchemaChangeError(f"the watermark is told by column {of!r}", hint="ALTER TABLE ... DROP WATERMARK first")

@@ -1,0 +1,423 @@
+"""CREATE, DROP, ALTER of catalogs, databases, tables and views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    ColumnNotFound,
+    InvalidName,
+    SchemaMismatch,
+    SqlAnalysisError,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog import open_catalog
+from paimon_nb.catalog.alter import is_schema_change
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.options import parse_names, validate_table_options
+from paimon_nb.options.spelling import catalog_slips
+from paimon_nb.plan import (
+    AddPartition,
+    AlterDatabase,
+    AlterTable,
+    AlterView,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateTag,
+    CreateView,
+    DeleteTag,
+    DropCatalog,
+    DropDatabase,
+    DropPartition,
+    DropTable,
+    DropView,
+    Query,
+    RenameTable,
+    RenameTag,
+    SparkCommand,
+    TableDef,
+    Undrop,
+)
+from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.spark_catalogs import with_store_settings
+from paimon_nb.session.query import temporary_tables
+from paimon_nb.session.query.computed_columns import computed_columns, computed_options
+from paimon_nb.session.query.partition_predicates import constants
+from paimon_nb.session.query.run_query import run_query
+from paimon_nb.session.query.watermark import as_option_changes, refuse_to_lose_its_column, watermark_options
+from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
+from paimon_nb.session.streaming.planner import no_rows_of_endless
+
+if TYPE_CHECKING:
+    from paimon_nb.session.core.session import Session
+    from paimon_nb.session.executor import Job
+
+_OURS = ("paimon", None, "")
+
+
+def create_catalog(job: Job, statement: CreateCatalog) -> Result:
+    session = job.session
+    # The name that the workbench gave its first catalog was nobody's choice; who writes it in SQL means a catalog of his own.
+    first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
+    if statement.name in session.catalogs and (first is None or statement.if_not_exists):
+        if statement.if_not_exists:
+            return summary(f"catalog {statement.name} exists already")
+        raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
+    ours = statement.options.get("type", "paimon") == "paimon"
+    if (
+        ours
+        and statement.options.get("metastore", "filesystem") == "filesystem"
+        and not statement.options.get("warehouse")
+    ):
+        raise BadOptionValue(
+            f"catalog {statement.name!r} has no place for its tables",
+            hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
+            option="warehouse",
+        )
+    made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
+    session.add_catalog(made)
+    slips = catalog_slips(statement.options).items()
+    notes = [f"no catalog option {key!r} is known; did you mean {near!r}?" for key, near in slips]
+    if first is not None:
+        session.first_catalog = None
+        if first.warehouse != made.warehouse:
+            notes += [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
+    return summary(f"catalog {statement.name} created", notes=notes)
+
+
+def drop_catalog(job: Job, statement: DropCatalog) -> Result:
+    session = job.session
+    if statement.name not in session.catalogs and statement.if_exists:
+        return summary(f"no catalog {statement.name}")
+    session.catalog_named(statement.name)
+    if statement.name == session.current_catalog:
+        raise UnsupportedOperation(
+            f"catalog {statement.name!r} is in use", hint="USE CATALOG another one first; dropping deletes no table"
+        )
+    del session.catalogs[statement.name]
+    return summary(f"catalog {statement.name} forgotten; its tables stay")
+
+
+def create_database(job: Job, statement: CreateDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    properties = {**statement.options, **({"comment": statement.comment} if statement.comment else {})}
+    made = catalog.create_database(name, if_not_exists=statement.if_not_exists, properties=properties)
+    return summary(f"database {name} created" if made else f"database {name} exists already")
+
+
+def alter_database(job: Job, statement: AlterDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    catalog.tables(name)  # raises for an unknown database
+    raise UnsupportedOperation(
+        f"catalog {catalog.name!r} keeps no properties of database {name!r}", hint="set options on its tables"
+    )
+
+
+def drop_database(job: Job, statement: DropDatabase) -> Result:
+    catalog, name = job.session.find_database(statement.name)
+    held = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
+    dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
+    notes = [f"in the trash: {', '.join(held)}; UNDROP TABLE {name}.{held[0]} brings that one back"] if held else []
+    return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
+
+
+def create_table(job: Job, statement: CreateTable) -> Result:
+    """A table of ours, a temporary or connector table, one LIKE another, or AS SELECT."""
+    session = job.session
+    definition = statement.definition
+    connector = definition.options.get("connector")
+    if statement.temporary or connector not in _OURS:
+        return temporary_tables.create(job, statement)
+    if definition.provider not in (None, "paimon"):
+        raise UnsupportedOperation(
+            f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
+        )
+    found = session.find(statement.name)
+    frame = run_query(session, statement.query, job.text, job.params) if statement.query else None
+    if statement.like is not None:
+        schema = _like(job, statement)
+    elif frame is not None and not definition.columns:
+        from paimon_nb.spark.types import fields_of_spark
+
+        schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
+    else:
+        schema = _schema(definition)
+    if any(c.computed is not None for c in definition.columns):
+        schema = replace(schema, options={**schema.options, **_computed(job, definition, schema)})
+    warnings = validate_table_options(schema.options)
+    replaced = False
+    if statement.or_replace:
+        if frame is not None:
+            from paimon_nb.spark.errors import spark_errors
+
+            assert statement.query is not None
+            with spark_errors(job.text, statement.query.span):
+                frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
+        replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
+        if replaced:
+            warnings = [*warnings, f"the {found.name} that was there before is in the trash"]
+    elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
+        return summary(f"table {found.name} exists already")
+    snapshots: list[tuple[str, int]] = []
+    if frame is not None:
+        from paimon_nb.session.statements.insert import store_rows
+
+        snapshots = store_rows(session, frame, found.catalog.table(found.name)).snapshots
+    did = "replaced" if replaced else "created"
+    return summary(f"table {found.name} {did}", notes=warnings, snapshots=snapshots)
+
+
+def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
+    """Schema 0 of a CREATE TABLE: keys may stand in clauses or in options, as Paimon allows both."""
+    options = {
+        k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
+    }
+    primary = _keys("primary-key", definition.primary_keys, options)
+    partition = _keys("partition", definition.partition_keys, options)
+    if definition.location is not None:
+        raise UnsupportedOperation(
+            "LOCATION outside the warehouse is not kept by a filesystem catalog",
+            hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
+        )
+    columns: Sequence[Any] = fields if fields is not None else _columns(definition)
+    names = [getattr(c, "name", None) or c[0] for c in columns]
+    for what, keys in (("primary", primary), ("partition", partition)):
+        for key in keys:
+            if key not in names:
+                is_computed = any(c.name == key and c.computed is not None for c in definition.columns)
+                hint = "a computed column is not stored; name one that is" if is_computed else did_you_mean(key, names)
+                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=hint, column=key)
+    _check_write_mode(options.get("write-mode"), primary)
+    made = create_schema(columns, partition, primary, options, definition.comment)
+    if definition.watermark is None:
+        return made
+    types = {f.name: str(f.type) for f in made.fields}
+    if any(c.computed is not None and c.name == definition.watermark.column for c in definition.columns):
+        return made  # its type is known when Spark was asked: `_computed`
+    return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
+
+
+def _computed(job: Job, definition: TableDef, schema: TableSchema) -> dict[str, str]:
+    """Options that keep `c AS expr`, for which Spark is started."""
+    known = {f.name for f in schema.fields}
+    twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
+    if twice:
+        raise SchemaMismatch(f"two columns are called {twice[0]!r}", hint="rename the computed one")
+    columns = [c for c in definition.columns if not c.virtual]
+    inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
+    options = computed_options(job.session.spark, columns, schema.fields, first=inherited)
+    types = {c.name: c.type for c in computed_columns(options)}
+    if definition.watermark is not None and definition.watermark.column in types:
+        options |= watermark_options(definition.watermark, types)
+    return options
+
+
+def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
+    """An option of early releases that said with a word what the primary key says (design 6)."""
+    if (mode == "change-log" and not primary) or (mode == "append-only" and primary):
+        raise BadOptionValue(
+            f"a table {'with' if primary else 'without'} a primary key cannot be {mode!r}",
+            hint=f"leave 'write-mode' out, or {'leave PRIMARY KEY out' if primary else 'name a PRIMARY KEY'}",
+            option="write-mode", value=mode,
+        )  # fmt: skip
+
+
+def _columns(definition: TableDef) -> tuple[tuple[str, Any, str | None, str | None], ...]:
+    stored = [c for c in definition.columns if c.computed is None and not c.virtual]
+    if not stored:
+        raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
+    return tuple((c.name, c.type, c.comment, c.default) for c in stored)
+
+
+def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
+    in_option = parse_names(options.pop(option, ""))
+    if in_clause and in_option:
+        raise BadOptionValue(
+            f"option {option!r} is told in a clause too",
+            hint="keep one of the two",
+            option=option,
+            value=",".join(in_option),
+        )
+    return in_clause or in_option
+
+
+def _like(job: Job, statement: CreateTable) -> TableSchema:
+    """Schema 0 of CREATE TABLE ... LIKE; what the statement says itself comes behind the other table's columns."""
+    source, definition = job.session.stored(statement.like or ()).schema, statement.definition
+    options = {} if statement.like_excluding_options else dict(source.options)
+    comment = definition.comment or source.comment
+    if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):
+        return replace(source, id=0, options={**options, **definition.options}, comment=comment)
+    for what, own, theirs in (
+        ("PRIMARY KEY", definition.primary_keys, source.primary_keys),
+        ("PARTITIONED BY", definition.partition_keys, source.partition_keys),
+    ):
+        if own and theirs:
+            raise SchemaMismatch(f"{'.'.join(statement.like or ())} has a {what} already", hint=f"leave {what} out")
+    stored = _columns(definition) if definition.columns else ()
+    known = {f.name.lower() for f in source.fields}
+    twice = [str(c[0]) for c in stored if str(c[0]).lower() in known]
+    if twice:
+        raise SchemaMismatch(f"column {twice[0]!r} is in {'.'.join(statement.like or ())} already", hint="leave it out")
+    fields = tuple((f.name, f.type, f.description, f.default_value) for f in source.fields)
+    merged = replace(
+        definition,
+        primary_keys=definition.primary_keys or source.primary_keys,
+        partition_keys=definition.partition_keys or source.partition_keys,
+        options={**options, **definition.options},
+        comment=comment,
+    )
+    return _schema(merged, (*fields, *stored))
+
+
+def drop_table(job: Job, statement: DropTable) -> Result:
+    session = job.session
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        del session.temporary[statement.name[0]]
+        return summary(f"temporary table {statement.name[0]} dropped")
+    if statement.temporary:
+        if statement.if_exists:
+            return summary(f"no temporary table {statement.name[-1]}")
+        raise TableNotFound(
+            f"no temporary table {statement.name[-1]!r}", hint=did_you_mean(statement.name[-1], session.temporary)
+        )
+    found = session.find(statement.name)
+    if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
+        return summary(f"no table {found.name}")
+    kept = "deleted for good" if statement.purge else f"in the trash; UNDROP TABLE {found.name} brings it back"
+    return summary(f"table {found.name} dropped", notes=[kept])
+
+
+def undrop(job: Job, statement: Undrop) -> Result:
+    found = job.session.find(statement.name)
+    found.catalog.undrop_table(found.name)
+    return summary(f"table {found.name} is back")
+
+
+def alter_table(job: Job, statement: AlterTable) -> Result:
+    """Schema changes together as one new schema; tags, partitions and renames each by itself."""
+    session = job.session
+    found = session.find(statement.name)
+    if found.name.system is not None:
+        raise InvalidName(f"{found.name} is a system table", hint="ALTER the table itself")
+    try:
+        table = found.catalog.table(found.name)
+    except TableNotFound:
+        if statement.if_exists:
+            return summary(f"no table {found.name}")
+        raise
+    done: list[str] = []
+    snapshots: list[tuple[str, int]] = []
+    refuse_to_lose_its_column(statement.changes, table.schema)
+    stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
+    changes = as_option_changes(stored, table.schema, computed)
+    schema_changes = [c for c in changes if is_schema_change(c)]
+    if schema_changes:
+        schema = found.catalog.alter_table(found.name, schema_changes)
+        done.append(f"schema {schema.id}")
+        notes = validate_table_options(schema.options)
+    else:
+        notes = []
+    for change in statement.changes:
+        match change:
+            case RenameTable(new_name):
+                prefix = statement.name[:-1] if len(new_name) == 1 else ()
+                target = session.find((*prefix, *new_name))
+                found.catalog.rename_table(found.name, target.name)
+                done.append(f"renamed to {target.name}")
+            case CreateTag(name, snapshot, retain, if_not_exists, or_replace, only_replace):
+                if or_replace or only_replace:
+                    table.replace_tag(name, snapshot=snapshot, retained=retain, create=or_replace)
+                elif not (if_not_exists and name in table.store.tags.names()):
+                    table.create_tag(name, snapshot=snapshot, retained=retain)
+                done.append(f"tag {name}")
+            case DeleteTag(names, if_exists):
+                known = table.store.tags.names()
+                for name in names:
+                    if name in known or not if_exists:
+                        table.delete_tag(name)
+                done.append(f"tag {', '.join(names)} deleted")
+            case RenameTag(name, new_name):
+                table.rename_tag(name, new_name)
+                done.append(f"tag {name} renamed to {new_name}")
+            case DropPartition(partitions, if_exists):
+                specs = [constants(p, table.partition_keys) for p in partitions]
+                ids = table.drop_partitions(specs, must_exist=not if_exists)
+                snapshots += [(str(found.name), i) for i in ids]
+                done.append("partitions dropped" if ids else "no such partition, nothing dropped")
+            case AddPartition():
+                notes.append("partitions come into being with their first row; nothing to add")
+    return summary(
+        f"table {found.name} altered: {', '.join(done) or 'nothing changed'}", notes=notes, snapshots=snapshots
+    )
+
+
+def create_view(job: Job, statement: CreateView) -> Result:
+    session, name = job.session, statement.name[-1]
+    if not statement.temporary:
+        raise UnsupportedOperation(
+            "a filesystem catalog keeps no views",
+            hint=f"CREATE TEMPORARY VIEW {name} AS ... lives as long as the session",
+        )
+    if name in session.views and not statement.or_replace:
+        if statement.if_not_exists:
+            return summary(f"view {name} exists already")
+        raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
+    if statement.query is not None:
+        _refuse_cycle(session, name, statement.query)
+        never = no_rows_of_endless(session, statement.query, job.text)
+        run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
+    session.views[name] = (statement, job.text)
+    return summary(f"temporary view {name} created")
+
+
+def _refuse_cycle(session: Session, name: str, query: Query) -> None:
+    """Raise SqlAnalysisError when a view of this name would read itself, through other views too."""
+    seen: set[str] = set()
+    waiting = [query]
+    while waiting:
+        read = {r.parts[0] for r in waiting.pop().tables if len(r.parts) == 1}
+        if name in read:
+            raise SqlAnalysisError(
+                f"view {name!r} would read itself",
+                hint="give the view another name, or name the table with its database",
+                name=name,
+            )
+        new = (read & session.views.keys()) - seen
+        seen |= new
+        waiting += [q for n in new if (q := session.views[n][0].query) is not None]
+
+
+def alter_view(job: Job, statement: AlterView) -> Result:
+    """A view of this session gets another query or name; any other view is Spark's."""
+    views, name = job.session.views, statement.name[-1]
+    if len(statement.name) != 1 or name not in views:
+        from paimon_nb.session.statements.admin import spark_command
+
+        return spark_command(job, SparkCommand(statement.text, statement.span))
+    if statement.view is not None:
+        create_view(job, statement.view)
+        return summary(f"temporary view {name} altered")
+    new = statement.new_name[-1]
+    if new in views:
+        raise AlreadyExists(f"view {new!r} exists already", hint="choose another name", name=new)
+    views[new] = views.pop(name)
+    return summary(f"temporary view {name} renamed to {new}")
+
+
+def drop_view(job: Job, statement: DropView) -> Result:
+    name = statement.name[-1]
+    if job.session.views.pop(name, None) is None:
+        if job.session.spark_started and job.session.spark.catalog.dropTempView(name):
+            return summary(f"view {name} dropped")
+        if not statement.if_exists:
+            job.session.view(name)  # raises with the nearest name
+        return summary(f"no view {name}")
+    return summary(f"view {name} dropped")

@@ -1,0 +1,151 @@
+"""The table that UPDATE, DELETE and MERGE write to: its rows as Spark sees them, and the user's expressions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from paimon_nb.base.errors import InvalidName, SqlAnalysisError
+from paimon_nb.base.identifier import quote
+from paimon_nb.plan import Assignment, RowChange, Span
+from paimon_nb.session.query.run_query import borrowed_views, replaced_names
+from paimon_nb.session.statements.insert import column_named
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from paimon_nb.session.executor import Job
+    from paimon_nb.spark.write.row_level_write import Placed
+
+
+class Say(Protocol):
+    """An expression of the user's as Spark's SQL."""
+
+    def __call__(self, span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
+        """`bare`: column names that mean one table where they stand unqualified, and that table's alias."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target table, its rows not yet read."""
+
+    job: Job
+    statement: RowChange
+    table: Table
+
+    @property
+    def alias(self) -> str:
+        """The name by which expressions call it."""
+        assert self.statement.target is not None
+        return self.statement.target.alias or self.statement.target.parts[-1]
+
+    def rows(self) -> tuple[DataFrame, Placed | None]:
+        """The rows that the condition may concern: all columns, and where there are no keys the rows' places."""
+        from paimon_nb.spark.scan.table_scan import relation
+        from paimon_nb.spark.write.row_level_write import placed
+
+        assert self.statement.target is not None
+        spark = self.job.session.spark
+        filter = self.statement.target.filter
+        if self.table.store.has_keys:
+            return relation(spark, self.table, filter=filter), None
+        source = placed(spark, self.table, filter)
+        return source.frame, source
+
+    def ask(self, frames: Sequence[DataFrame], make: Callable[[Say, Sequence[str]], str]) -> DataFrame:
+        """Run SQL that is made of the user's expressions.
+
+        Args:
+            frames: rows of ours that the SQL reads. make: gets a way to say an expression and a name for each frame.
+        """
+        from paimon_nb.spark.errors import spark_errors
+        from paimon_nb.sql.qualify import qualified
+        from paimon_nb.sql.render import substitute
+
+        job, statement = self.job, self.statement
+        with (
+            replaced_names(job.session, statement.tables, job.text) as names,
+            borrowed_views(job.session, frames) as views,
+        ):
+
+            def say(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
+                inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
+                scoped = qualified(job.text, span, *bare) if bare[0] else []
+                # A comment at its end must not swallow what follows.
+                return substitute(job.text, span, [*inside, *statement.edits, *scoped]) + "\n"
+
+            with spark_errors(job.text, statement.span):
+                return job.session.spark.sql(make(say, views), args=self.values())
+
+    def values(self) -> dict[str, object] | None:
+        """Values of the statement's `:name` markers."""
+        return {k: self.job.params[k] for k in self.statement.parameters} or None
+
+    def assigned(self, assignments: Iterable[Assignment]) -> list[tuple[str, tuple[str, ...], Span]]:
+        """(column, path inside it, place of the expression) of `a = ..`, `t.a = ..`, `t.a.field = ..`.
+
+        Raises: ColumnNotFound. SqlAnalysisError: a column is assigned twice.
+        """
+        out: list[tuple[str, tuple[str, ...], Span]] = []
+        seen: set[tuple[str, ...]] = set()
+        for name, value in assignments:
+            column, *path = self._unqualified(name)
+            column = column_named(column, list(self.table.schema.names), self.table)
+            whole = (column, *path)
+            if any(whole[: len(s)] == s or s[: len(whole)] == whole for s in seen):
+                raise SqlAnalysisError(f"column {'.'.join(whole)!r} is assigned twice", hint="leave one of them out")
+            seen.add(whole)
+            out.append((column, tuple(path), value))
+        return out
+
+    def _unqualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
+        """The name without the table's own in front of it."""
+        assert self.statement.target is not None
+        columns = {n.lower() for n in self.table.schema.names}
+        parts = self.statement.target.parts
+        own = [(self.alias,)] if self.statement.target.alias else [parts[i:] for i in range(len(parts))]
+        for prefix in own:
+            if len(name) > len(prefix) and _same(name[: len(prefix)], prefix) and name[len(prefix)].lower() in columns:
+                return name[len(prefix) :]
+        return name
+
+    def columns(self, frame: DataFrame, values: Mapping[str, Column], first: int) -> list[Column]:
+        """The table's columns, cast to its types: those of `values`, else the columns of `frame` from position `first`."""
+        from pyspark.sql import functions as F
+
+        from paimon_nb.spark.types import spark_type
+
+        return [
+            values.get(f.name, F.col(frame.columns[first + i])).cast(spark_type(f.type)).alias(f.name)
+            for i, f in enumerate(self.table.schema.fields)
+        ]
+
+
+def open_target(job: Job, statement: RowChange) -> Target:
+    """The table that the statement names. Raises TableNotFound, InvalidName."""
+    session, ref = job.session, statement.target
+    assert ref is not None
+    if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
+        from paimon_nb.session.query.temporary_tables import target_table
+
+        return Target(job, statement, target_table(session, session.temporary[ref.parts[0]]))
+    if session.find(ref.parts).name.system is not None:
+        raise InvalidName(f"{'.'.join(ref.parts)} is a system table", hint="change the table itself")
+    return Target(job, statement, session.table(ref.parts, ref.options))
+
+
+def placed_value(current: Column, path: Sequence[str], value: Column) -> Column:
+    """The column with a field of it replaced, or the value itself."""
+    return current.withField(".".join(map(quote, path)), value) if path else value
+
+
+def unnamed(frame: DataFrame) -> DataFrame:
+    """Columns named by position: a result may have the same name twice."""
+    return frame.toDF(*[f"__c{i}" for i in range(len(frame.columns))])
+
+
+def _same(a: Sequence[str], b: Sequence[str]) -> bool:
+    return [x.lower() for x in a] == [x.lower() for x in b]

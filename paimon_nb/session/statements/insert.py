@@ -1,0 +1,283 @@
+"""INSERT: line the source's columns up with the table's, then hand them to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import ColumnNotFound, InvalidName, SchemaMismatch
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.plan import Insert, StatementSet, TableRef
+from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.run_query import run_query
+from paimon_nb.session.statements.schema_merging import evolved, merging
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+    from paimon_nb.session.executor import Job
+
+SELF_OVERWRITE = "the table was rewritten from itself; CALL sys.compact(...) does the same with less work"
+
+
+def insert(job: Job, statement: Insert) -> Result:
+    """INSERT INTO and INSERT OVERWRITE."""
+    from paimon_nb.session.streaming.planner import wants_stream
+
+    session, target = job.session, statement.target
+    assert target is not None
+    assert statement.query is not None
+    streams = not statement.overwrite and wants_stream(session, statement.query, job.text)
+    if len(target.parts) == 1 and target.parts[0] in session.temporary:
+        from paimon_nb.session.query.temporary_tables import is_connector, target_table
+
+        if is_connector(session.temporary[target.parts[0]]):
+            from paimon_nb.session.streaming.statements import insert_into_connector
+
+            return insert_into_connector(job, statement, session.temporary[target.parts[0]], streams=streams)
+
+        table = target_table(session, session.temporary[target.parts[0]])
+    else:
+        table = session.table(target.parts, target.options)
+        if session.find(target.parts).name.system is not None:
+            raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    if streams:
+        from paimon_nb.session.streaming.statements import insert_into_table
+
+        return insert_into_table(job, statement, table)
+    rows = _constants(job, statement, table)
+    if rows is not None:
+        return _store_constants(session, table, rows, overwrite=statement.overwrite)
+    frame = run_query(session, statement.query, job.text, job.params)
+    if statement.by_name and (how := merging(session, target.options)) is not None:
+        from paimon_nb.spark.types import fields_of_spark
+
+        table = evolved(session, target.parts, table, fields_of_spark(frame.schema), how)
+    aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
+    notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
+    return store_rows(
+        session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes
+    )  # fmt: skip
+
+
+def _constants(job: Job, statement: Insert, table: Table) -> pa.Table | None:
+    """The source as an Arrow table, if it is VALUES of plain constants: then no Spark is needed.
+
+    Raises: SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
+    """
+    from paimon_nb.session.statements.insert_values import arrow_rows
+
+    if statement.rows is None or statement.partition or statement.by_name:
+        return None
+    names = list(table.schema.names)
+    wanted = names if statement.columns is None else columns_named(statement.columns, names, table)
+    _check_width(table, wanted, len(statement.rows[0]))
+    return arrow_rows(table.schema, wanted, statement.rows, job.params)
+
+
+def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
+    if overwrite:
+        done = table.overwrite(rows, dynamic=_dynamic(session, table))
+        return _told(table, rows.num_rows, done, overwrite=True, notes=_kept(session, table))
+    return _told(table, rows.num_rows, table.append(rows), overwrite=False)
+
+
+def statement_set(job: Job, statement: StatementSet) -> Result:
+    results = [insert(job, one) for one in statement.inserts]
+    jobs = [r.job.id for r in results if r.job is not None]
+    return summary(
+        f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",
+        notes=[n for r in results for n in r.notes],
+        snapshots=[s for r in results for s in r.snapshots],
+    )
+
+
+def store_rows(
+    session: Session,
+    frame: DataFrame,
+    table: Table,
+    *,
+    overwrite: bool = False,
+    partition: Mapping[str, str | None] | None = None,
+    notes: list[str] | None = None,
+    dynamic: bool | None = None,
+) -> Result:
+    """Write rows that already have the table's columns, and say how many.
+
+    dynamic: whether an overwrite replaces only the partitions that get rows; None: as table and session say.
+    """
+    from paimon_nb.spark.write.table_write import write
+
+    static = _static_values(session, table, partition or {})
+    mode = None
+    if overwrite:
+        told = _dynamic(session, table) if dynamic is None else dynamic
+        mode = "dynamic" if told and len(static) < len(table.partition_keys) else "static"
+        notes = [*(notes or ()), *(_kept(session, table) if dynamic is None and not partition else ())]
+    done = write(frame, table, overwrite=mode, static_partition=static)
+    return _told(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
+
+
+def overwrite_mode(session: Session, table: Table) -> str | None:
+    """'dynamic' or 'static', as the table's option or Spark's setting says; None when neither was told."""
+    option = table.options.raw.get("dynamic-partition-overwrite")
+    if option is not None:
+        return "static" if option == "false" else "dynamic"
+    setting = session.spark_setting("spark.sql.sources.partitionOverwriteMode")
+    return setting.lower() if setting else None
+
+
+def _dynamic(session: Session, table: Table) -> bool:
+    """Whether only the partitions that get rows are replaced. Flink's default is yes, Spark's no: untold, nothing more is lost."""
+    return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
+
+
+def _kept(session: Session, table: Table) -> list[str]:
+    """What is to be said where the dialects mean otherwise and nobody told which."""
+    if not table.partition_keys or session.speaks_flink or overwrite_mode(session, table) is not None:
+        return []
+    return [
+        "partitions without new rows stay; SET spark.sql.sources.partitionOverwriteMode = static replaces them, too"
+    ]
+
+
+def _told(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:
+    """One sentence about what was written."""
+    rows = f"{count} row{'s' * (count != 1)}"
+    where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
+    did = f"{table.name} overwritten with {rows}" if overwrite else f"{rows} inserted into {table.name}"
+    return summary(did + where, notes=notes, snapshots=[(str(table.name), i) for i in ids])
+
+
+def align(
+    frame: DataFrame,
+    table: Table,
+    columns: tuple[str, ...] | None,
+    partition: Mapping[str, str | None],
+    *,
+    by_name: bool = False,
+    carry: str | None = None,
+) -> DataFrame:
+    """The source with exactly the table's columns, cast to their types.
+
+    Columns that the statement leaves out take their default, else NULL. `carry`: the source's last column, kept behind them.
+
+    Raises:
+        SchemaMismatch: too many or too few columns, or a type without a cast. ColumnNotFound: a name that the table has not.
+    """
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as F
+
+    from paimon_nb.spark.types import spark_type
+
+    names = list(table.schema.names)
+    for name in (*(columns or ()), *partition):
+        column_named(name, names, table)
+    static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
+    given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
+    source = list(frame.columns[:-1] if carry else frame.columns)
+    if by_name:
+        wanted = columns_named(source, names, table)
+    elif columns is not None:
+        wanted = columns_named(columns, names, table)
+        columns_named((*wanted, *static), names, table)  # PARTITION gives these columns their values
+    else:
+        wanted = [n for n in names if n not in static]
+        if len(source) == len(names) and static:
+            # SELECT * that still carries the static partition column: accepted (design 6); its value is the static one.
+            wanted = names
+    _check_width(table, wanted, len(source))
+    targets = [spark_type(f.type) for f in table.schema.fields]
+    if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
+        return frame.toDF(*names, *([carry] if carry else []))  # each cast would be a dozen calls to the JVM
+    # Positions, not names: a source may have the same name twice.
+    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([carry] if carry else []))
+    for i, name in enumerate(wanted):
+        given.setdefault(name, F.col(f"__c{i}"))
+    out = []
+    for field, target in zip(table.schema.fields, targets, strict=True):
+        if field.name in given:
+            value = given[field.name]
+        elif field.default_value is not None:
+            value = F.lit(field.default_value)
+        else:
+            value = F.lit(None)
+        out.append(value.cast(target).alias(field.name))
+    try:
+        return plain.select(*out, *([carry] if carry else []))
+    except AnalysisException:
+        _check_casts(plain, out, table)
+        raise
+
+
+def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> None:
+    """Raises SchemaMismatch for the first column whose type Spark never casts to the table's."""
+    from pyspark.errors import AnalysisException
+
+    for field, value in zip(table.schema.fields, values, strict=True):
+        try:
+            plain.select(value)
+        except AnalysisException as error:
+            why = str(error).partition("data type mismatch: ")[2].partition("\n")[0] or "there is no cast for it"
+            raise SchemaMismatch(
+                f"column {field.name!r} of {table.name} is {field.type.bare()}: {why.rstrip('. ')}",
+                hint="the columns of the source go by their order; name them (INSERT INTO t (a, b) ...) or cast it yourself",
+                column=field.name,
+            ) from None
+
+
+def _check_width(table: Table, wanted: Sequence[str], found: int) -> None:
+    if len(wanted) != found:
+        raise SchemaMismatch(
+            f"{table.name} takes {len(wanted)} columns here ({', '.join(wanted)}), the source gives {found}",
+            hint="name the columns: INSERT INTO t (a, b) ...",
+            expected=len(wanted),
+            found=found,
+        )
+
+
+def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
+    """The values of PARTITION (k = literal), computed by Spark in the column's type."""
+    static = {k: v for k, v in partition.items() if v is not None}
+    if not static:
+        return {}
+    from pyspark.sql import functions as F
+
+    from paimon_nb.spark.types import spark_type
+
+    types = {f.name: spark_type(f.type) for f in table.schema.fields}
+    row = session.spark.range(1).select(*[F.expr(v).cast(types[k]).alias(k) for k, v in static.items()]).first()
+    return dict(row.asDict()) if row is not None else {}
+
+
+def columns_named(given: Sequence[str], names: list[str], table: Table) -> list[str]:
+    """Their spelling in the table. Raises ColumnNotFound; SchemaMismatch: one is named twice."""
+    found = [column_named(name, names, table) for name in given]
+    twice = next((name for i, name in enumerate(found) if name in found[:i]), None)
+    if twice is not None:
+        raise SchemaMismatch(
+            f"column {twice!r} of {table.name} is given twice", hint="give each column once", column=twice
+        )
+    return found
+
+
+def column_named(name: str, names: list[str], table: Table) -> str:
+    """The table's own spelling of a column name. Raises ColumnNotFound with the nearest one."""
+    if name in names:
+        return name
+    folded = {n.lower(): n for n in names}
+    if name.lower() in folded:
+        return folded[name.lower()]
+    raise ColumnNotFound(
+        f"{table.name} has no column {name!r}",
+        hint=did_you_mean(name, names) or f"columns: {', '.join(names)}",
+        column=name,
+    )
+
+
+def _reads(session: Session, statement: Insert, table: Table) -> bool:
+    refs: tuple[TableRef, ...] = statement.query.tables if statement.query else ()
+    return any(r.function is None and str(session.find(r.parts).name) == str(table.name) for r in refs)

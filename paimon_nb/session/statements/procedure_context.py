@@ -1,0 +1,74 @@
+"""What a procedure may ask of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.identifier import Name
+from paimon_nb.catalog.api import Catalog
+from paimon_nb.session.core.jobs import Running, StreamJob
+from paimon_nb.session.core.session import Session
+from paimon_nb.table.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class ProcedureContext:
+    """Names resolved in the catalog that CALL named, else the current one. Collects notes and commits."""
+
+    def __init__(self, session: Session, catalog: str | None = None) -> None:
+        self.session = session
+        self.catalog: Catalog = session.catalog_named(catalog) if catalog else session.catalog
+        self.notes: list[str] = []
+        self.snapshots: list[tuple[str, int]] = []
+        self.job: StreamJob | None = None
+        """What the procedure started and left running."""
+
+    @property
+    def current_database(self) -> str:
+        return self.session.current_database
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session's Spark if it runs already."""
+        return self.session.spark if self.session.spark_started else None
+
+    def table(self, text: str, options: dict[str, str] | None = None) -> Table:
+        """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""
+        return self.session.table(self._parts(text), options)
+
+    def place(self, text: str) -> tuple[Catalog, Name]:
+        """Where a table of this name is, or would be."""
+        found = self.session.find(self._parts(text))
+        return found.catalog, found.name
+
+    def _parts(self, text: str) -> tuple[str, ...]:
+        parts = tuple(p.strip("`") for p in text.strip().split("."))
+        if len(parts) < 3:
+            prefix = (self.catalog.name, self.current_database) if len(parts) == 1 else (self.catalog.name,)
+            parts = (*prefix, *parts)
+        return parts
+
+    def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
+        """Let SHOW JOBS know something that runs on. Returns the job's id."""
+        self.job = self.session.jobs.add(StreamJob(name, running, rows))
+        return self.job.id
+
+    def sql(self, text: str) -> object:
+        """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""
+        from paimon_nb.session.executor import run_statement
+        from paimon_nb.session.streaming.executor import in_mode
+        from paimon_nb.session.streaming.planner import is_streaming
+        from paimon_nb.sql import parse
+
+        result = None
+        for statement in parse(text):
+            # A procedure works on what is there now.
+            with in_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
+                result = run_statement(self.session, statement, text, {})
+            self.notes += result.notes
+            self.snapshots += result.snapshots
+        return result.frame if result is not None else None

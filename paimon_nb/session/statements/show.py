@@ -1,0 +1,348 @@
+"""SHOW and DESCRIBE: answers from the catalogs, without Spark. Column names as Spark gives them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import InvalidName, SqlSyntaxError
+from paimon_nb.base.identifier import Name, quote
+from paimon_nb.base.redact import MASK, redact_options, redact_text
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.options import table as opt
+from paimon_nb.plan import Describe, Show, ShowCreate
+from paimon_nb.session.core.result import Result, rows
+from paimon_nb.session.query import watermark
+from paimon_nb.session.query.computed_columns import computed_columns, is_of_computed
+from paimon_nb.session.query.partition_predicates import constants
+
+if TYPE_CHECKING:
+    from paimon_nb.format.schema import TableSchema
+    from paimon_nb.session.executor import Job
+
+
+_FILLED = "materialized-table"
+
+
+def show(job: Job, statement: Show) -> Result:
+    handler = _SHOW.get(statement.what)
+    if handler is None:
+        raise SqlSyntaxError(
+            f"SHOW {statement.what.upper()} is not known",
+            hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
+        )
+    return handler(job, statement)
+
+
+def _like(names: Iterable[str], statement: Show) -> list[str]:
+    """Names that match the statement's [NOT] LIKE pattern: SQL's %% and _, or Spark's * and |."""
+    listed = list(names)
+    if statement.like is None:
+        return listed
+    globs = [p.strip().replace("%", "*").replace("_", "?") for p in statement.like.split("|")]
+    return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs) != statement.negated]
+
+
+def _catalogs(job: Job, statement: Show) -> Result:
+    return rows({"catalog": _like(sorted(job.session.catalogs), statement)})
+
+
+def _databases(job: Job, statement: Show) -> Result:
+    catalog = job.session.catalog_named(statement.name[0]) if statement.name else job.session.catalog
+    return rows({"namespace": _like(catalog.databases(), statement)})
+
+
+def _tables(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    session = job.session
+    catalog, database = session.find_database(statement.name)
+    stored = _like(catalog.tables(database), statement)
+    loose = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
+    return rows(
+        {
+            "namespace": [database] * len(stored) + [""] * len(loose),
+            "tableName": stored + loose,
+            "isTemporary": [False] * len(stored) + [True] * len(loose),
+        },
+        {"isTemporary": pa.bool_()},
+    )
+
+
+def _views(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    names = _like(sorted(job.session.views), statement)
+    return rows(
+        {"namespace": [""] * len(names), "viewName": names, "isTemporary": [True] * len(names)},
+        {"isTemporary": pa.bool_()},
+    )
+
+
+def _columns(job: Job, statement: Show) -> Result:
+    schema = job.session.table(statement.name).schema
+    names = list(schema.names)
+    for c in computed_columns(schema.options):
+        names.insert(c.position, c.name)
+    return rows({"col_name": _like(names, statement)})
+
+
+def _partitions(job: Job, statement: Show) -> Result:
+    table = job.session.table(statement.name)
+    named = {k: v for k, v in statement.partition.items() if v is not None}
+    wanted = constants(named, table.partition_keys)
+    found = [
+        "/".join(f"{k}={v}" for k, v in row.items())
+        for row in table.partition_specs()
+        if all(row.get(k) == str(v) for k, v in wanted.items())
+    ]
+    return rows({"partition": sorted(found)})
+
+
+def _tags(job: Job, statement: Show) -> Result:
+    return rows({"tag": list(job.session.table(statement.name).store.tags.names())})
+
+
+def _branches(job: Job, statement: Show) -> Result:
+    return rows({"branch": list(job.session.table(statement.name).store.branches.names())})
+
+
+def _procedures(job: Job, statement: Show) -> Result:
+    from paimon_nb.procedures import PROCEDURES
+
+    return rows({"procedure": _like(sorted(PROCEDURES), statement)})
+
+
+def _materialized(job: Job, statement: Show) -> Result:
+    """Tables that a Flink job fills; they are made elsewhere, and listed here."""
+    catalog, database = job.session.find_database(statement.name)
+    tables = (t for t in catalog.tables(database) if catalog.table(Name(database, t)).options.get(opt.TYPE) == _FILLED)
+    return rows({"table name": _like(tables, statement)})
+
+
+def _current_catalog(job: Job, statement: Show) -> Result:
+    return rows({"catalog": [job.session.current_catalog]})
+
+
+def _current_database(job: Job, statement: Show) -> Result:
+    return rows({"catalog": [job.session.current_catalog], "namespace": [job.session.current_database]})
+
+
+def _properties(job: Job, statement: Show) -> Result:
+    table = job.session.stored(statement.name)
+    options = redact_options(table.schema.options)
+    if statement.key is not None:  # Spark answers for an option that is not set too
+        missing = f"Table {table.name} does not have property: {statement.key}"
+        options = {statement.key: options.get(statement.key, missing)}
+    return rows({"key": list(options), "value": list(options.values())})
+
+
+def _functions(job: Job, statement: Show) -> Result:
+    """Spark's functions; its own LIKE knows no %, and takes a name in place of a pattern."""
+    from paimon_nb.spark.errors import spark_errors
+
+    scope = statement.text.split()[1].upper()
+    with spark_errors(job.text, statement.span):
+        listed = job.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
+    return rows({"function": _like([r[0] for r in listed], statement)})
+
+
+def _table_extended(job: Job, statement: Show) -> Result:
+    import pyarrow as pa
+
+    session = job.session
+    catalog, database = session.find_database(statement.name)
+    names = _like(catalog.tables(database), statement)
+    text = []
+    for name in names:
+        table = session.stored((catalog.name, database, name))
+        text.append(f"Path: {table.path}\nProvider: paimon\nOptions: {redact_options(table.schema.options)}")
+    return rows(
+        {
+            "namespace": [database] * len(names), "tableName": names, "isTemporary": [False] * len(names),
+            "information": text,
+        },
+        {"isTemporary": pa.bool_()},
+    )  # fmt: skip
+
+
+def _jobs(job: Job, statement: Show) -> Result:
+    from paimon_nb.session.streaming.statements import show_jobs
+
+    return show_jobs(job, statement)
+
+
+_SHOW: Mapping[str, Callable[[Job, Show], Result]] = {
+    "catalogs": _catalogs,
+    "databases": _databases,
+    "namespaces": _databases,
+    "schemas": _databases,
+    "tables": _tables,
+    "materialized tables": _materialized,
+    "views": _views,
+    "columns": _columns,
+    "partitions": _partitions,
+    "tags": _tags,
+    "branches": _branches,
+    "procedures": _procedures,
+    "functions": _functions,
+    "jobs": _jobs,
+    "table extended": _table_extended,
+    "tblproperties": _properties,
+    "current catalog": _current_catalog,
+    "current database": _current_database,
+    "current namespace": _current_database,
+}
+
+
+def describe(job: Job, statement: Describe) -> Result:
+    """DESCRIBE a table (columns, keys, defaults), a database or a catalog."""
+    import pyarrow as pa
+
+    session = job.session
+    if statement.what == "procedure":
+        from paimon_nb.procedures import described
+
+        return rows(described(statement.name[-1]))
+    if statement.what == "catalog":
+        catalog = session.catalog_named(statement.name[0])
+        info = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
+        return rows({"info_name": list(info), "info_value": list(info.values())})
+    if statement.what in ("database", "schema", "namespace"):
+        catalog, database = session.find_database(statement.name)
+        count = len(catalog.tables(database))
+        return rows(
+            {
+                "info_name": ["Catalog Name", "Namespace Name", "Tables"],
+                "info_value": [catalog.name, database, str(count)],
+            }
+        )
+    if len(statement.name) == 1 and statement.name[0] in session.views:
+        from paimon_nb.session.query.run_query import view_rows
+        from paimon_nb.spark.types import fields_of_spark
+
+        fields = fields_of_spark(view_rows(session, statement.name[0]).schema)
+        return rows(
+            {"col_name": [f.name for f in fields], "data_type": [f.type.bare() for f in fields],
+             "comment": [f.description for f in fields]}
+        )  # fmt: skip
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        definition = session.temporary[statement.name[0]].definition
+        return rows(
+            {"col_name": [c.name for c in definition.columns], "data_type": [c.type for c in definition.columns],
+             "comment": [c.comment for c in definition.columns]}
+        )  # fmt: skip
+    table = session.stored(statement.name)
+    found = session.find(statement.name)
+    if found.name.system is not None:
+        schema = table.system(found.name.system).schema
+        return rows(
+            {
+                "col_name": list(schema.names), "data_type": [str(f.type) for f in schema],
+                "comment": [None] * len(schema),
+            }
+        )  # fmt: skip
+    columns = [f for f in table.schema.fields if statement.column in (None, f.name)]
+    computed = [c for c in computed_columns(table.schema.options) if statement.column in (None, c.name)]
+    if statement.column is not None and not columns and not computed:
+        table.schema.field(statement.column)  # raises with a did-you-mean
+    keys = [_key(table.schema, f.name) for f in columns]
+    out: dict[str, list[Any]] = {
+        "col_name": [f.name for f in columns],
+        "data_type": [f.type.bare() for f in columns],
+        "comment": [f.description for f in columns],
+        "nullable": [f.type.nullable for f in columns],
+        "key": keys,
+        "default": [f.default_value for f in columns],
+    }
+    for c in computed:
+        place = c.position if statement.column is None else 0
+        for values, cell in zip(
+            out.values(), (c.name, c.type, c.comment, True, f"AS {c.expression}", None), strict=True
+        ):
+            values.insert(place, cell)
+    if statement.extended:
+        extra = {
+            "": "", "# Detailed Table Information": "", "Name": str(table.name), "Path": table.path, "Provider": "paimon",
+            "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
+            "Partition keys": ", ".join(table.partition_keys), "Comment": table.schema.comment or "",
+            **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
+        }  # fmt: skip
+        for name, value in extra.items():
+            for column, cell in zip(out, (name, value, None, None, None, None), strict=True):
+                out[column].append(cell)
+    return rows(out, {"nullable": pa.bool_()})
+
+
+def _key(schema: TableSchema, column: str) -> str | None:
+    marks = []
+    if column in schema.primary_keys:
+        marks.append("PRIMARY")
+    if column in schema.partition_keys:
+        marks.append("PARTITION")
+    return " ".join(marks) or None
+
+
+def show_create(job: Job, statement: ShowCreate) -> Result:
+    """The DDL that makes the table again, in Flink's form: it can say everything that the schema holds."""
+    session = job.session
+    if statement.what == "catalog":
+        catalog = session.catalog_named(statement.name[0])
+        options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
+        return rows({"result": [f"CREATE CATALOG {quote(catalog.name)} WITH (\n{_with(options)}\n)"]})
+    if statement.what == "database":
+        catalog, database = session.find_database(statement.name)
+        catalog.tables(database)  # raises for an unknown one
+        return rows({"createdb_stmt": [f"CREATE DATABASE {quote(catalog.name)}.{quote(database)}"]})
+    if statement.what == "view":
+        view, _ = session.view(statement.name[-1])
+        return rows({"createtab_stmt": [view.text]})
+    if len(statement.name) == 1 and statement.name[0] in session.temporary:
+        made = session.temporary[statement.name[0]]
+        return rows({"createtab_stmt": [_masked(made.text, made.definition.options)]})
+    if (system := session.find(statement.name).name.system) is not None:
+        raise InvalidName(
+            f"no statement creates {system!r}, it is a system table", hint="SHOW CREATE TABLE the table itself"
+        )
+    table = session.stored(statement.name)
+    return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
+
+
+def _masked(text: str, options: Mapping[str, str]) -> str:
+    """A statement as it was written, without its secrets."""
+    for key, value in options.items():
+        if value and redact_options({key: value})[key] != value:
+            text = text.replace(text_literal(value), text_literal(MASK)).replace(f'"{value}"', text_literal(MASK))
+    return redact_text(text)
+
+
+def ddl(schema: TableSchema, name: str) -> str:
+    """CREATE TABLE text for a schema."""
+    lines = []
+    for f in schema.fields:
+        default = f" DEFAULT {text_literal(f.default_value)}" if f.default_value is not None else ""
+        comment = f" COMMENT {text_literal(f.description)}" if f.description else ""
+        lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
+    for c in computed_columns(schema.options):
+        comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
+        lines.insert(c.position, f"  {quote(c.name)} AS {c.expression}{comment}")
+    options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_of_computed(k)}
+    if watermark.COLUMN in schema.options:
+        expression = schema.options.get(watermark.EXPRESSION, quote(schema.options[watermark.COLUMN]))
+        lines.append(f"  WATERMARK FOR {quote(schema.options[watermark.COLUMN])} AS {expression}")
+    if schema.primary_keys:
+        lines.append(f"  PRIMARY KEY ({', '.join(map(quote, schema.primary_keys))}) NOT ENFORCED")
+    out = f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n)"
+    if schema.comment:
+        out += f" COMMENT {text_literal(schema.comment)}"
+    if schema.partition_keys:
+        out += f" PARTITIONED BY ({', '.join(map(quote, schema.partition_keys))})"
+    if options:
+        out += f" WITH (\n{_with(redact_options(options))}\n)"
+    return out
+
+
+def _with(options: Mapping[str, str]) -> str:
+    return ",\n".join(f"  {text_literal(k)} = {text_literal(v)}" for k, v in options.items())

@@ -1,0 +1,135 @@
+"""UPDATE, DELETE and TRUNCATE. Spark computes which rows change; the table's own rules say how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.sql_quoting import spark_literal
+from paimon_nb.options import table as opt
+from paimon_nb.plan import Delete, Truncate, Update
+from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.query.partition_predicates import constants, partitions_where
+from paimon_nb.session.statements.dml_target import Target, open_target, placed_value, unnamed
+from paimon_nb.table.dml_checks import check_delete, check_update
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import Column, DataFrame
+
+    from paimon_nb.session.executor import Job
+
+KIND = "__paimon_kind"
+UPDATE_AFTER, DELETED = 2, 3
+
+
+def truncate(job: Job, statement: Truncate) -> Result:
+    table = job.session.table(statement.name)
+    ids = table.truncate(constants(statement.partition, table.partition_keys) or None)
+    return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
+
+
+def update(job: Job, statement: Update) -> Result:
+    """Rows of a key table are upserted; in other tables their files give them up and new files bring them."""
+    target = open_target(job, statement)
+    assigned = target.assigned(statement.assignments)
+    check_update(target.table.store, [column for column, _, _ in assigned])
+    rows, source = target.rows()
+
+    def select(say, views) -> str:  # type: ignore[no-untyped-def]
+        values = "".join(f"({default_or(say, value, target, column)}), " for column, _, value in assigned)
+        return (
+            f"SELECT {values}{quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(say, statement)}"
+        )
+
+    found = unnamed(target.ask([rows], select))
+    values = new_values(target, found, [(c, p) for c, p, _ in assigned], first=len(assigned))
+    new = target.columns(found, values, len(assigned))
+    if source is None:
+        return _upserted(target, found.select(*new), UPDATE_AFTER, "updated")
+    from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.row_level_write import change_rows
+
+    last = found.columns[-len(source.beside) :]
+    place = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
+    with spark_errors(job.text, statement.span):
+        # Computed once: what leaves and what comes must be the same rows.
+        once = found.select(*new, *place).localCheckpoint()
+        ids, count, _ = change_rows(target.table, source, once, once)
+    return said(target, count, "updated in", ids)
+
+
+def delete(job: Job, statement: Delete) -> Result:
+    """Whole partitions are dropped; else rows of a key table are retracted, in other tables their files give them up."""
+    target = open_target(job, statement)
+    table = target.table
+    if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
+        if statement.where is None:
+            return said(target, None, "deleted from", table.truncate())
+        specs = partitions_where(target, statement.where)
+        if specs is not None:
+            return said(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
+    check_delete(table.store)
+    rows, source = target.rows()
+    found = target.ask(
+        [rows],
+        lambda say, views: (
+            f"SELECT {quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(say, statement)}"
+        ),
+    )
+    if source is None:
+        return _upserted(target, found, DELETED, "deleted")
+    from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
+
+    with spark_errors(job.text, statement.span):
+        ids, count, _ = change_rows(table, source, found.select(FILE, ROW), None)
+    return said(target, count, "deleted from", ids)
+
+
+def default_or(say, value, target: Target, column: str) -> str:  # type: ignore[no-untyped-def]
+    """The expression, or the column's default where DEFAULT is written for one."""
+    text = say(value)
+    if text.strip().upper() != "DEFAULT":
+        return str(text)
+    default = target.table.schema.field(column).default_value
+    return "NULL" if default is None else spark_literal(default)
+
+
+def new_values(
+    target: Target, frame: DataFrame, assigned: Iterable[tuple[str, tuple[str, ...]]], first: int
+) -> dict[str, Column]:
+    """Value by column. `frame` has the assigned expressions first, and from position `first` on the present columns."""
+    from pyspark.sql import functions as F
+
+    names = list(target.table.schema.names)
+    values: dict[str, Column] = {}
+    for i, (column, path) in enumerate(assigned):
+        present = values.get(column, F.col(frame.columns[first + names.index(column)]))
+        values[column] = placed_value(present, path, F.col(frame.columns[i]))
+    return values
+
+
+def said(target: Target, count: int | None, verb: str, ids: list[int]) -> Result:
+    """One sentence about what was done. count: None when whole files went and nobody counted."""
+    name = target.table.name
+    rows = "rows" if count is None else f"{count} row{'s' * (count != 1)}"
+    where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
+    return summary(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
+
+
+def _where(say, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]
+    return f" WHERE ({say(statement.where)})" if statement.where is not None else ""
+
+
+def _upserted(target: Target, frame: DataFrame, kind: int, verb: str) -> Result:
+    from pyspark.sql import functions as F
+
+    from paimon_nb.spark.write.table_write import write
+
+    done = write(frame.withColumn(KIND, F.lit(kind).cast("tinyint")), target.table, kinds=KIND)
+    result = said(target, done.rows, f"{verb} {'from' if kind == DELETED else 'in'}", list(done.snapshots))
+    if kind == DELETED and target.table.options.get(opt.IGNORE_DELETE):
+        result.notes.append("the table ignores deletes ('ignore-delete'), so the rows are still there")
+    return result

@@ -1,0 +1,1 @@
+"""Streaming statements: planning, execution, sinks, progress and lookup joins."""

@@ -1,0 +1,1 @@
+"""Lookup joins: a stream joined with the current state of a table."""

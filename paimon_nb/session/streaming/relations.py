@@ -1,0 +1,102 @@
+"""Streams by name: which rows a reference means when it is read as a stream, and how a stream's rows meet a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import (
+    CatalogNotFound,
+    DatabaseNotFound,
+    PaimonError,
+    SchemaMismatch,
+    TableNotFound,
+    UnsupportedOperation,
+)
+from paimon_nb.plan import TableRef
+from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.run_query import at
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.spark.streaming.sink import TableSink
+    from paimon_nb.table.table import Table
+
+KINDS = "rowkind"
+"""Name of the column that tells row kinds, in streams out of a table and into one."""
+
+
+def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
+    """The stream of a Paimon table; of `t$audit_log` with kinds. None if no such table is ours.
+
+    Raises: UnsupportedOperation: another system table. BadOptionValue: options of batch reads.
+    """
+    from paimon_nb.spark.streaming.reader import stream_frame
+
+    try:
+        found = session.find(ref.parts)
+        system = found.name.system
+        table = found.catalog.table(found.name.of_table() if system else found.name, session.options_of(found))
+    except (TableNotFound, DatabaseNotFound, CatalogNotFound):
+        return None
+    try:
+        if system not in (None, "audit_log"):
+            raise UnsupportedOperation(
+                f"{found.name} cannot be read as a stream",
+                hint="stream the table itself, or its $audit_log, which tells row kinds",
+            )
+        return stream_frame(
+            session.spark,
+            table,
+            options=ref.options,
+            filter=ref.filter,
+            columns=ref.columns,
+            kinds=True if system else None,
+        )
+    except PaimonError as error:
+        raise at(error, text, ref.span) from None
+
+
+def table_sink(
+    frame: DataFrame,
+    table: Table,
+    *,
+    complete: bool = False,
+    options: Mapping[str, str] | None = None,
+    checkpoint: str | None = None,
+    ends: bool = False,
+) -> tuple[DataFrame, TableSink]:
+    """Rows with the table's columns (by name where all names are its own, else by position), and what stores them.
+
+    A column `rowkind` that the table has not tells each row's kind. `ends`: the query takes what is there and is over.
+
+    Raises: SchemaMismatch: too many or too few columns. BadOptionValue: the checkpoint feeds another table.
+    """
+    from paimon_nb.session.statements.insert import align
+    from paimon_nb.spark.streaming.sink import TableSink, claim_checkpoint
+
+    kinds = KINDS if KINDS in frame.columns and KINDS not in table.schema.names else None
+    if kinds is None:
+        by_name = set(frame.columns) <= set(table.schema.names)
+        aligned = align(frame, table, None, {}, by_name=by_name)
+    else:
+        aligned = _with_kinds(frame, table)
+    if checkpoint is not None:
+        claim_checkpoint(checkpoint, table)
+    return aligned, TableSink(table, complete=complete, kinds=kinds, options=options, folder=checkpoint, ends=ends)
+
+
+def _with_kinds(frame: DataFrame, table: Table) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.identifier import quote
+    from paimon_nb.spark.types import spark_type
+
+    if {c for c in frame.columns if c != KINDS} != set(table.schema.names):
+        raise SchemaMismatch(
+            f"a stream with row kinds must have the columns of {table.name} by name",
+            hint=f"columns: {', '.join(table.schema.names)} and {KINDS}",
+        )
+    columns = [F.col(quote(f.name)).cast(spark_type(f.type)).alias(f.name) for f in table.schema.fields]
+    return frame.select(*columns, F.col(KINDS))

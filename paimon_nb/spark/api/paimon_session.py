@@ -1,0 +1,386 @@
+# ruff: noqa: N802, N803  the names are Spark's
+"""`wb.spark`: a real SparkSession that knows Paimon names. What a name means is asked from a resolver; no rule lives here.
+
+The session is a subclass made over an existing one, so every DataFrame that comes from it carries it. `DataFrame.write`
+is a property of Spark's class that no session can choose (`writeStream`, `writeTo` and `mergeInto` likewise); `_hook_writers` makes it
+ask the session, once, and leaves the DataFrames of other sessions as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
+
+from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
+from paimon_nb.base.identifier import split_name
+from paimon_nb.spark.api.reader_options import Given, GivenWriter, target_of, without_place
+from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column
+    from pyspark.sql.catalog import Catalog
+    from pyspark.sql.merge import MergeIntoWriter
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from paimon_nb.spark.api.stream_session import PaimonStreamReader
+    from paimon_nb.spark.streaming.sink import TableSink
+
+
+class Resolver(Protocol):
+    """What the session asks about Paimon."""
+
+    def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
+        """The rows of a named table; None if the name is Spark's own."""
+
+    def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
+        """The rows of the table at a path."""
+
+    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+        """The last statement's result."""
+
+    def write(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        create: bool = True,
+        by_name: bool = False,
+        where: Column | None = None,
+    ) -> None:
+        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore.
+
+        where: an overwrite replaces the partition that this condition means.
+        """
+
+    def over(self, plain: SparkSession) -> Resolver:
+        """The same tables for statements that run in another of Spark's sessions, whose temporary views they see."""
+
+    def names(self, session: PaimonSession) -> Catalog:
+        """What `spark.catalog` is."""
+
+    def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
+        """The stream of a named table, or of the table at a path; None if the name is Spark's own."""
+
+    def sink(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        checkpoint: str | None,
+        partition_by: Sequence[str] = (),
+        ends: bool = False,
+    ) -> tuple[DataFrame, TableSink]:
+        """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch.
+
+        mode: append, complete, update; the last needs a table with keys, and the others would keep each result as a row of its own.
+        ends: the query takes what is there and is over.
+        """
+
+
+def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
+    """The session over `plain` for one resolver's workbench; the same object each time.
+
+    It also becomes what `SparkSession.builder.getOrCreate()` and `SparkSession.active()` return.
+    """
+    plain = plain_session(plain)
+    known: dict[int, PaimonSession] = plain.__dict__.setdefault("_paimon_sessions", {})
+    workbench = getattr(resolver, "session", resolver)
+    session = known.get(id(workbench))
+    if session is None:
+        session = PaimonSession(plain, resolver, workbench)
+        known[id(workbench)] = session
+    current = SparkSession._instantiatedSession
+    if current is None or current.sparkContext is plain.sparkContext:
+        SparkSession._instantiatedSession = SparkSession._activeSession = session
+    _hook_writers()
+    return session
+
+
+def plain_session(session: SparkSession) -> SparkSession:
+    """The session below a `PaimonSession`; any other session as it is."""
+    return session._plain if isinstance(session, PaimonSession) else session
+
+
+def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same DataFrame carrying another session, so that `frame.write.format("paimon")` and `frame.sparkSession` know us."""
+    return type(frame)(frame._jdf, session)
+
+
+class PaimonSession(SparkSession):
+    """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
+
+    def __init__(self, plain: SparkSession, resolver: Resolver, workbench: object) -> None:
+        # Not SparkSession.__init__: that would make a new Python session for the JVM; this one shares all of `plain`.
+        self.__dict__.update({k: v for k, v in plain.__dict__.items() if k != "_paimon_sessions"})
+        self._plain = plain
+        self._resolver = resolver
+        self._workbench = workbench  # held, so that its id stays its own
+
+    def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
+        """Like `SparkSession.sql`, in either dialect and with Paimon tables."""
+        if not kwargs or "{" not in sqlQuery:
+            return adopt(self._resolver.sql(sqlQuery, args, kwargs), self)
+        from pyspark.sql.sql_formatter import SQLStringFormatter
+
+        formatter = SQLStringFormatter(self._plain)
+        try:
+            return adopt(self._resolver.sql(formatter.format(sqlQuery, **kwargs), args, {}), self)
+        finally:
+            formatter.clear()
+
+    def table(self, tableName: str) -> DataFrame:
+        """The rows of a Paimon table, else of Spark's own."""
+        frame = self._resolver.table(split_name(tableName), {})
+        return adopt(self._plain.table(tableName) if frame is None else frame, self)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Catalogs, databases and tables by name: Paimon's, and Spark's own."""
+        return self._resolver.names(self)
+
+    @property
+    def read(self) -> PaimonReader:
+        return PaimonReader(self)
+
+    @property
+    def readStream(self) -> PaimonStreamReader:
+        from paimon_nb.spark.api.stream_session import PaimonStreamReader
+
+        return PaimonStreamReader(self)
+
+    def over(self, plain: SparkSession) -> PaimonSession:
+        """This session as it is now, over another of Spark's: a stream's batches come in a session of their own."""
+        plain = plain_session(plain)
+        return PaimonSession(plain, self._resolver.over(plain), self._workbench)
+
+    def adopt(self, frame: DataFrame) -> DataFrame:
+        """A frame of the session below as one of this session."""
+        return adopt(frame, self)
+
+    def createDataFrame(self, data: Any, *args: Any, **kwargs: Any) -> DataFrame:
+        """Like Spark's, without its loss of rows behind an empty chunk of an Arrow table."""
+        if type(data).__module__.startswith("pyarrow"):
+            data = without_empty_batches(data)
+        return super().createDataFrame(data, *args, **kwargs)
+
+    def newSession(self) -> SparkSession:
+        fresh = self._plain.newSession()
+        return PaimonSession(fresh, self._resolver, self._workbench)
+
+
+class PaimonReader(Given, DataFrameReader):
+    """`spark.read`: knows `format("paimon")`, and Paimon names in `table`."""
+
+    def __init__(self, session: PaimonSession) -> None:
+        super().__init__(session)
+        self._paimon = session
+
+    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+        """With format "paimon": the table at `path`, or named by the options `database` and `table`."""
+        if format is not None:
+            self.format(format)
+        self.options(**options)
+        if not self._is_paimon:
+            return super().load(path, schema=schema)
+        target, given = target_of(path, self._given, "load"), without_place(self._given)
+        if isinstance(target, tuple):
+            return self._named(target, given)
+        return adopt(self._paimon._resolver.path(target, given), self._paimon)
+
+    def table(self, tableName: str) -> DataFrame:
+        if self._is_foreign:
+            return super().table(tableName)
+        frame = self._paimon._resolver.table(split_name(tableName), self._given)
+        return super().table(tableName) if frame is None else adopt(frame, self._paimon)
+
+    def _named(self, parts: tuple[str, ...], given: Mapping[str, str]) -> DataFrame:
+        frame = self._paimon._resolver.table(parts, given)
+        if frame is None:
+            raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists what is there")
+        return adopt(frame, self._paimon)
+
+
+class PaimonWriter(GivenWriter, DataFrameWriter):
+    """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
+
+    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
+        super().__init__(frame)
+        self._frame, self._paimon = frame, session
+        self._save_mode = "error"
+        self._layout = ""
+        """The call that asked for Spark's own buckets or order."""
+
+    def mode(self, saveMode: str | None) -> PaimonWriter:
+        super().mode(saveMode)
+        if saveMode:
+            self._save_mode = {"errorifexists": "error", "default": "error"}.get(saveMode.lower(), saveMode.lower())
+        return self
+
+    def bucketBy(self, numBuckets: int, col: Any, *cols: Any) -> PaimonWriter:
+        self._layout = "bucketBy"
+        super().bucketBy(numBuckets, col, *cols)
+        return self
+
+    def clusterBy(self, *cols: Any) -> PaimonWriter:
+        self._layout = "clusterBy"
+        super().clusterBy(*cols)
+        return self
+
+    def sortBy(self, col: Any, *cols: Any) -> PaimonWriter:
+        self._layout = self._layout or "sortBy"
+        super().sortBy(col, *cols)
+        return self
+
+    def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
+             partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        self._take(format, mode, partitionBy, options)
+        if not self._is_paimon:
+            return super().save(path)
+        return self._store(target_of(path, self._given, "save"), self._save_mode)
+
+    def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
+                    partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+        """Into a named table, made if it is absent; columns are matched by name, as Spark does for tables that exist."""
+        self._take(format, mode, partitionBy, options)
+        if self._is_foreign:
+            return super().saveAsTable(name)
+        return self._store(split_name(name), self._save_mode, by_name=True)
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        """Into a table that exists; columns are matched by position."""
+        parts = split_name(tableName)
+        if self._is_foreign or self._paimon._resolver.table(parts, {}) is None:
+            return super().insertInto(tableName, overwrite)
+        if self._partition_by:
+            raise UnsupportedOperation(
+                "insertInto() goes by the table's own partitions", hint="leave partitionBy() out, or use saveAsTable()"
+            )
+        replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
+        return self._store(parts, "overwrite" if replace else "append", create=False)
+
+    def _take(self, format: str | None, mode: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
+        self._take_last(format, partition_by, options)
+        if mode is not None:
+            self.mode(mode)
+
+    def _store(self, target: tuple[str, ...] | str, mode: str, *, create: bool = True, by_name: bool = False) -> None:
+        if self._layout:
+            raise UnsupportedOperation(
+                f"{self._layout} is for Spark's own tables; a Paimon table's buckets and order are its options",
+                hint='.option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
+            )
+        self._paimon._resolver.write(
+            self._frame, target, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            by_name=by_name,
+        )  # fmt: skip
+
+
+class PaimonWriterV2(Given, DataFrameWriterV2):
+    """`df.writeTo(name)`: a Paimon table unless `using` names something else."""
+
+    def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
+        super().__init__(frame, table)
+        self._frame, self._paimon, self._parts = frame, session, split_name(table)
+        self._partition_by: tuple[str, ...] = ()
+
+    def using(self, provider: str) -> PaimonWriterV2:
+        self._source = provider
+        if provider.lower() != "paimon":
+            super().using(provider)
+        return self
+
+    def tableProperty(self, property: str, value: str) -> PaimonWriterV2:
+        self._given[property] = value
+        super().tableProperty(property, value)
+        return self
+
+    def partitionedBy(self, col: Any, *cols: Any) -> PaimonWriterV2:
+        names = [c if isinstance(c, str) else c._jc.toString() for c in (col, *cols)]
+        self._partition_by = tuple(names)
+        super().partitionedBy(col, *cols)
+        return self
+
+    def create(self) -> None:
+        return super().create() if self._is_foreign else self._store("error")
+
+    def replace(self) -> None:
+        return super().replace() if self._is_foreign else self._store("replace", create=False)
+
+    def createOrReplace(self) -> None:
+        return super().createOrReplace() if self._is_foreign else self._store("replace")
+
+    def append(self) -> None:
+        return super().append() if self._is_foreign else self._store("append", create=False)
+
+    def overwrite(self, condition: Any) -> None:
+        """The partition that the condition names. Raises UnsupportedOperation for other conditions on a Paimon table."""
+        if self._is_foreign:
+            return super().overwrite(condition)
+        return self._store("overwrite", create=False, where=condition)
+
+    def overwritePartitions(self) -> None:
+        return super().overwritePartitions() if self._is_foreign else self._store("partitions", create=False)
+
+    def _store(self, mode: str, *, create: bool = True, where: Column | None = None) -> None:
+        self._paimon._resolver.write(
+            self._frame, self._parts, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            by_name=True, where=where,
+        )  # fmt: skip
+
+
+def _hook_writers() -> None:
+    """Let `DataFrame.write`, `.writeTo` and `.writeStream` ask the frame's session. Idempotent."""
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+    if getattr(ClassicFrame, "_paimon_hook", False):
+        return
+    plain_write, plain_write_to, plain_stream = ClassicFrame.write, ClassicFrame.writeTo, ClassicFrame.writeStream
+
+    def write(self: DataFrame) -> DataFrameWriter:
+        session = self.sparkSession
+        return PaimonWriter(self, session) if isinstance(session, PaimonSession) else plain_write.fget(self)
+
+    def write_to(self: DataFrame, table: str) -> DataFrameWriterV2:
+        session = self.sparkSession
+        return (
+            PaimonWriterV2(self, table, session) if isinstance(session, PaimonSession) else plain_write_to(self, table)
+        )
+
+    def write_stream(self: DataFrame) -> DataStreamWriter:
+        session = self.sparkSession
+        if not isinstance(session, PaimonSession):
+            return plain_stream.fget(self)
+        from paimon_nb.spark.api.stream_session import PaimonStreamWriter
+
+        return PaimonStreamWriter(self, session)
+
+    plain_merge = ClassicFrame.mergeInto
+
+    def merge_into(self: DataFrame, table: str, condition: Column) -> MergeIntoWriter:
+        session = self.sparkSession
+        if not isinstance(session, PaimonSession) or session._resolver.table(split_name(table), {}) is None:
+            return plain_merge(self, table, condition)
+        from paimon_nb.spark.api.merge_writer import PaimonMerge
+
+        return cast("MergeIntoWriter", PaimonMerge(self, table, condition, session))
+
+    write.__doc__, write_to.__doc__, write_stream.__doc__ = (
+        plain_write.__doc__,
+        plain_write_to.__doc__,
+        plain_stream.__doc__,
+    )
+    ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
+    ClassicFrame.writeStream = property(write_stream)
+    ClassicFrame.mergeInto = merge_into
+    ClassicFrame._paimon_hook = True

@@ -1,0 +1,148 @@
+# ruff: noqa: N802, N803  the names are Spark's
+"""`wb.spark.readStream` and `df.writeStream`: Spark's own, which know `format("paimon")` and Paimon names besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
+
+from paimon_nb.base.errors import BadOptionValue, TableNotFound
+from paimon_nb.base.identifier import split_name
+from paimon_nb.options import parse_duration_ms
+from paimon_nb.spark.api.reader_options import Given, GivenWriter, target_of, without_place
+from paimon_nb.spark.streaming import idle_checkpoint_timer
+from paimon_nb.spark.streaming.start import begun
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from paimon_nb.spark.api.paimon_session import PaimonSession
+
+
+class PaimonStreamReader(Given, DataStreamReader):
+    """`spark.readStream`."""
+
+    def __init__(self, session: PaimonSession) -> None:
+        super().__init__(session)
+        self._paimon = session
+
+    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+        """With format "paimon": the stream of the table at `path`, or named by the options `database` and `table`."""
+        if format is not None:
+            self.format(format)
+        self.options(**options)
+        if not self._is_paimon:
+            return self._paimon.adopt(super().load(path, schema=schema))
+        return self._stream(target_of(path, self._given, "load"))
+
+    def table(self, tableName: str) -> DataFrame:
+        """The stream of a Paimon table, else of Spark's own."""
+        if self._is_foreign:
+            return self._paimon.adopt(super().table(tableName))
+        frame = self._paimon._resolver.stream(split_name(tableName), _options(self._given))
+        return self._paimon.adopt(super().table(tableName) if frame is None else frame)
+
+    def _stream(self, target: tuple[str, ...] | str) -> DataFrame:
+        frame = self._paimon._resolver.stream(target, _options(self._given))
+        if frame is None:
+            raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists what is there")
+        return self._paimon.adopt(frame)
+
+
+class PaimonStreamWriter(GivenWriter, DataStreamWriter):
+    """`df.writeStream`."""
+
+    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
+        super().__init__(frame)
+        self._frame, self._paimon, self._mode = frame, session, "append"
+        self._trigger: dict[str, Any] | None = None
+        self._name: str | None = None
+
+    def outputMode(self, outputMode: str) -> PaimonStreamWriter:
+        super().outputMode(outputMode)
+        self._mode = outputMode.lower()
+        return self
+
+    def trigger(self, **when: Any) -> PaimonStreamWriter:
+        super().trigger(**when)
+        self._trigger = when
+        return self
+
+    def queryName(self, queryName: str) -> PaimonStreamWriter:
+        super().queryName(queryName)
+        self._name = queryName
+        return self
+
+    def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
+        """The function's DataFrames know Paimon, too; temporary views of them are found by their `sparkSession`."""
+        sessions: list[PaimonSession] = []
+
+        def call(batch: DataFrame, number: int) -> None:
+            if not sessions:  # one a stream: what one batch set up is there for the next
+                sessions.append(self._paimon.over(batch.sparkSession))
+            func(sessions[0].adopt(batch), number)
+
+        super().foreachBatch(call)
+        return self
+
+    def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,
+              partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+        """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
+        self._take(format, outputMode, partitionBy, queryName, options)
+        if not self._is_paimon:
+            return super().start(path)
+        return self._into(target_of(path, self._given, "start"))
+
+    def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
+                partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+        """Into a named table, made if it is absent."""
+        self._take(format, outputMode, partitionBy, queryName, options)
+        if self._is_foreign:
+            return super().toTable(tableName)
+        return self._into(split_name(tableName))
+
+    def _take(self, format: str | None, mode: str | None, partition_by: Any, name: str | None,
+              options: Mapping[str, Any]) -> None:  # fmt: skip
+        self._take_last(format, partition_by, options)
+        if mode is not None:
+            self.outputMode(mode)
+        if name is not None:
+            self.queryName(name)
+
+    def _into(self, target: tuple[str, ...] | str) -> StreamingQuery:
+        if self._mode not in ("append", "update", "complete"):
+            raise BadOptionValue(f"output mode {self._mode!r} is unknown", hint="append, update or complete")
+        frame, sink = self._paimon._resolver.sink(
+            self._frame,
+            target,
+            mode=self._mode,
+            options=_options(self._given),
+            checkpoint=self._given.get("checkpointLocation"),
+            partition_by=self._partition_by,
+            ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
+        )
+        writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_place(self._given))
+        if self._trigger is not None:
+            writer = writer.trigger(**self._trigger)
+        if self._name is not None:
+            writer = writer.queryName(self._name)
+        query = begun(writer.foreachBatch(sink).start)
+        if sink.counts_quiet:
+            idle_checkpoint_timer.beside(query, lambda: sink.quiet(str(query.id)), self._pause_s())
+        return query
+
+    def _pause_s(self) -> float:
+        """Between two checkpoints without rows: as between two micro-batches, where that is said."""
+        given = (self._trigger or {}).get("processingTime")
+        try:
+            return (0 if given is None else parse_duration_ms(str(given)) / 1000) or idle_checkpoint_timer.PAUSE_S
+        except ValueError:  # one of Spark's other ways to write it
+            return idle_checkpoint_timer.PAUSE_S
+
+
+def _options(given: Mapping[str, str]) -> dict[str, str]:
+    """The table's options among those given."""
+    return {k: v for k, v in without_place(given).items() if k != "checkpointLocation"}

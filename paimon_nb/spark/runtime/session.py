@@ -1,0 +1,269 @@
+"""Starts the one Spark of this process, quietly, or takes the user's own. Knows nothing of tables."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.spark.runtime.java import java_home
+from paimon_nb.spark.runtime.jvm_cds import sharing_option
+from paimon_nb.spark.runtime.python_exec import worker_python
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOG4J = Path(__file__).with_name("log4j2.properties")
+_lock = threading.RLock()
+_users = 0
+"""How many workbenches hold the session that this module started; the last one stops it."""
+_ours: SparkSession | None = None
+_log: Path | None = None
+"""What the JVM printed; shown only when it does not start."""
+_owner_pid = 0
+
+
+def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | None = None) -> SparkSession:
+    """The session to work with: the given one, the one that is active in this process, or a new local one.
+
+    Args:
+        spark: the user's own session, used as it is.
+        conf: Spark configuration on top of ours; for a running session only its SQL settings apply.
+
+    Raises:
+        EnvironmentError_: no Java, or Spark did not start; the message has the JVM's last words.
+    """
+    global _users, _ours
+    _quiet_python_loggers()
+    if spark is not None:
+        spark = _plain(spark)
+        _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
+        return spark
+    with _lock:
+        if _ours is not None and _alive(_ours):
+            _apply(_ours, conf or {})
+            _users += 1
+            return _ours
+        running = _running_session()
+        if running is not None:
+            _apply(running, conf or {})
+            return running
+        _ours, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
+        return _ours
+
+
+def stop(spark: SparkSession) -> None:
+    """Let go of a session from `spark_session`. Stops it if this module started it and nobody else holds it."""
+    global _users, _ours
+    with _lock:
+        if _ours is None or spark.sparkContext is not _ours.sparkContext:
+            return
+        _users -= 1
+        if _users <= 0:
+            _ours.stop()
+            _ours, _users = None, 0
+
+
+def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
+    """What a session of ours is started with. Pure, but for the size of this machine."""
+    master = conf.get("spark.master", os.environ.get("MASTER", "local[*]"))
+    out = {
+        "spark.master": master,
+        "spark.app.name": "paimon_nb",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.timeType.enabled": "true",
+        "spark.driver.extraJavaOptions": _java_options(conf.get("spark.driver.extraJavaOptions", "")),
+    }
+    if master.startswith("local"):
+        cores = local_cores(master)
+        out |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": f"{_driver_memory_mb()}m",
+            # Few cores want few shuffle partitions; adaptive execution merges small ones, and big ones may spill.
+            "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
+        }
+    return out | {k: v for k, v in conf.items() if k != "spark.driver.extraJavaOptions"}
+
+
+def local_cores(master: str) -> int:
+    """Cores of a local master: 'local' 1, 'local[4]' 4, 'local[*]' this machine's."""
+    inside = master.partition("[")[2].rstrip("]").split(",")[0].strip()
+    if inside.isdigit():
+        return int(inside)
+    return (os.cpu_count() or 1) if inside == "*" else 1
+
+
+def _java_options(extra: str) -> str:
+    # The log4j2 file is named before the JVM starts, so not even the first lines appear.
+    return f"-Dlog4j2.configurationFile={_LOG4J.as_uri()} -Dlog4j2.disable.jmx=true -XX:+UseG1GC {extra}".strip()
+
+
+def _driver_memory_mb() -> int:
+    """Half of the memory that this machine or container grants, from 1 to 8 GiB."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # pragma: no cover  no sysconf on Windows
+        total = 4 << 30
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        total = min(total, int(limit)) if limit.isdigit() else total
+    except OSError:
+        pass
+    return min(max(total // 2, 1 << 30), 8 << 30) >> 20
+
+
+def _start(conf: Mapping[str, str]) -> SparkSession:
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.sql import SparkSession
+    except ImportError as error:  # pragma: no cover  pyspark is a dependency
+        raise EnvironmentError_(
+            f"PySpark cannot be imported: {error}", hint=f"{sys.executable} -m pip install 'pyspark>=4.1.1,<4.2'"
+        ) from error
+    merged = default_conf(conf)
+    if merged["spark.master"].startswith("local"):
+        # Python workers must be this very Python, or they lack the package (an unactivated venv is every Jupyter kernel).
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = worker_python()
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    on_main_thread = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT) if on_main_thread else None
+    options = merged["spark.driver.extraJavaOptions"]
+    if "-XX:SharedArchiveFile" not in options and "-XX:ArchiveClassesAtExit" not in options:
+        merged["spark.driver.extraJavaOptions"] = f"{options} {sharing_option()}".strip()
+    spark_conf = SparkConf(loadDefaults=False)
+    for key, value in merged.items():
+        spark_conf.set(key, value)
+    try:
+        gateway = SparkContext._gateway or _launch(spark_conf)
+        context = (
+            SparkContext.getOrCreate(spark_conf) if gateway is None else SparkContext(conf=spark_conf, gateway=gateway)
+        )
+        session = SparkSession(context, options={})
+    except EnvironmentError_:
+        raise
+    except Exception as error:
+        raise EnvironmentError_(
+            f"Spark did not start: {_first_line(str(error))}{_last_words()}",
+            hint="paimon-nb doctor checks Java, PySpark and memory",
+        ) from error
+    finally:
+        if merged["spark.master"].startswith("local"):
+            # Spark has read it; what the user starts from here may outlive us.
+            os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        if on_main_thread and handler is not None:
+            # PySpark's own handler cancels every job, running streams too, and loses the KeyboardInterrupt.
+            signal.signal(signal.SIGINT, handler)
+    if not merged["spark.master"].startswith("local"):
+        from paimon_nb.spark.runtime.executor_package import ship_package
+
+        ship_package(session)
+    return session
+
+
+def _launch(spark_conf: Any) -> Any:
+    """Start the JVM with its output in a file: a notebook shows whatever a child process prints."""
+    global _log, _owner_pid
+    from pyspark.java_gateway import launch_gateway
+
+    descriptor, name = tempfile.mkstemp(prefix="paimon_nb-jvm-", suffix=".log")
+    _log, _owner_pid = Path(name), os.getpid()
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(java_home())
+    try:
+        gateway = launch_gateway(spark_conf, popen_kwargs={"stdout": descriptor, "stderr": descriptor})
+    finally:
+        os.close(descriptor)
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
+    atexit.register(end_jvm, gateway)
+    return gateway
+
+
+def end_jvm(gateway: Any, patience_s: float = 5) -> None:
+    """Stop the context and see that the JVM is gone; killed when it takes longer. A forked child must not do it for its parent."""
+    if os.getpid() != _owner_pid:
+        return
+    from contextlib import suppress
+
+    from pyspark import SparkContext
+
+    with suppress(Exception):
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
+    with suppress(Exception):
+        gateway.shutdown()
+    process = gateway.proc
+    with suppress(Exception):
+        process.stdin.close()  # the JVM ends when its standard input does
+        process.wait(timeout=patience_s)
+    if process is not None and process.poll() is None:
+        process.kill()
+    if _log is not None:
+        _log.unlink(missing_ok=True)
+    with suppress(OSError):  # Spark makes this folder even when nothing goes there; what holds tables stays
+        Path("spark-warehouse").rmdir()
+
+
+def _last_words() -> str:
+    try:
+        lines = [line for line in (_log.read_text(errors="replace") if _log else "").splitlines() if line.strip()]
+    except OSError:
+        lines = []
+    return "".join(f"\n  jvm: {line[:300]}" for line in lines[-5:])
+
+
+def _running_session() -> SparkSession | None:
+    """A session that somebody else made in this process (a Databricks or pyspark kernel)."""
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    session = SparkSession._instantiatedSession
+    return _plain(session) if session is not None and _alive(session) else None
+
+
+def _plain(session: SparkSession) -> SparkSession:
+    from paimon_nb.spark.api.paimon_session import plain_session
+
+    return plain_session(session)
+
+
+def _alive(session: SparkSession) -> bool:
+    return getattr(session, "_sc", None) is not None and session._sc._jsc is not None
+
+
+def _apply(session: SparkSession, conf: Mapping[str, Any]) -> None:
+    from contextlib import suppress
+
+    for key, value in conf.items():
+        with suppress(Exception):  # a static setting of a running session stays as it is
+            session.conf.set(key, _text(value))
+
+
+def _quiet_python_loggers() -> None:
+    # PySpark prints a stack of several kB as JSON for each wrong statement, before the exception says the same.
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else "no reason given"

@@ -1,0 +1,1 @@
+"""Scans: how the splits of a Paimon table become a DataFrame."""

@@ -1,0 +1,60 @@
+"""What a read will do, as text: the snapshot, the files that are skipped and why, the way of each split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.spark.scan.table_scan import Relation, decide
+from paimon_nb.table.scan.predicate.model import Predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from paimon_nb.table.table import Table
+
+
+def explain_relation(
+    spark: SparkSession | None,
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+) -> str:
+    """Our part of EXPLAIN for one table of a query; reads metadata only."""
+    chosen = decide(table, options=options, filter=filter, columns=columns)
+    return "\n".join([f"== Paimon: {table.name} ==", *describe(chosen)])
+
+
+def describe(chosen: Relation) -> list[str]:
+    """The lines about a decided scan."""
+    plan = chosen.plan
+    files = [f for s in plan.splits for f in s.files]
+    snapshot = plan.snapshot
+    lines = [
+        f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
+        f"columns: {', '.join(f.name for f in chosen.fields)}",
+        f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
+        *_skipped(plan.skipped),
+        f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
+        f"{sum(f.row_count for f in files)} rows stored, {sum(f.file_size for f in files)} bytes",
+    ]  # fmt: skip
+    ways: Counter[tuple[str, str]] = Counter()
+    files_of: Counter[tuple[str, str]] = Counter()
+    for split, route in zip(plan.splits, chosen.routes, strict=True):
+        ways[(route.way.value, route.why)] += 1
+        files_of[(route.way.value, route.why)] += len(split.files)
+    for (way, why), count in sorted(ways.items()):
+        lines.append(f"  {way}: {_count(count, 'split')}, {_count(files_of[(way, why)], 'file')}: {why}")
+    return lines
+
+
+def _skipped(funnel: object) -> list[str]:
+    text = str(funnel)
+    return [f"skipping: {line}" if i == 0 else f"  {line}" for i, line in enumerate(text.splitlines()) if line.strip()]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

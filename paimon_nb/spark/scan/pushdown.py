@@ -1,0 +1,155 @@
+"""Which parts of a query's filter may skip files: only those that mean to us exactly what they mean to Spark. Pure.
+
+Spark filters again by itself, so leaving a part out is always right, and a part that we read differently would lose rows.
+Where Spark casts the column (a text compared with a number, a timestamp in the session's zone) the part is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+import re
+from collections.abc import Sequence
+from decimal import Decimal as Number
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, VarChar, is_nano
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.model import (
+    And,
+    Compare,
+    In,
+    IsNotNull,
+    IsNull,
+    Leaf,
+    Like,
+    Not,
+    Or,
+    Predicate,
+    StartsWith,
+    all_of,
+    conjuncts,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_OPERATORS = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_WALL_CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?")
+_UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
+
+
+def usable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) -> Predicate | None:
+    """The conjuncts that are safe to skip by; None when there is none.
+
+    Args:
+        fields: the table's columns; names are found in any case, as Spark finds them. zone: the session's time zone.
+    """
+    types = {f.name.lower(): f.type for f in fields}
+    kept = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
+    return all_of(kept) if kept else None
+
+
+def _fits(part: Predicate, fields: Sequence[DataField]) -> bool:
+    """Whether the literals are values at all: DATE '2020-13-01' is none, and Spark says what becomes of it."""
+    try:
+        bind(part, fields)
+    except PaimonError:
+        return False
+    return True
+
+
+def _same_meaning(node: Predicate, types: dict[str, DataType], zone: str) -> bool:
+    match node:
+        case And(parts) | Or(parts):
+            return all(_same_meaning(p, types, zone) for p in parts)
+        case Not(part):
+            if isinstance(part, In | Like | StartsWith):
+                return _same_meaning(part, types, zone)
+            return _same_meaning(part.negate(), types, zone)  # NOT turns < into >=, which must be safe itself
+        case Leaf():
+            t = types.get(node.column.lower())
+            return t is not None and _leaf(node, t, zone)
+    return False
+
+
+def _leaf(node: Leaf, t: DataType, zone: str) -> bool:
+    match node:
+        case IsNull() | IsNotNull():
+            return True
+        case Compare(_, op, literal):
+            if t.root in ("FLOAT", "DOUBLE") and op not in ("=", "<", "<="):
+                return False  # NaN is larger than every number to Spark, and statistics do not tell of it
+            return _literal(t, literal, zone)
+        case In(_, literals):
+            return all(_literal(t, v, zone) for v in literals)
+        case StartsWith() | Like():
+            return isinstance(t, VarChar)
+    return False
+
+
+def _literal(t: DataType, literal: Any, zone: str) -> bool:
+    """True when Spark compares a column of `t` with this literal in the column's own type."""
+    root = t.root
+    whole = isinstance(literal, int) and not isinstance(literal, bool)
+    if root in _WHOLE or isinstance(t, Decimal):
+        return whole or isinstance(literal, Number)
+    if root in ("FLOAT", "DOUBLE"):
+        return (whole and abs(literal) < 1 << 24) or (root == "DOUBLE" and isinstance(literal, float))
+    if isinstance(t, Char):
+        return False  # stored padded; to Spark the padding is text
+    if isinstance(t, VarChar):
+        return isinstance(literal, str)
+    if root == "BOOLEAN":
+        return isinstance(literal, bool)
+    if root in ("BINARY", "VARBINARY"):
+        return isinstance(literal, bytes)
+    if root == "DATE":
+        if isinstance(literal, str):
+            return _DATE.fullmatch(literal) is not None
+        return isinstance(literal, dt.date) and not isinstance(literal, dt.datetime)
+    if is_nano(t):
+        return False  # text to Spark
+    if isinstance(t, Timestamp | LocalZonedTimestamp):
+        if zone in _UTC:
+            return isinstance(literal, dt.datetime) or (
+                isinstance(literal, str) and _WALL_CLOCK.fullmatch(literal) is not None
+            )
+        # Elsewhere only a wall clock compared with text needs no zone.
+        return isinstance(t, Timestamp) and isinstance(literal, str) and _WALL_CLOCK.fullmatch(literal) is not None
+    return False
+
+
+def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -> Column | None:
+    """The conjuncts that a native scan can apply before its mask, as a Spark condition; None when there is none.
+
+    Spark would put them behind the mask, and the mask would be asked about every row. Whole numbers, decimals and texts only.
+
+    Args:
+        predicate: of `usable`, bound to the table's columns. fields: the columns of the scan.
+    """
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.identifier import quote
+
+    types = {f.name: f.type for f in fields}
+    chosen: list[Column] = []
+    for part in conjuncts(predicate):
+        if not isinstance(part, Compare | In | IsNotNull) or part.column not in types:
+            continue
+        t, name = types[part.column], quote(part.column)
+        plain = t.root in _WHOLE or isinstance(t, Decimal | VarChar)
+        match part:
+            case Compare(_, op, literal) if plain:
+                chosen.append(_OPERATORS[op](F.col(name), F.lit(literal)))
+            case In(_, literals) if plain and None not in literals:
+                chosen.append(F.col(name).isin(list(literals)))
+            case IsNotNull():
+                chosen.append(F.col(name).isNotNull())
+    return reduce(operator.and_, chosen) if chosen else None

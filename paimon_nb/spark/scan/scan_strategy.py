@@ -1,0 +1,265 @@
+"""Which way each split of a scan takes into Spark, and why. Decides only; pure but for the facts it is given.
+
+- INLINE: read in the driver, handed over as Arrow. For little data.
+- SEARCHED: the same for the few rows that a condition leaves of much. Where more come than was thought, another way.
+- NATIVE: Spark's own Parquet or ORC reader on the files.
+- MASKED: the same, with a filter that hides rows by file and position (deletion vectors, rows that newer ones replaced).
+- TASKS: our reader inside Spark tasks. Always right, about four times the cost of NATIVE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.data import format_of
+from paimon_nb.format.types import (
+    Array,
+    Atomic,
+    DataField,
+    DataType,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Time,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    is_nano,
+)
+from paimon_nb.table.merge import PICKS_ROWS
+from paimon_nb.table.migrated_files import tells_partition
+
+if TYPE_CHECKING:
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.table.scan.plan.splits import Split
+
+
+class Way(Enum):
+    INLINE = "inline"
+    SEARCHED = "searched"
+    NATIVE = "native"
+    MASKED = "native, masked"
+    TASKS = "tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes at which ways change. Measured: 20,000 rows take the same time inline and native, 100,000 are 2 x slower inline."""
+
+    inline_bytes: int = 4 << 20
+    inline_rows: int = 50_000
+    searched_bytes: int = 512 << 20
+    """Files in which the driver looks for the few rows that a condition leaves."""
+    searched_files: int = 512
+    """The same, counted: they are open at one time."""
+    masked_rows: int = 200_000_000
+    """Rows of a split whose keys the driver compares at most; beyond, tasks do it."""
+    made_rows: int = 20_000_000
+    """The same where the merge engine makes new rows: then the driver also merges those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a decision is made from."""
+
+    read_fields: tuple[DataField, ...]
+    """The columns wanted, in the schema the query sees."""
+    file_fields: Callable[[int], tuple[DataField, ...]]
+    """Columns of a schema id."""
+    spark_reads_paths: bool
+    """False for file systems that only our own FileIO knows."""
+    executors_read_paths: bool
+    """False for memory: tables, which live in this process."""
+    merge_engine: str | None
+    """None for tables without keys."""
+    limits: Limits = Limits()
+    partition: Sequence[DataField] = ()
+    key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
+    """About which part of all rows the condition on the key leaves."""
+    searches: bool = False
+    """Whether there is a condition on rows, not only on partitions."""
+    without_spark: bool = False
+    """Whether Spark is to be spared: it would have to be started first."""
+    row_share: Callable[[Sequence[Split]], float | None] = lambda _: None
+    """About which part of all rows the condition leaves; None: nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way of one split."""
+
+    way: Way
+    why: str
+    otherwise: Way | None = None
+    """For SEARCHED: the way where there are too many rows."""
+
+
+def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
+    """One route a split, in order."""
+    size, count = _size(splits), _rows(splits)
+    if not facts.executors_read_paths:
+        return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
+    if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
+        return [Route(Way.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(splits)
+    if size <= facts.limits.searched_bytes:
+        share = facts.key_share(splits)
+        size, count = round(size * share), round(count * share)
+        if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
+            return [Route(Way.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(splits)
+    found = [_route(split, facts) for split in splits]
+    why = _few(splits, found, facts)
+    return found if why is None else [Route(Way.SEARCHED, why, r.way) for r in found]
+
+
+def _few(splits: Sequence[Split], found: Sequence[Route], facts: Facts) -> str | None:
+    """Why it may be worth it to search the splits for few rows, which would else go the ways found; None: it is not."""
+    if not facts.searches or not all(map(partial(_can_be_searched, facts=facts), splits, found)):
+        return None
+    if not facts.without_spark and all(r.way is Way.NATIVE for r in found):
+        return None  # as fast, and the rows need not be handed over
+    if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
+        return None
+    share, count = facts.row_share(splits), _rows(splits)
+    if share is None:
+        return f"the condition may leave few of {count} rows"
+    left = round(share * count)
+    return f"the condition may leave about {left} of {count} rows" if left <= most_rows(splits, facts.limits) else None
+
+
+def most_rows(splits: Sequence[Split], limits: Limits) -> int:
+    """Rows of these splits that are handed over as Arrow at most."""
+    a_row = _size(splits) / max(1, _rows(splits))
+    return min(limits.inline_rows, int(limits.inline_bytes / max(a_row, 1)))
+
+
+def _can_be_searched(split: Split, route: Route, facts: Facts) -> bool:
+    if route.way not in (Way.NATIVE, Way.MASKED) or any(file_format(f.file_name) != "parquet" for f in split.files):
+        return False
+    return split.raw or facts.merge_engine in PICKS_ROWS
+
+
+def _size(splits: Sequence[Split]) -> int:
+    return sum(s.size for s in splits)
+
+
+def _rows(splits: Sequence[Split]) -> int:
+    return sum(s.row_count for s in splits)
+
+
+def _route(split: Split, facts: Facts) -> Route:
+    if split.branch is not None:
+        return Route(Way.TASKS, f"branch {split.branch} has its own schemas")
+    if split.changes or split.diff:
+        return Route(Way.TASKS, "changes are told row by row")
+    obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
+    if obstacle is not None:
+        return Route(Way.TASKS, obstacle)
+    if split.changes or split.diff:
+        return Route(Way.TASKS, "changes are told row by row")
+    formats = {file_format(f.file_name) for f in split.files}
+    if split.raw and not split.deletion_vectors:
+        return Route(Way.NATIVE, "no rows need merging")
+    if "orc" in formats:
+        return Route(Way.TASKS, "Spark's ORC reader tells no row positions")
+    if split.raw:
+        return Route(Way.MASKED, "deletion vectors hide rows by position")
+    picks = facts.merge_engine in PICKS_ROWS
+    if split.row_count > (facts.limits.masked_rows if picks else facts.limits.made_rows):
+        return Route(Way.TASKS, "too many rows to compare in the driver")
+    return Route(
+        Way.MASKED, "newer rows hide older ones by position" if picks else "merged rows stand for those they merge"
+    )
+
+
+def file_format(name: str) -> str:
+    """'parquet', 'orc', 'avro', or what else stands last in a file's name."""
+    try:
+        return format_of(name)
+    except UnsupportedFormat:
+        return name.rsplit(".", 1)[-1]
+
+
+def not_native(file: DataFile, facts: Facts) -> str | None:
+    """Why Spark's own reader cannot read this file as the query wants it; None if it can."""
+    kind = file_format(file.file_name)
+    if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):
+        return f"{kind} files are read by our own reader"
+    if not facts.spark_reads_paths:
+        return "this file system is known to our own reader only"
+    if file.file_name.startswith(("_", ".")):
+        return "Spark skips files whose names start with '_' or '.'"
+    if facts.partition and not tells_partition(file, facts.partition):
+        return "the file does not tell its partition's values"
+    if file.write_cols is not None:
+        return "the file holds only some of its schema's columns"
+    by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
+    for field in facts.read_fields:
+        if not spark_reads_type(field.type, kind):
+            return f"column {field.name}: Spark does not read {field.type.bare()} in {kind}"
+        stored = by_id.get(field.id)
+        if stored is not None and not same_or_wider(stored.type, field.type):
+            return f"column {field.name} was {stored.type.bare()} in schema {file.schema_id}"
+    names = [f.name.lower() for f in by_id.values()]
+    if len(set(names)) < len(names):
+        return "column names differ by case only"
+    return None
+
+
+def spark_reads_type(t: DataType, kind: str) -> bool:
+    """True when Spark's vectorised reader gives the values of `t` as Paimon stored them."""
+    match t:
+        case Time():
+            return False
+        case Timestamp() | LocalZonedTimestamp():
+            return kind == "parquet" and not is_nano(t)  # ORC keeps wall clocks in the writer's zone
+        case Atomic():
+            return t.name not in ("VARIANT", "BLOB") and (kind == "parquet" or t.name != "DATE")
+        case Array() | Multiset():
+            return kind == "parquet" and spark_reads_type(t.element, kind)
+        case Map():
+            return kind == "parquet" and spark_reads_type(t.key, kind) and spark_reads_type(t.value, kind)
+        case Row():
+            return kind == "parquet" and all(spark_reads_type(f.type, kind) for f in t.fields)
+    return True
+
+
+_WIDTH = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
+
+
+def same_or_wider(stored: DataType, wanted: DataType) -> bool:
+    """True when Spark's cast from `stored` to `wanted` surely equals Paimon's: the same type, or a lossless wider one."""
+    if stored.with_nullable(True) == wanted.with_nullable(True):
+        return True
+    match stored, wanted:
+        case Atomic(), Atomic():
+            if stored.name in _WIDTH and wanted.name in _WIDTH:
+                return _WIDTH[stored.name] <= _WIDTH[wanted.name]
+            return stored.name == wanted.name or (stored.name, wanted.name) == ("FLOAT", "DOUBLE")
+        case Decimal(), Decimal():
+            return stored.scale == wanted.scale and stored.precision <= wanted.precision
+        case VarChar(), VarChar():
+            return stored.length <= wanted.length
+        case VarBinary(), VarBinary():
+            return stored.length <= wanted.length
+        case (Array(), Array()) | (Map(), Map()) | (Multiset(), Multiset()) | (Row(), Row()):
+            # Field for field the same, with ids and names; nullability inside does not change what is read.
+            return _shape(stored) == _shape(wanted)
+    return False
+
+
+def _shape(t: DataType) -> object:
+    match t:
+        case Array() | Multiset():
+            return (t.root, _shape(t.element))
+        case Map():
+            return (t.root, _shape(t.key), _shape(t.value))
+        case Row():
+            return (t.root, tuple((f.id, f.name, _shape(f.type)) for f in t.fields))
+    return t.with_nullable(True)

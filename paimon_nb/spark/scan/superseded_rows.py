@@ -1,0 +1,262 @@
+"""Which physical rows of a split's files do not count, computed in the driver from key columns only, and remembered.
+
+A row is hidden by a deletion vector, by a newer row of its key, or by being a retraction. Where the merge engine makes new
+rows out of several, those several are all hidden and the made rows are returned beside.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
+from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.file_cache import FileCache
+from paimon_nb.format.index import read_deletion_vectors
+from paimon_nb.format.manifest import DataFile, DvRange
+from paimon_nb.format.types import DataField
+from paimon_nb.spark.scan.superseded_rows_delta import by_file, hidden_since
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge, winners
+from paimon_nb.table.merge.merge import retracts
+from paimon_nb.table.merge.sort_order import group_ends, group_starts, merge_order
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.store import TableStore
+
+CACHE_BYTES = 64 << 20
+"""Bits kept for later queries; entries that also hold merged rows count those."""
+_KEY_BYTES = 128 << 20
+"""Key columns kept decoded, for the masks of later snapshots."""
+_NEW_AT_MOST = 8
+"""Files that a split may have got since its hidden rows were last worked out."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The rows of some files that do not count."""
+
+    rows: Mapping[str, np.ndarray]
+    """File name -> bool per physical row, True = hidden. Files that hide nothing are left out."""
+    made: tuple[pa.Table, ...] = field(default=())
+    """Rows that the merge engine made, with the table's columns."""
+
+
+def makes_rows(store: TableStore) -> bool:
+    """Whether merging makes rows that no file holds."""
+    return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
+
+
+def hidden_of(store: TableStore, splits: Sequence[Split]) -> Hidden:
+    """Hidden rows of all splits. What was found for a split is remembered: data files never change."""
+    rows: dict[str, np.ndarray] = {}
+    made: list[pa.Table] = []
+    known = [_CACHE.get(split_key(store, split)) for split in splits]
+    unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
+    if unknown:
+        with ThreadPoolExecutor(min(len(unknown), os.cpu_count() or 1)) as pool:
+            computed = iter(list(pool.map(lambda split: _packed(_compute(store, split)), unknown)))
+    for split, found in zip(splits, known, strict=True):
+        if found is None:
+            found = next(computed)
+            _CACHE.put(split_key(store, split), found)
+        rows.update(_unpacked(found))
+        made += found.made
+    return Hidden(rows, tuple(made))
+
+
+def _compute(store: TableStore, split: Split) -> Hidden:
+    grown = None if split.raw or split.deletion_vectors else _grown(store, split)
+    if grown is not None:
+        return Hidden(grown)
+    rows = _deleted(store, split)
+    return Hidden(rows) if split.raw else _merged(store, split, rows)
+
+
+def _grown(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
+    """From what is remembered of the split as it was a few files ago; None when nothing is."""
+    by_age = sorted(split.files, key=lambda f: f.min_sequence)
+    spec = MergeSpec.of(store.schema, store.options)
+    fields = [store.schema.field(n) for n in spec.keys]
+    for more in range(1, min(_NEW_AT_MOST, len(by_age) - 1) + 1):
+        new = by_age[-more:]
+        old = tuple(f for f in split.files if f not in new)
+        for raw in (False, True):
+            found = _CACHE.get(split_key(store, replace(split, files=old, raw=raw)))
+            if found is not None:
+                return hidden_since(_unpacked(found), old, new, lambda f: _keys(store, split, f, fields), spec)
+    return None
+
+
+def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
+    """Rows that deletion vectors hide."""
+    refs = split.deletion_vectors or {}
+    ranges: dict[str, list[DvRange]] = {}
+    for name, ref in refs.items():
+        ranges.setdefault(ref.path, []).append(DvRange(name, ref.offset, ref.length, ref.cardinality))
+    counts = {f.file_name: f.row_count for f in split.files}
+    return {
+        name: vector.mask(counts[name])
+        for path, wanted in ranges.items()
+        for name, vector in read_deletion_vectors(store.fs, path, wanted).items()
+        if len(vector)
+    }
+
+
+def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) -> Hidden:
+    spec = MergeSpec.of(store.schema, store.options)
+    names = list(dict.fromkeys([*spec.keys, *spec.sequence_fields]))
+    fields = [store.schema.field(n) for n in names]
+    tables, owners = [], []
+    files = sorted(split.files, key=lambda f: f.min_sequence)  # oldest first: equal keys lie in order then
+    for number, file in enumerate(files):
+        table = _keys(store, split, file, fields)
+        owners.append(np.full(table.num_rows, number, np.int32))
+        tables.append(table)
+    kv = pa.concat_tables(tables).combine_chunks()
+    owner = np.concatenate(owners) if owners else np.zeros(0, np.int32)
+    starts = np.cumsum([0, *(t.num_rows for t in tables)])
+    gone = np.zeros(kv.num_rows, bool)
+    for number, file in enumerate(files):
+        if file.file_name in deleted:
+            gone[starts[number] : starts[number + 1]] = deleted[file.file_name]
+    alive = np.flatnonzero(~gone)
+    seen = kv if len(alive) == kv.num_rows else kv.take(pa.array(alive))
+    shown = np.zeros(kv.num_rows, bool)
+    several = np.zeros(0, np.int64)
+    if spec.engine in PICKS_ROWS:
+        shown[alive[winners(seen, spec)]] = True
+    else:
+        single, several = _by_group(seen, spec)
+        shown[alive[single]] = True
+        several = alive[several]
+    rows = by_file(files, ~shown, starts)
+    made = _made(store, split, spec, files, several, owner, starts)
+    return Hidden(rows, (made,) if made is not None else ())
+
+
+def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
+    """(rows that are alone with their key and stand as they are, rows that the engine must merge)."""
+    if spec.ignore_delete:
+        kept = np.flatnonzero(~retracts(kv))
+        single, several = _by_group(kv.take(pa.array(kept)), _without_ignore(spec))
+        return kept[single], kept[several]
+    order = merge_order(kv, spec)
+    starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)
+    ends = group_ends(starts, len(order))
+    alone = np.zeros(len(order), bool)
+    alone[starts[starts == ends]] = True
+    # A row alone with its key is never merged: it stands as it is, or is a retraction of nothing.
+    return order[alone & ~retracts(kv)[order]], np.sort(order[~alone])
+
+
+def _without_ignore(spec: MergeSpec) -> MergeSpec:
+    return replace(spec, ignore_delete=False)
+
+
+def _made(
+    store: TableStore,
+    split: Split,
+    spec: MergeSpec,
+    files: Sequence[DataFile],
+    several: np.ndarray,
+    owner: np.ndarray,
+    starts: np.ndarray,
+) -> pa.Table | None:
+    """Merge the rows at the positions `several`; only the files that hold some are read again, now whole.
+
+    `owner`: per position the number of its file. `starts`: per file its first position.
+    """
+    if not len(several):
+        return None
+    runs = []
+    for number in np.unique(owner[several]):
+        positions = several[owner[several] == number] - starts[number]
+        table = _rows(store, split, files[number], store.schema.fields)
+        runs.append(table.take(pa.array(positions)))
+    return merge(runs, spec, drop_delete=True).select(list(store.schema.names))
+
+
+def _keys(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+    """`_rows` of key columns, remembered: the next snapshot mostly has the same files."""
+    path = store.data_path(split.partition, split.bucket, file)
+    part = (store.schema.id, tuple(fields))
+    return _DECODED.get(store.fs, path, lambda: _rows(store, split, file, fields), lambda t: int(t.nbytes) + 500, part)
+
+
+def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
+    """Some columns of one file in the present schema, with sequence number and kind."""
+    schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
+    wanted = kv_columns(tuple(fields))
+    ids = {f.id for f in wanted}
+    stored = [f for f in kv_columns(schema.fields) if f.id in ids]
+    path = store.data_path(split.partition, split.bucket, file)
+    table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
+    return evolve(table, stored, wanted).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
+
+
+# -- remembering
+
+
+@dataclass(frozen=True)
+class _Packed:
+    bits: Mapping[str, tuple[np.ndarray, int]]
+    made: tuple[pa.Table, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(b.nbytes for b, _ in self.bits.values()) + sum(t.nbytes for t in self.made) + 200
+
+
+def _packed(hidden: Hidden) -> _Packed:
+    return _Packed({n: (np.packbits(r, bitorder="little"), len(r)) for n, r in hidden.rows.items()}, hidden.made)
+
+
+def _unpacked(found: _Packed) -> dict[str, np.ndarray]:
+    return {
+        name: np.unpackbits(bits, count=count, bitorder="little").astype(bool)
+        for name, (bits, count) in found.bits.items()
+    }
+
+
+def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
+    """What decides a split's rows, as a key to remember them by."""
+    # Names of data files are unique for ever; options and schema decide how they merge.
+    vectors = tuple(sorted((name, str(ref)) for name, ref in (split.deletion_vectors or {}).items()))
+    options = tuple(sorted(store.schema.options.items()))
+    return (store.root, store.schema.id, options, tuple(f.file_name for f in split.files), split.raw, vectors)
+
+
+class _Cache:
+    """Least recently used first out, bounded in bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._kept: OrderedDict[tuple[object, ...], _Packed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[object, ...]) -> _Packed | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: tuple[object, ...], value: _Packed) -> None:
+        with self._lock:
+            if key in self._kept or value.size > self.limit // 2:
+                return
+            self._kept[key] = value
+            self.used += value.size
+            while self.used > self.limit:
+                _, old = self._kept.popitem(last=False)
+                self.used -= old.size
+
+
+_CACHE = _Cache(CACHE_BYTES)
+_DECODED = FileCache(_KEY_BYTES)

@@ -1,0 +1,338 @@
+"""A table (or a moment of it) as a DataFrame: planned here without Spark, each split read the fastest right way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, reduce
+from os import cpu_count
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField
+from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.options import table as opt
+from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
+from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+from paimon_nb.spark.scan.late_materialization import searched
+from paimon_nb.spark.scan.native_scan import scan_files
+from paimon_nb.spark.scan.position_filter import Mask, separable
+from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.scan.scan_cache import remembered
+from paimon_nb.spark.scan.scan_strategy import Facts, Limits, Route, Way, file_format, most_rows, routes
+from paimon_nb.spark.scan.superseded_rows import hidden_of, makes_rows, split_key
+from paimon_nb.spark.types import spark_schema, task_batches
+from paimon_nb.table.scan.plan.planner import ScanPlan, plan_scan
+from paimon_nb.table.scan.plan.selectivity import key_share, row_share
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
+from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.table.table import Table
+
+_ONE_PARTITION_FROM = 1_000
+"""Rows that are handed over as one partition."""
+_HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A scan that is decided on: the splits, the way of each, the columns."""
+
+    plan: ScanPlan
+    fields: tuple[DataField, ...]
+    """Columns to deliver, in the plan's schema."""
+    routes: tuple[Route, ...]
+    """One per split, in order."""
+    limits: Limits
+
+    @property
+    def store(self) -> TableStore:
+        """The table under the schema that the rows come in."""
+        return self.plan.store
+
+    def of(self, way: Way) -> list[Split]:
+        return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.way is way]
+
+
+def relation(
+    spark: SparkSession,
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+) -> DataFrame:
+    """The table's rows as a DataFrame; the snapshot is fixed now.
+
+    Args:
+        options: dynamic options: time travel, incremental reads, tuning.
+        filter: for skipping files and rows; Spark filters again, so it need not be exact.
+        columns: those that the query can need; None means all. Names as written by the user.
+
+    Raises:
+        TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
+    """
+    from paimon_nb.spark.api.paimon_session import (
+        plain_session,  # imports pyspark, which rows that are read here do not need
+    )
+
+    spark = plain_session(spark)
+    zone = session_zone(spark)
+    return frame_of(spark, decide(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone))
+
+
+def decide(
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    zone: str = "UTC",
+    without_spark: bool = False,
+) -> Relation:
+    """Plan the scan and choose each split's way. Needs no Spark.
+
+    Args:
+        zone: the session's, for timestamps in `filter`. without_spark: choose ways without it wherever that can be done.
+            The rest as in `relation`.
+    """
+    store = table.store.copy(options) if options else table.store
+    plan = plan_scan(store, usable(filter, store.schema.fields, zone))
+    fields = wanted_fields(plan.schema, columns)
+    limits = limits or Limits()
+    facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
+    return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
+
+
+def facts_of(
+    store: TableStore, fields: tuple[DataField, ...], limits: Limits, predicate: Predicate | None = None
+) -> Facts:
+    """What the decision needs to know of a table."""
+    local = store.fs.local_path(store.root) is not None
+    return Facts(
+        read_fields=fields,
+        file_fields=lambda schema_id: fields_of(store, schema_id),
+        spark_reads_paths=local or store.root.startswith(_HADOOP_SCHEMES),
+        executors_read_paths=not store.root.startswith("memory:"),
+        merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
+        limits=limits,
+        partition=store.schema.partition_fields,
+        key_share=lambda splits: key_share(store, splits, predicate),
+        searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
+        row_share=lambda splits: row_share(store, splits, predicate) if predicate is not None else None,
+    )
+
+
+def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
+    """The columns of one of the table's schemas."""
+    return store.schema.fields if schema_id == store.schema.id else store.schemas.get(schema_id).fields
+
+
+def frame_of(spark: SparkSession, chosen: Relation) -> DataFrame:
+    """The DataFrame of a decided scan: the union of its ways."""
+    parts = _parts(spark, chosen)
+    if not parts:
+        return from_arrow(spark, no_rows(chosen.fields), chosen.fields)
+    return reduce(lambda a, b: a.union(b), parts)
+
+
+def _parts(spark: SparkSession, chosen: Relation) -> list[DataFrame]:
+    parts: list[DataFrame] = []
+    for way, build in _BUILDERS.items():
+        splits = chosen.of(way)
+        if splits:
+            parts += build(spark, chosen, splits)
+    return parts
+
+
+# -- the ways
+
+
+def _inline(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    return [_handed(spark, read_inline(chosen, splits), chosen.fields)]
+
+
+def _handed(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
+    """Rows of this process as one partition, as Spark reads a small file: an aggregate of them needs no shuffle."""
+    frame = from_arrow(spark, rows, fields)
+    # Of the fewest, Spark answers a plain SELECT without any job, and would not with a partition to make.
+    return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
+
+
+def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
+    """Splits read in this process, in order, a few at a time."""
+    names = [f.name for f in chosen.fields]
+
+    def read(split: Split) -> pa.Table:
+        return read_split(chosen.store, split, names, chosen.plan.predicate).select(names)
+
+    if not splits:
+        return no_rows(chosen.fields)
+    if len(splits) == 1:
+        return read(splits[0])
+    with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
+        return pa.concat_tables(list(pool.map(read, splits)))
+
+
+def _searched(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    rows = read_searched(chosen, splits)
+    if rows is not None:
+        return [_handed(spark, rows, chosen.fields)]
+    others = [
+        (s, Route(r.otherwise, r.why)) for s, r in zip(chosen.plan.splits, chosen.routes, strict=True) if r.otherwise
+    ]
+    plan = replace(chosen.plan, splits=tuple(s for s, _ in others))
+    return _parts(spark, replace(chosen, plan=plan, routes=tuple(r for _, r in others)))
+
+
+def read_searched(chosen: Relation, splits: Sequence[Split]) -> pa.Table | None:
+    """The few rows that the scan's condition leaves of splits; None where there are not few."""
+    predicate = chosen.plan.predicate
+    if predicate is None or not splits:
+        return None
+    return searched(chosen.store, splits, chosen.fields, predicate, most_rows(splits, chosen.limits))
+
+
+def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    """One scan for all files of the same schema and format."""
+
+    def make() -> list[DataFrame]:
+        groups: dict[tuple[str, int], list[str]] = {}
+        for split in splits:
+            for file in split.files:
+                groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
+                    _uri(chosen.store, _path(chosen.store, split, file))
+                )
+        return [
+            scan_files(spark, kind, uris, fields_of(chosen.store, schema_id), chosen.fields)
+            for (kind, schema_id), uris in groups.items()
+        ]
+
+    return remembered(spark, _key(Way.NATIVE, chosen, splits), make)
+
+
+def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    """Scans with a mask, plain ones for what has none in its schema, and rows that merging made beside them."""
+    store = chosen.store
+    found = cache(lambda: hidden_of(store, splits))
+
+    def make() -> list[DataFrame]:
+        plain, masked = _apart(chosen, splits, found().rows)
+        frames = [*_native(spark, chosen, plain)]
+        for schema_id, files in masked.items():
+            fields, first = fields_of(store, schema_id), chosen.plan.predicate
+            # The sizes that Spark will see, not those that the manifest tells.
+            sizes = {name: store.fs.size(path) for name, path in files.items()}
+            for names in separable(sizes.items()):
+                mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
+                uris = [_uri(store, files[n]) for n in names]
+                frames.append(scan_files(spark, "parquet", uris, fields, chosen.fields, mask, first))
+        return frames
+
+    frames = [*remembered(spark, _key(Way.MASKED, chosen, splits), make)]
+    if makes_rows(store) and (made := found().made):
+        rows = pa.concat_tables(made).select([f.name for f in chosen.fields])
+        frames.append(from_arrow(spark, rows, chosen.fields))
+    return frames
+
+
+def _key(way: Way, chosen: Relation, splits: Sequence[Split]) -> Hashable:
+    """What decides the scans of some splits."""
+    predicate = repr(chosen.plan.predicate) if way is Way.MASKED else None
+    return (way, chosen.fields, predicate, tuple(split_key(chosen.store, s) for s in splits))
+
+
+def _apart(
+    chosen: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
+) -> tuple[list[Split], dict[int, dict[str, str]]]:
+    """What plain scans read, and paths of what scans with a mask read, by schema and file name.
+
+    Files that hide nothing join a mask of their schema, if there is one: the rows of a union's branches are copied before
+    the query sees them, those of one scan are not, and that is dearer than asking the mask about every row.
+    """
+    masked: dict[int, dict[str, str]] = {}
+    for split in splits:
+        for file in split.files:
+            rows = hidden.get(file.file_name)
+            if rows is not None and not rows.all():
+                masked.setdefault(file.schema_id, {})[file.file_name] = _path(chosen.store, split, file)
+    plain = []
+    for split in splits:
+        whole = [f for f in split.files if f.file_name not in hidden]
+        for file in whole:
+            if file.schema_id in masked and file_format(file.file_name) == "parquet":
+                masked[file.schema_id][file.file_name] = _path(chosen.store, split, file)
+        plain.append(replace(split, files=tuple(f for f in whole if f.file_name not in masked.get(f.schema_id, {}))))
+    return plain, masked
+
+
+def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+    frame = work_frame(spark, splits, [s.size for s in splits])
+    task = _reading_task(chosen.store, chosen.fields, chosen.plan.predicate)
+    return [frame.mapInArrow(task, spark_schema(chosen.fields))]
+
+
+def _reading_task(
+    store: TableStore, fields: tuple[DataField, ...], predicate: Predicate | None
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    names = [f.name for f in fields]
+
+    @crossing_tasks
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for split in pieces_of(batches):
+            rows = read_split(store, split, names, predicate).select(names)
+            yield from task_batches(rows, fields)
+
+    return read
+
+
+_BUILDERS: Mapping[Way, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
+    Way.INLINE: _inline,
+    Way.SEARCHED: _searched,
+    Way.NATIVE: _native,
+    Way.MASKED: _masked,
+    Way.TASKS: _tasks,
+}
+
+
+# -- small decisions
+
+
+def wanted_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
+    """The fields that `columns` mean, in the table's order; one at least, so that rows can be counted."""
+    if columns is None:
+        return tuple(schema.fields)
+    exact = set(columns)
+    folded = {c.lower() for c in columns}
+    chosen = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
+    if chosen:
+        return chosen
+    keys = set(schema.primary_keys)
+    return (min(schema.fields, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
+
+
+def _path(store: TableStore, split: Split, file: DataFile) -> str:
+    return store.data_path(split.partition, split.bucket, file)
+
+
+def _uri(store: TableStore, path: str) -> str:
+    local = store.fs.local_path(path)
+    return f"file://{local}" if local is not None else path
+
+
+def with_routes(chosen: Relation, way: Way) -> Relation:
+    """The same scan with every split on one way; for tests and `explain`."""
+    return replace(chosen, routes=tuple(Route(way, "asked for") for _ in chosen.routes))

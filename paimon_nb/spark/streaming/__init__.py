@@ -1,0 +1,1 @@
+"""Paimon tables as sources and sinks of Structured Streaming."""

@@ -1,0 +1,86 @@
+"""A table as a streaming DataFrame. What a stream starts with and brings is decided in `table/stream`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.options import TableOptions
+from paimon_nb.options.read import (
+    READ_CHANGELOG,
+    READ_STREAM_MAXROWSPERTRIGGER,
+    READ_STREAM_MAXTRIGGERDELAYMS,
+    READ_STREAM_MINROWSPERTRIGGER,
+)
+from paimon_nb.spark.api.paimon_session import plain_session
+from paimon_nb.spark.runtime.arrow_interop import session_zone
+from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.scan.table_scan import wanted_fields
+from paimon_nb.spark.streaming.data_source import stream_from
+from paimon_nb.table.scan.predicate.model import Predicate
+from paimon_nb.table.stream import Position, check_streamable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.table.table import Table
+
+
+def stream_frame(
+    spark: SparkSession,
+    table: Table,
+    *,
+    options: Mapping[str, str] | None = None,
+    filter: Predicate | None = None,
+    columns: Sequence[str] | None = None,
+    kinds: bool | None = None,
+    order: str | None = None,
+    begin: Position | str | None = None,
+) -> DataFrame:
+    """The table's stream as a DataFrame.
+
+    Args:
+        options: where to start and how much a micro-batch takes: 'scan.mode', 'consumer-id', 'read.stream.max*PerTrigger' ...
+        filter: for skipping files and rows; Spark filters again. columns: those that the query can need; None = all.
+        kinds: a first column `rowkind` ('+I', '-U', '+U', '-D'); None takes it from the option 'read.changelog'. Without it
+            only rows that are there (+I, +U) come. order: beside kinds, a last column of this name by which changes are sorted.
+        begin: where the checkpoint stands, if the caller knows: a position, or 'fresh' for a new one. Without it the limits of
+            a micro-batch hold from the second one after a start on, since Spark tells the source only then.
+
+    Raises:
+        UnsupportedOperation, BadOptionValue: see `check_streamable`.
+    """
+    from paimon_nb.spark.streaming.source import TableStreamSource
+
+    spark = plain_session(spark)
+    store = table.store.copy(options) if options else table.store
+    check_streamable(store)
+    _check_wait(store.options)
+    told = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
+    return stream_from(
+        spark,
+        TableStreamSource,
+        store=store,
+        fields=wanted_fields(store.schema, columns),
+        predicate=usable(filter, store.schema.fields, session_zone(spark)),
+        kinds=told,
+        order=order,
+        begin=begin,
+        tasks=spark.sparkContext.defaultParallelism * 2,
+    )
+
+
+def _check_wait(options: TableOptions) -> None:
+    least, longest, most = (
+        options.get(o)
+        for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS, READ_STREAM_MAXROWSPERTRIGGER)
+    )
+    names = f"{READ_STREAM_MINROWSPERTRIGGER.key!r} and {READ_STREAM_MAXTRIGGERDELAYMS.key!r}"
+    if (least is None) != (longest is None):
+        raise BadOptionValue(f"{names} go together", hint="fewer rows than that wait, but not longer than that")
+    if least is not None and most is not None and most < least:
+        raise BadOptionValue(
+            f"{READ_STREAM_MINROWSPERTRIGGER.key!r} is {least}, more than {READ_STREAM_MAXROWSPERTRIGGER.key!r} allows ({most})",
+            hint="give the smaller number to the minimum",
+        )

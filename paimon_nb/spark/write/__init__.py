@@ -1,0 +1,1 @@
+"""Writes and compactions of Paimon tables as Spark jobs."""

@@ -1,0 +1,81 @@
+"""Java's bucket number of whole-number keys as one Spark SQL expression, so that no row goes to Python to learn its task.
+
+The default bucket function is Murmur3 (x86, 32 bit, seed 42) over the 32-bit words of the key's BinaryRow: two words of
+header and null bits, then two for each field (format reference, section 10). The arithmetic is done in BIGINT and never
+overflows, so it is the same with `spark.sql.ansi.enabled` on and off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from paimon_nb.base.identifier import quote
+from paimon_nb.format.types import DataField
+
+_ALL = 2**32 - 1
+_AFTER_HEADER = 0x11737B65  # Murmur's state after the seed 42 and the header's two zero words
+_C1, _C2, _STEP = 0xCC9E2D51, 0x1B873593, 0xE6546B64
+_F1, _F2 = 0x85EBCA6B, 0xC2B2AE35
+
+# The words a field of each type fills, low word first. {0}: the column.
+_WORDS = {
+    "TINYINT": ("(cast({0} as bigint) & 255L)", "0L"),
+    "SMALLINT": ("(cast({0} as bigint) & 65535L)", "0L"),
+    "INT": ("cast({0} as bigint)", "0L"),
+    "DATE": ("cast(unix_date({0}) as bigint)", "0L"),
+    "BIGINT": ("{0}", "shiftright({0}, 32)"),
+}
+_MOST_FIELDS = 3  # the last steps name the hash eight times, so each field adds its own steps eightfold
+
+
+def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
+    """SQL of the bucket number, INT in [0, count), or None when a field's type or nulls need Python.
+
+    Args:
+        fields: the bucket key, in the order of the option `bucket-key`. count: buckets, at least 1.
+    """
+    if len(fields) > _MOST_FIELDS or any(f.type.nullable for f in fields):
+        return None
+    kinds = [str(f.type.with_nullable(True)) for f in fields]
+    if not set(kinds) <= set(_WORDS):
+        return None
+    words: list[str] = []
+    for kind, field in zip(kinds, fields, strict=True):
+        words += [word.format(quote(field.name)) for word in _WORDS[kind]]
+    hashed = _finished(reduce(_mixed, words, f"{_AFTER_HEADER}L"), 4 * (2 + len(words)))
+    return f"cast(abs({hashed}) % {count}L as int)"
+
+
+def _mixed(state: str, word: str) -> str:
+    """Murmur's `mixH1(state, mixK1(word))`: unsigned in, unsigned out."""
+    turned = _turned(_product(word, _C1), 15)
+    return _low(f"{_turned(f'({state} ^ {_product(turned, _C2)})', 13)} * 5L + {_STEP}L")
+
+
+def _finished(state: str, length: int) -> str:
+    """Murmur's `fmix`: a signed 32-bit number."""
+    first = _product(_shifted(f"({state} ^ {length}L)", 16), _F1)
+    return _signed(_shifted(_product(_shifted(first, 13), _F2), 16))
+
+
+def _product(value: str, constant: int) -> str:
+    """The low 32 bits of a product. Both sides signed, so that 31 and 31 bits stay under 63."""
+    return _low(f"{_signed(value)} * {constant - 2**32 if constant >= 2**31 else constant}L")
+
+
+def _turned(value: str, by: int) -> str:
+    """A 32-bit rotation that names its value once: times 2^by modulo 2^32 - 1, where all ones must not become zero."""
+    return f"(({value} * {1 << by}L - 1L) % {_ALL}L + 1L)"
+
+
+def _shifted(value: str, by: int) -> str:
+    return f"({value} ^ shiftrightunsigned({value}, {by}))"
+
+
+def _low(value: str) -> str:
+    return f"(({value}) & {_ALL}L)"
+
+
+def _signed(value: str) -> str:
+    return f"shiftright(shiftleft({value}, 32), 32)"

@@ -1,0 +1,120 @@
+"""Which task a row goes to before it is written: the same (partition, bucket) always to the same one.
+
+The bucket of a row is Paimon's own function of its bucket keys (format reference, section 10): an expression of Spark
+for whole numbers and dates, and `format.row` in Python tasks, from the key columns alone, for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.format.types import DataField
+from paimon_nb.options import table as opt
+from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.types import from_spark_arrow
+from paimon_nb.spark.write.bucket_hash import bucket_expression
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+class Spread(Enum):
+    """How rows reach the writing tasks."""
+
+    AS_THEY_COME = "no shuffle: any task may write any row"
+    BY_BUCKET = "shuffled so that one task owns a bucket"
+    BY_PARTITION = "shuffled so that one task owns a partition: it gives keys their buckets"
+    BY_KEY = "shuffled by key"
+    ONE_TASK = "one task: keys may move between partitions"
+
+
+def spread_of(store: TableStore) -> Spread:
+    """What the table's kind asks for. Pure."""
+    count, keyed = store.bucket_option, store.has_keys
+    if count == POSTPONE_BUCKET:
+        return Spread.BY_KEY
+    if count > 0:
+        return Spread.BY_BUCKET
+    if not keyed:
+        return Spread.AS_THEY_COME
+    if not set(store.schema.partition_keys) <= set(store.schema.primary_keys):
+        return Spread.ONE_TASK
+    return Spread.BY_PARTITION
+
+
+def spread(frame: DataFrame, store: TableStore) -> DataFrame:
+    """The rows, shuffled as the table needs."""
+    schema = store.schema
+    match spread_of(store):
+        case Spread.AS_THEY_COME:
+            return frame
+        case Spread.BY_BUCKET:
+            return _by_bucket(frame, store)
+        case Spread.BY_PARTITION:
+            return frame.repartition(*_named(schema.partition_keys)) if schema.partition_keys else frame.coalesce(1)
+        case Spread.BY_KEY:
+            return frame.repartition(*_named(schema.bucket_keys or schema.primary_keys))
+        case Spread.ONE_TASK:
+            return frame.coalesce(1)
+
+
+def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    partitions, buckets = store.schema.partition_keys, store.bucket_option
+    if buckets == 1 and not partitions:
+        return frame.coalesce(1)
+    keys = [store.schema.field(name) for name in store.schema.bucket_keys]
+    bucket = bucket_column(keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
+    if not partitions:
+        # One task a bucket and nothing else: no two buckets meet by chance in one task while another idles.
+        return frame.repartitionById(min(buckets, _tasks(frame)), F.pmod(bucket, F.lit(min(buckets, _tasks(frame)))))
+    tasks = _tasks(frame)
+    return frame.repartitionById(
+        tasks, F.pmod(F.hash(*_named(partitions)).cast("bigint") + bucket, F.lit(tasks)).cast("int")
+    )
+
+
+def bucket_column(fields: Sequence[DataField], count: int, function: str = "default") -> Column:
+    """The bucket number of each row, 0 to count - 1, as an INT column. Keys that Spark can hash never travel to Python.
+
+    Args:
+        fields: the bucket key, in the order of the option `bucket-key`. function: `bucket-function.type`.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import IntegerType
+
+    fields = tuple(fields)
+    native = bucket_expression(fields, count) if function == "default" else None
+    if native:
+        # A null where none may be: any task will do, its writer says which column and row.
+        return F.coalesce(F.expr(native), F.lit(0))
+
+    def buckets(keys: pa.Array) -> pa.Array:
+        from paimon_nb.format.row import bucket_of
+
+        with packed_errors():
+            columns = [keys.field(i) for i in range(len(fields))]
+            rows = from_spark_arrow(pa.table(columns, names=[f.name for f in fields]), fields)
+            arrays = [rows.column(i).combine_chunks() for i in range(len(fields))]
+            return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())
+
+    udf: Any = F.arrow_udf(buckets, IntegerType())
+    return udf(F.struct(*_named([f.name for f in fields])))
+
+
+def _tasks(frame: DataFrame) -> int:
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or "200")
+
+
+def _named(names: Any) -> list[Column]:
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.identifier import quote
+
+    return [F.col(quote(name)) for name in names]

@@ -1,0 +1,67 @@
+"""A change of some columns in a table with data evolution: their new values in files beside those of the rows, as one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.spark.runtime.arrow_interop import to_arrow
+from paimon_nb.spark.write.row_level_write import FILE, ROW, Placed
+from paimon_nb.spark.write.table_write import write_messages
+from paimon_nb.table.commit import CommitMessage
+from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.write.column_file_writer import columns_change, write_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.table.table import Table
+
+_PLACE = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
+
+
+def change_columns(
+    table: Table, source: Placed, updated: DataFrame, assigned: Collection[str], inserted: DataFrame
+) -> list[int]:
+    """Give rows new values in some columns, and add rows.
+
+    The new values come to the driver; a file is read and written again only in the assigned columns.
+
+    Args:
+        source: what `updated` was computed from. updated: the table's columns, FILE and ROW of the rows that change.
+        assigned: names of the columns that change. inserted: whole rows that are new.
+
+    Returns: ids of the snapshots made.
+    Raises: CommitConflict: somebody changed the same rows. EngineError; WriteError: nothing was changed.
+    """
+    store = source.plan.store
+    # Java 1.3 cannot read such a file of a partitioned table when it lacks the partition's columns.
+    written = {*assigned, *store.schema.partition_keys}
+    fields = tuple(f for f in store.schema.fields if f.name in written)
+    changed = to_arrow(updated.select(*[f.name for f in (*fields, *_PLACE)]), (*fields, *_PLACE))
+    numbers = np.asarray(changed.column(FILE), dtype=np.int64)
+    commit = table.commit()
+    messages: list[CommitMessage] = []
+    try:
+        for number in np.unique(numbers):
+            split, mine = source.files[number], changed.filter(pa.array(numbers == number))
+            rows = read_split(store, split, [f.name for f in fields])
+            messages.append(write_columns(store, split, fields, _replaced(rows, mine)))
+        messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
+        made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))
+    except BaseException:
+        commit.abort(messages)
+        raise
+    return [] if made is None else [made]
+
+
+def _replaced(rows: pa.Table, changed: pa.Table) -> pa.Table:
+    """The rows with other values where `changed` says so by ROW."""
+    take = np.arange(rows.num_rows)
+    take[np.asarray(changed.column(ROW), dtype=np.int64)] = rows.num_rows + np.arange(changed.num_rows)
+    both = pa.concat_tables([rows, changed.select(rows.column_names).cast(rows.schema)])
+    return both.take(pa.array(take))

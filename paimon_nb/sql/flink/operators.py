@@ -1,0 +1,282 @@
+"""Flink's operators and clauses that Spark has not, as edits of the user's text: SIMILAR TO, BETWEEN SYMMETRIC, IS JSON ..."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.plan import Span
+from paimon_nb.sql.flink.function_edits import Edit
+from paimon_nb.sql.lexer import Token
+
+Rewrite = Callable[[str, Sequence[Token], int], list[Edit]]
+"""(text, all tokens, the operator's place among them) -> edits."""
+_BRACKETS = {"(": ")", "[": "]"}
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "||", "DIV"})
+_NO_FUNCTION = frozenset(
+    {"AND", "OR", "NOT", "WHERE", "ON", "WHEN", "THEN", "ELSE", "SELECT", "HAVING", "CASE", "IN", "BETWEEN"}
+)
+"""Words that stand in front of a bracket and are not called with it."""
+
+
+def operator_edits(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """What becomes of the token at `at`; [] when it is no such operator."""
+    rewrite = _OPERATORS.get(tokens[at].upper)
+    return rewrite(text, tokens, at) if rewrite is not None else []
+
+
+# -- where operands begin and end
+
+
+def _word(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].upper if 0 <= at < len(tokens) else ""
+
+
+def _closing(tokens: Sequence[Token], at: int) -> int:
+    """The bracket that closes the one at `at`; the last token when none does."""
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += (tokens[i].text in _BRACKETS) - (tokens[i].text in _BRACKETS.values())
+        if depth == 0:
+            return i
+    return len(tokens) - 1
+
+
+def _opening(tokens: Sequence[Token], at: int) -> int:
+    depth = 0
+    for i in range(at, -1, -1):
+        depth += (tokens[i].text in _BRACKETS.values()) - (tokens[i].text in _BRACKETS)
+        if depth == 0:
+            return i
+    return 0
+
+
+def operand_stop(tokens: Sequence[Token], at: int) -> int:
+    """Index behind the arithmetic expression that begins at `at`."""
+    while True:
+        while _word(tokens, at) in ("+", "-"):
+            at += 1
+        if at >= len(tokens):
+            return at
+        at = _factor_stop(tokens, at)
+        while at < len(tokens) and tokens[at].text == "[":
+            at = _closing(tokens, at) + 1
+        if _word(tokens, at) not in _ARITHMETIC:
+            return at
+        at += 1
+
+
+def _factor_stop(tokens: Sequence[Token], at: int) -> int:
+    token = tokens[at]
+    if token.text == "(":
+        return _closing(tokens, at) + 1
+    if token.upper == "CASE":
+        depth = 0
+        while at < len(tokens):
+            depth += (tokens[at].upper == "CASE") - (tokens[at].upper == "END")
+            at += 1
+            if depth == 0:
+                break
+        return at
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if token.upper == "INTERVAL" and following is not None and following.kind in ("string", "number"):
+        at += 3
+        return at + 2 if _word(tokens, at) == "TO" else at
+    if token.upper in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "string":
+        return at + 2
+    at += 1
+    while token.is_name and _word(tokens, at) == ".":
+        at += 2
+    return _closing(tokens, at) + 1 if token.is_name and _word(tokens, at) == "(" else at
+
+
+def _operand_start(tokens: Sequence[Token], at: int) -> int:
+    """Index where the name, call, element, literal or bracket begins that ends before `at`."""
+    at -= 1
+    while at >= 0:
+        if tokens[at].text in (")", "]"):
+            round_ = tokens[at].text == ")"
+            at = _opening(tokens, at)
+            called = at > 0 and tokens[at - 1].is_name and tokens[at - 1].upper not in _NO_FUNCTION
+            if called or not round_:
+                at -= 1
+                continue
+            return at
+        if at > 1 and tokens[at - 1].text == ".":
+            at -= 2
+            continue
+        return at
+    return 0
+
+
+# -- the operators
+
+
+def _similar(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole text."""
+    if _word(tokens, at + 1) != "TO":
+        return []
+    pattern = tokens[at + 2] if at + 2 < len(tokens) else tokens[at + 1]
+    if pattern.kind != "string":
+        raise SqlSyntaxError(
+            "SIMILAR TO takes a pattern in quotes here", hint="x RLIKE pattern takes any expression, in Java's own words",
+            sql=text, start=pattern.start, stop=pattern.stop,
+        )  # fmt: skip
+    stop, escape = pattern.stop, ""
+    if _word(tokens, at + 3) == "ESCAPE" and at + 4 < len(tokens):
+        escape, stop = tokens[at + 4].value, tokens[at + 4].stop
+    said = similar_regex(pattern.value, escape).replace("\\", "\\\\").replace("'", "\\'")
+    return [(Span(tokens[at].start, stop), f"RLIKE '^(?s:{said})\\\\z'")]
+
+
+def similar_regex(pattern: str, escape: str = "") -> str:
+    """A pattern of SIMILAR TO as a regular expression: `%` and `_` mean what LIKE says, the rest is SQL's own."""
+    out, inside, at = "", False, 0
+    while at < len(pattern):
+        c = pattern[at]
+        if escape and c == escape and at + 1 < len(pattern):
+            at += 1
+            out += re.escape(pattern[at])
+        elif inside:
+            inside = c != "]"
+            out += "\\\\" if c == "\\" else c
+        elif c == "[":
+            inside = True
+            out += c
+        else:
+            out += {"%": ".*", "_": ".", ".": "\\.", "\\": "\\\\", "^": "\\^", "$": "\\$"}.get(c, c)
+        at += 1
+    return out
+
+
+def _symmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """x BETWEEN SYMMETRIC a AND b: the smaller comes first."""
+    if _word(tokens, at - 1) != "BETWEEN":
+        return []
+    middle = operand_stop(tokens, at + 1)
+    if _word(tokens, middle) != "AND":
+        return []
+    end = operand_stop(tokens, middle + 1)
+    a = text[tokens[at + 1].start : tokens[middle - 1].stop]
+    b = text[tokens[middle + 1].start : tokens[end - 1].stop]
+    low, high = (f"CASE WHEN ({a}) <= ({b}) THEN {x} ELSE {y} END" for x, y in ((a, b), (b, a)))
+    return [(Span(tokens[at].start, tokens[end - 1].stop), f"{low} AND {high}")]
+
+
+def _asymmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    return [(Span(tokens[at].start, tokens[at].stop), "")] if _word(tokens, at - 1) == "BETWEEN" else []
+
+
+_JSON_KIND = {
+    "": "IS NOT NULL",
+    "VALUE": "IS NOT NULL",
+    "OBJECT": "LIKE 'OBJECT%'",
+    "ARRAY": "LIKE 'ARRAY%'",
+    "SCALAR": "RLIKE '^(?!OBJECT|ARRAY)'",
+}
+
+
+def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; of NULL it is false."""
+    negated = _word(tokens, at + 1) == "NOT"
+    at_json = at + 1 + negated
+    if _word(tokens, at_json) != "JSON":
+        return []
+    kind = _word(tokens, at_json + 1)
+    kind = kind if kind in _JSON_KIND else ""
+    last = tokens[at_json + bool(kind)]
+    start = tokens[_operand_start(tokens, at)].start
+    head = f"({'NOT ' * negated}coalesce(schema_of_variant(try_parse_json("
+    return [(Span(start, start), head), (Span(tokens[at].start, last.stop), f")) {_JSON_KIND[kind]}, false))")]
+
+
+def _overlaps(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """(a, b) OVERLAPS (c, d): two periods, each two moments in any order, or one and an interval."""
+    if _word(tokens, at - 1) != ")" or _word(tokens, at + 1) != "(":
+        return []
+    first, last = _opening(tokens, at - 1), _closing(tokens, at + 1)
+    periods = [_period(text, tokens[first + 1 : at - 1]), _period(text, tokens[at + 2 : last])]
+    if not all(periods):
+        return []
+    (a, b), (c, d) = periods  # type: ignore[misc]
+    latest = [f"CASE WHEN ({x}) >= ({y}) THEN {x} ELSE {y} END" for x, y in ((a, b), (c, d))]
+    first_ = [f"CASE WHEN ({x}) <= ({y}) THEN {x} ELSE {y} END" for x, y in ((a, b), (c, d))]
+    said = f"(({latest[0]}) >= ({first_[1]}) AND ({latest[1]}) >= ({first_[0]}))"
+    return [(Span(tokens[first].start, tokens[last].stop), said)]
+
+
+def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
+    depth = 0
+    for i, token in enumerate(inside):
+        depth += (token.text in _BRACKETS) - (token.text in _BRACKETS.values())
+        if token.text == "," and depth == 0 and 0 < i < len(inside) - 1:
+            a = text[inside[0].start : inside[i - 1].stop]
+            b = text[inside[i + 1].start : inside[-1].stop]
+            return a, (f"({a}) + {b}" if inside[i + 1].upper == "INTERVAL" else b)
+    return None
+
+
+def _sample(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is per cent."""
+    if _word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _word(tokens, at + 2) != "(":
+        return []
+    word, end = tokens[at + 1], tokens[_closing(tokens, at + 2)].start
+    return [(Span(word.start, word.stop), ""), (Span(end, end), " PERCENT")]
+
+
+def _quantified(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
+    said = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
+        (_word(tokens, at - 1), tokens[at].upper)
+    )
+    if said is None or _word(tokens, at + 1) != "(" or _word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH"):
+        return []
+    return [(Span(tokens[at - 1].start, tokens[at].stop), said)]
+
+
+def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark wants no precision."""
+    at += 1 + (_word(tokens, at + 1) in ("+", "-"))
+    if at >= len(tokens) or tokens[at].kind != "string":
+        return []
+    edits: list[Edit] = []
+    for unit in (at + 1, at + 3 + 3 * (_word(tokens, at + 2) == "(")):
+        if _word(tokens, unit).isalpha() and _word(tokens, unit + 1) == "(" and _word(tokens, unit + 3) == ")":
+            edits.append((Span(tokens[unit + 1].start, tokens[unit + 3].stop), ""))
+        if _word(tokens, unit + 1 + 3 * len(edits)) != "TO":
+            break
+    return edits
+
+
+def _unicode(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    """U&'\\00e9' is a text with characters by number."""
+    if at + 2 >= len(tokens) or tokens[at + 1].text != "&" or tokens[at + 2].kind != "string":
+        return []
+    literal = tokens[at + 2]
+    if literal.start != tokens[at].stop + 1:
+        return []
+    said = re.sub(r"\\([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), literal.text)
+    return [(Span(tokens[at].start, literal.stop), said)]
+
+
+def _local_time(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
+    if _word(tokens, at + 1) in ("(", ".") or _word(tokens, at - 1) in ("AS", "."):
+        return []
+    return [(Span(tokens[at].start, tokens[at].stop), "current_time()")]
+
+
+_OPERATORS: Mapping[str, Rewrite] = {
+    "SIMILAR": _similar,
+    "SYMMETRIC": _symmetric,
+    "ASYMMETRIC": _asymmetric,
+    "IS": _is_json,
+    "OVERLAPS": _overlaps,
+    "TABLESAMPLE": _sample,
+    "ANY": _quantified,
+    "SOME": _quantified,
+    "ALL": _quantified,
+    "INTERVAL": _interval,
+    "U": _unicode,
+    "LOCALTIME": _local_time,
+}

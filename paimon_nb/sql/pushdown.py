@@ -1,0 +1,280 @@
+"""What a query needs from each table: filters for skipping files, and columns. Read with sqlglot, never written by it.
+
+Only what is surely right is kept; Spark applies every filter again by itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.identifier import quote
+from paimon_nb.plan import Span, TableRef
+from paimon_nb.sql.render import substitute
+from paimon_nb.sql.table_references import Tables
+from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, all_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_PLACE = "__t"
+_MAX_LENGTH = 200_000
+"""Longer texts are VALUES lists as a rule, where nothing is to be skipped."""
+
+
+def with_needs(
+    text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]]
+) -> tuple[TableRef, ...]:
+    """The references with `filter` and `columns` set where the query's text proves them."""
+    if not tables or span.stop - span.start > _MAX_LENGTH:
+        return tuple(tables)
+    tree = tree_of(text, span, tables, edits)
+    if tree is None:
+        return tuple(tables)
+    columns = _columns(tree)
+    filters = _filters(tree)
+    return tuple(replace(ref, columns=columns, filter=filters.get(i)) for i, ref in enumerate(tables))
+
+
+def with_condition(
+    text: str, condition: Span | None, table: TableRef, found: Tables, *, alone: bool = True
+) -> TableRef:
+    """The target of an UPDATE, DELETE or MERGE with what its condition surely says of it alone as `filter`.
+
+    Args:
+        alone: no other table is in scope, so names without a qualifier are this table's.
+    """
+    if condition is None or condition.stop - condition.start > _MAX_LENGTH:
+        return table
+    tree = tree_of(text, condition, found.tables, found.edits, before="SELECT 1 WHERE ")
+    where = tree.args.get("where") if tree is not None else None
+    if where is None:
+        return table
+    name = (table.alias or table.parts[-1]).lower()
+    known = [predicate_of(c, name, alone) for c in conjuncts_of(where.this)]
+    parts = [p for p in known if p is not None]
+    return replace(table, filter=all_of(parts)) if parts else table
+
+
+def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case.
+
+    through: types (BIGINT, ...); a column that is cast to one of them counts as the column.
+    """
+    from sqlglot import exp
+
+    tree = tree_of(condition, Span(0, len(condition)), (), (), before="SELECT 1 WHERE ")
+    where = tree.args.get("where") if tree is not None else None
+    if where is None:
+        return []
+
+    def name(node: exp.Expr) -> tuple[str, str] | None:
+        node = node.unnest()
+        while isinstance(node, exp.Cast) and node.to.sql("spark") in through:
+            node = node.this.unnest()
+        if not isinstance(node, exp.Column) or len(node.parts) > 2:
+            return None
+        return node.table.lower(), node.name.lower()
+
+    pairs = [(name(c.left), name(c.right)) for c in conjuncts_of(where.this) if isinstance(c, exp.EQ)]
+    return [(a, b) for a, b in pairs if a is not None and b is not None]
+
+
+def tree_of(
+    text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]], before: str = ""
+) -> exp.Expr | None:
+    """The query with plain numbered names in the place of tables, parsed; None when sqlglot cannot."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    names = [(r.span, f"{_PLACE}{i}" if r.alias else f"{_PLACE}{i} AS {quote(_last(r))}") for i, r in enumerate(tables)]
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+    try:
+        return sqlglot.parse_one(before + substitute(text, span, [*names, *edits]), read="spark")
+    except (SqlglotError, RecursionError, ValueError, IndexError, AttributeError, TypeError):
+        return None
+
+
+def _last(ref: TableRef) -> str:
+    return ref.function.name[-1] if ref.function else ref.parts[-1]
+
+
+def _columns(tree: exp.Expr) -> tuple[str, ...] | None:
+    """Every name that could be a column, whatever table it is of; None as soon as a star asks for all."""
+    from sqlglot import exp
+
+    for star in tree.find_all(exp.Star):
+        if not isinstance(star.parent, exp.Count):
+            return None
+    if any(join.args.get("method") == "NATURAL" for join in tree.find_all(exp.Join)):
+        return None
+    names: dict[str, None] = {}
+    for column in tree.find_all(exp.Column):
+        for part in column.parts:
+            names[part.name] = None  # `a.b` may be field b of a struct a
+    for join in tree.find_all(exp.Join):
+        for identifier in join.args.get("using") or ():
+            names[identifier.name] = None
+    if any(isinstance(node, exp.Lateral | exp.Pivot | exp.Command) for node in tree.walk()):
+        return None
+    return tuple(names)
+
+
+def _filters(tree: exp.Expr) -> dict[int, Predicate]:
+    from sqlglot import exp
+
+    out: dict[int, Predicate] = {}
+    for select in tree.find_all(exp.Select):
+        where = select.args.get("where")
+        source = select.args.get("from_") or select.args.get("from")
+        if where is None or source is None or select.args.get("laterals"):
+            continue
+        joins = select.args.get("joins") or []
+        preserved = _preserved(source.this, joins)
+        alone = not joins
+        for alias, number in preserved.items():
+            parts = [
+                p
+                for p in (predicate_of(c, alias, alone) for c in conjuncts_of(where.this))
+                if p is not None
+            ]  # fmt: skip
+            if parts:
+                out[number] = all_of(parts)
+    return out
+
+
+def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
+    """alias -> number of the tables whose rows no join turns into NULLs."""
+    out = _numbered(first)
+    for join in joins:
+        side, kind = (join.side or "").upper(), (join.kind or "").upper()
+        if side == "FULL":
+            return {}
+        if side == "RIGHT":
+            out = {}
+        if side != "LEFT" and kind not in ("SEMI", "ANTI"):
+            out.update(_numbered(join.this))
+    return out
+
+
+def _numbered(node: exp.Expr) -> dict[str, int]:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Table) and node.name.startswith(_PLACE) and node.name[len(_PLACE) :].isdecimal():
+        return {node.alias_or_name.lower(): int(node.name[len(_PLACE) :])}
+    return {}
+
+
+def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
+    from sqlglot import exp
+
+    node = node.unnest()
+    if isinstance(node, exp.And):
+        return [*conjuncts_of(node.left), *conjuncts_of(node.right)]
+    return [node]
+
+
+def predicate_of(node: exp.Expr, alias: str, alone: bool) -> Predicate | None:
+    """The condition, or None if any part of it is not plainly about this table."""
+    from sqlglot import exp
+
+    node = node.unnest()
+    comparisons = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+    if isinstance(node, exp.Binary) and type(node) in comparisons:
+        op = comparisons[type(node)]
+        left, right = _column(node.left, alias, alone), _column(node.right, alias, alone)
+        if left is not None and (literal := _literal(node.right)) is not None:
+            return Compare(left, op, literal)
+        if right is not None and (literal := _literal(node.left)) is not None:
+            return Compare(right, FLIPPED[op], literal)
+        return None
+    match node:
+        case exp.And():
+            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
+            known = [p for p in parts if p is not None]
+            return all_of(known) if len(known) == 2 else None
+        case exp.Or():
+            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
+            return Or(tuple(p for p in parts if p)) if all(p is not None for p in parts) else None
+        case exp.Not():
+            inner = predicate_of(node.this, alias, alone)
+            return None if inner is None else Not(inner)
+        case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
+            name = _column(node.this, alias, alone)
+            values = [_literal(e) for e in node.expressions]
+            return In(name, tuple(values)) if name and values and all(v is not None for v in values) else None
+        case exp.Between():
+            name = _column(node.this, alias, alone)
+            low, high = _literal(node.args["low"]), _literal(node.args["high"])
+            if name is None or low is None or high is None or node.args.get("symmetric"):
+                return None
+            return all_of([Compare(name, ">=", low), Compare(name, "<=", high)])
+        case exp.Is():
+            name = _column(node.this, alias, alone)
+            if name is None or not isinstance(node.expression, exp.Null):
+                return None
+            return IsNull(name)
+        case exp.Like():
+            name, pattern = _column(node.this, alias, alone), node.expression
+            if name is None or not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.this:
+                return None
+            return Like(name, pattern.this)
+    return None
+
+
+def _column(node: exp.Expr, alias: str, alone: bool) -> str | None:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Column) or len(node.parts) > 2:
+        return None
+    if node.table:
+        return node.name if node.table.lower() == alias else None
+    return node.name if alone else None
+
+
+def _literal(node: exp.Expr) -> Any:
+    """The literal's value; None for everything that is not one (NULL, too: nothing is learned from it)."""
+    from sqlglot import exp
+
+    node = node.unnest()
+    if isinstance(node, exp.Neg):
+        value = _literal(node.this)
+        return -value if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool) else None
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        left, right = _literal(node.left), _literal(node.right)
+        if not all(isinstance(v, int | decimal.Decimal) and not isinstance(v, bool) for v in (left, right)):
+            return None
+        return _exactly(type(node), left, right)
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if isinstance(node, exp.Literal):
+        if node.is_string:
+            return node.this
+        try:
+            return int(node.this) if node.this.isdecimal() else decimal.Decimal(node.this)
+        except decimal.InvalidOperation:
+            return None
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and node.this.is_string:
+        try:
+            if node.to.is_type("date"):
+                return dt.date.fromisoformat(node.this.this)
+            if node.to.is_type("timestamp", "timestampntz"):
+                return dt.datetime.fromisoformat(node.this.this)
+        except ValueError:
+            return None
+    return None
+
+
+def _exactly(operation: type[exp.Expr], left: Any, right: Any) -> Any:
+    """The sum, difference or product of two numbers; None where Spark may round or overflow."""
+    from sqlglot import exp
+
+    with decimal.localcontext(prec=100):
+        value = left + right if operation is exp.Add else left - right if operation is exp.Sub else left * right
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 31 else None
+    return value if len(value.as_tuple().digits) <= 18 else None

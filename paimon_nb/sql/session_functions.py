@@ -1,0 +1,44 @@
+"""Where a query asks for what only the session knows: its catalog and database, which Spark would answer with its own, `sys.max_pt`."""
+
+from __future__ import annotations
+
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.sql_quoting import spark_literal
+from paimon_nb.plan import Span
+from paimon_nb.sql.lexer import tokens
+
+_ASKED = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
+
+
+def current_names(text: str, span: Span, catalog: str, database: str) -> dict[Span, str]:
+    """What stands in place of `current_catalog()` and the like; a column of a result keeps its heading."""
+    inside = text[span.start : span.stop]
+    if "current_" not in inside.lower():
+        return {}
+    out: dict[Span, str] = {}
+    read, values = tokens(inside), {"catalog": catalog, "database": database}
+    words = ["", *(t.text.upper() for t in read), "", "", ""]
+    for n, token in enumerate(read, 1):
+        if token.upper not in _ASKED or words[n - 1] == "." or words[n + 1 : n + 3] != ["(", ")"]:
+            continue
+        value = spark_literal(values[_ASKED[token.upper]])
+        heads = words[n - 1] in ("SELECT", ",") and words[n + 3] in ("", ",", "FROM")
+        place = Span(span.start + token.start, span.start + read[n + 1].stop)
+        out[place] = f"{value} AS {quote(token.text.lower() + '()')}" if heads else value
+    return out
+
+
+def greatest_partitions_asked(text: str, span: Span) -> list[tuple[Span, str]]:
+    """Each `sys.max_pt('t')`, a catalog in front of it or not: its place, and the table's name."""
+    inside = text[span.start : span.stop]
+    if "max_pt" not in inside.lower():
+        return []
+    out = []
+    read = tokens(inside)
+    for n in range(len(read) - 5):
+        words = [t.text.lower() for t in read[n : n + 6]]
+        if words[:4] != ["sys", ".", "max_pt", "("] or words[5] != ")" or read[n + 4].kind != "string":
+            continue
+        first = n - 2 if n >= 2 and read[n - 1].text == "." and read[n - 2].is_name else n
+        out.append((Span(span.start + read[first].start, span.start + read[n + 5].stop), read[n + 4].value))
+    return out

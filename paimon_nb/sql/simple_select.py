@@ -1,0 +1,138 @@
+"""Queries that only choose rows and columns of one table: whoever has the table can answer them without Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paimon_nb.plan import Query
+from paimon_nb.sql.pushdown import conjuncts_of, predicate_of, tree_of
+from paimon_nb.table.scan.predicate.model import Predicate, all_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_CLAUSES = frozenset({"expressions", "from", "from_", "where", "order", "limit", "offset"})
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One part of ORDER BY."""
+
+    column: str
+    """A column of the table or a name in the result."""
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`SELECT columns FROM table WHERE condition ORDER BY order LIMIT limit OFFSET offset`, and no clause besides."""
+
+    columns: tuple[tuple[str, str], ...] | None
+    """(column, name in the result) as the text writes them; None = all, by `*`."""
+    condition: Predicate | None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    count: str | None = None
+    """`SELECT count(*)`: the result's name; then `columns` is empty."""
+
+    @property
+    def row_by_row(self) -> bool:
+        """Each row decides by itself whether it is in the result."""
+        return not self.order and self.limit is None and not self.offset and self.count is None
+
+
+def selection_of(query: Query, text: str) -> Selection | None:
+    """What the query chooses; None when it does anything else, or says it in a way that only Spark is sure of."""
+    from sqlglot import exp
+
+    if len(query.tables) != 1 or query.tables[0].function is not None or query.parameters or query.flink_edits:
+        return None
+    tree = tree_of(text, query.span, query.tables, query.edits)
+    if not isinstance(tree, exp.Select) or any(v and k not in _CLAUSES for k, v in tree.args.items()):
+        return None
+    source = (tree.args.get("from_") or tree.args["from"]).this
+    if not isinstance(source, exp.Table) or any(v and k not in ("this", "alias") for k, v in source.args.items()):
+        return None
+    if source.args.get("alias") is not None and source.args["alias"].args.get("columns"):
+        return None
+    try:
+        return _selection(tree, source.alias_or_name.lower())
+    except _Other:
+        return None
+
+
+class _Other(Exception):
+    """The query does something else."""
+
+
+def _selection(tree: exp.Select, table: str) -> Selection:
+    from sqlglot import exp
+
+    where, order = tree.args.get("where"), tree.args.get("order")
+    parts = [] if where is None else [_known(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
+    orders = () if order is None else tuple(_order(o, table) for o in order.expressions)
+    limit, offset = _number(tree.args.get("limit")), _number(tree.args.get("offset"))
+    counted = _count(tree.expressions)
+    if counted is not None:
+        if orders or limit is not None or offset is not None:
+            raise _Other
+        return Selection((), all_of(parts) if parts else None, count=counted)
+    star = tree.expressions[0] if len(tree.expressions) == 1 else None
+    every = isinstance(star, exp.Star) and not any(star.args.values())
+    columns = None if every else tuple(_chosen(e, table) for e in tree.expressions)
+    return Selection(columns, all_of(parts) if parts else None, orders, limit, offset or 0)
+
+
+def _known(predicate: Predicate | None) -> Predicate:
+    if predicate is None:
+        raise _Other
+    return predicate
+
+
+def _chosen(node: exp.Expr, table: str) -> tuple[str, str]:
+    """(column, name in the result) of `a`, `t.a`, `a AS b`."""
+    from sqlglot import exp
+
+    return _column(node.this if isinstance(node, exp.Alias) else node, table), node.alias_or_name
+
+
+def _column(node: exp.Expr, table: str) -> str:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Column) or len(node.parts) > 2 or isinstance(node.this, exp.Star):
+        raise _Other
+    if node.table and node.table.lower() != table:
+        raise _Other
+    return node.name
+
+
+def _count(expressions: list[exp.Expr]) -> str | None:
+    """The result's name of a lone `count(*)`."""
+    from sqlglot import exp
+
+    inner = expressions[0].unalias() if len(expressions) == 1 else None
+    if not (isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star) and not any(inner.this.args.values())):
+        return None
+    return expressions[0].alias or "count(1)"  # Spark's name for it
+
+
+def _order(node: exp.Expr, table: str) -> Order:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Ordered):
+        raise _Other
+    return Order(_column(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+def _number(node: exp.Expr | None) -> int | None:
+    """The number of LIMIT or OFFSET."""
+    from sqlglot import exp
+
+    if node is None:
+        return None
+    if not (isinstance(node.expression, exp.Literal) and node.expression.is_int):
+        raise _Other
+    return int(node.expression.this)

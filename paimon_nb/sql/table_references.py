@@ -1,0 +1,670 @@
+"""Finds the table references of a query: one walk over its tokens, with the scopes of CTEs and brackets.
+
+What is found: names in FROM, JOIN and comma lists at any depth, their time travel, hint and alias, our table functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from paimon_nb.base.identifier import quote
+from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.sql.cursor import Cursor
+from paimon_nb.sql.flink.casts import cast_edits, cut_text, literal_edits, tells_nanoseconds, wall_time
+from paimon_nb.sql.flink.function_edits import Said
+from paimon_nb.sql.flink.functions import FLINK_MEANINGS, FUNCTION_EDITS
+from paimon_nb.sql.flink.operators import operator_edits
+from paimon_nb.sql.lexer import Token
+
+MAX_DEPTH = 150
+_QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+_FROM_IN_FUNCTION = frozenset({"EXTRACT", "SUBSTRING", "SUBSTR", "TRIM", "OVERLAY", "POSITION", "CEIL", "FLOOR"})
+_CLAUSES = frozenset(
+    [
+        "WHERE",
+        "GROUP",
+        "ORDER",
+        "HAVING",
+        "LIMIT",
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+        "MINUS",
+        "WINDOW",
+        "QUALIFY",
+        "CLUSTER",
+        "DISTRIBUTE",
+        "SORT",
+        "SELECT",
+        "OFFSET",
+        "FETCH",
+        "SET",
+        "WHEN",
+        "RETURNING",
+        "INSERT",
+        "MATCH_RECOGNIZE",
+    ]
+)
+_NOT_HERE = {
+    "MATCH_RECOGNIZE": ("Spark knows no MATCH_RECOGNIZE", "compare a row with those before it: LAG(x) OVER (PARTITION BY ... ORDER BY ...)"),
+    "QUALIFY": ("Spark knows no QUALIFY", "SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS rn FROM t) WHERE rn = 1"),
+}  # fmt: skip
+_JOINS = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "ANTI", "SEMI", "OUTER"])
+_NOT_AN_ALIAS = (
+    _CLAUSES
+    | _JOINS
+    | frozenset(
+        [
+            "ON",
+            "USING",
+            "LATERAL",
+            "TABLESAMPLE",
+            "PIVOT",
+            "UNPIVOT",
+            "AS",
+            "FOR",
+            "VERSION",
+            "TIMESTAMP",
+            "FROM",
+            "PARTITION",
+        ]
+    )
+)
+_FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
+OUR_FUNCTIONS = frozenset(
+    {"paimon_incremental_query", "paimon_incremental_between_timestamp", "paimon_incremental_to_auto_tag"}
+)
+_WINDOWS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
+
+
+@dataclass(slots=True)
+class Tables:
+    """What the walk collects."""
+
+    tables: list[TableRef] = field(default_factory=list)
+    edits: list[tuple[Span, str]] = field(default_factory=list)
+    flink_edits: list[tuple[Span, str]] = field(default_factory=list)
+    """What both dialects say and mean otherwise, in Flink's meaning."""
+    parameters: list[str] = field(default_factory=list)
+    unnested: list[Span] = field(default_factory=list)
+    """Where `UNNEST` stands."""
+    whole: bool = False
+    """Some table is read whole by `TABLE t`, which sqlglot cannot read."""
+    qualified: list[tuple[Token, ...]] = field(default_factory=list)
+    """Dotted names outside FROM, as their name tokens: `db.t.col` must lose its `db`."""
+
+
+def find_tables(cursor: Cursor) -> Tables:
+    """Walk the cursor's remaining tokens as one query."""
+    found = Tables()
+    walk = _Walk(cursor, found)
+    walk.query(frozenset(), 0)
+    if not cursor.done:
+        cursor.fail(f"{cursor.peek().text!r} is not understood here")
+    found.edits += _qualifier_edits(found)
+    return found
+
+
+def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[TableRef] = ()) -> Tables:
+    """Tables in the subqueries of expressions (a WHERE of DELETE, a SET of UPDATE).
+
+    Args:
+        known: tables that stand before the expressions, by whose whole name columns may be qualified.
+    """
+    inner = Cursor(cursor.text, tokens)
+    found = Tables()
+    walk = _Walk(inner, found)
+    while not inner.done:
+        before = inner.at
+        walk.body(frozenset(), 0, in_from=False)
+        if inner.at == before:
+            inner.at += 1
+    found.edits += _qualifier_edits(found, known)
+    return found
+
+
+def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[Tables, str | None]:
+    """One table factor: a name with time travel and alias, a function or a subquery. Also the name it goes by."""
+    inner = Cursor(cursor.text, tokens)
+    found = Tables()
+    walk = _Walk(inner, found)
+    alias = walk.factor()
+    if not inner.done:
+        inner.fail(f"{inner.peek().text!r} is not understood here")
+    found.edits += _qualifier_edits(found)
+    return found, alias
+
+
+def _qualifier_edits(found: Tables, known: Sequence[TableRef] = ()) -> list[tuple[Span, str]]:
+    """`db.t.col` -> `t.col` for every reference that stands without an alias."""
+    named = [ref.parts for ref in (*found.tables, *known) if ref.alias is None]
+    bare = {parts[i:] for parts in named for i in range(len(parts) - 1)}
+    edits = []
+    for chain in found.qualified:
+        names = tuple(t.name for t in chain)
+        for length in (3, 2):
+            if len(names) > length - 1 and names[:length] in bare:
+                edits.append((Span(chain[0].start, chain[length - 1].stop), quote(names[length - 1])))
+                break
+    return edits
+
+
+class _Walk:
+    """Recursive descent over brackets; inside one bracket level a plain loop."""
+
+    def __init__(self, cursor: Cursor, found: Tables) -> None:
+        self.c, self.found = cursor, found
+        self.first = cursor.at
+        self.fine = tells_nanoseconds(cursor.tokens)
+
+    def query(self, ctes: frozenset[str], depth: int) -> None:
+        """A query up to its closing bracket or the end. WITH names are visible from their definition on."""
+        if depth > MAX_DEPTH:
+            self.c.fail("the query is nested too deeply", hint="split it into views")
+        if self.c.take("WITH"):
+            recursive = self.c.take("RECURSIVE")
+            while self.c.peek().is_name:
+                name = self.c.name("name of the common table expression")
+                if self.c.sees("("):
+                    self.c.names()
+                if self.c.take("MAX", "RECURSION", "LEVEL"):
+                    self.c.integer()
+                self.c.need("AS", "(")
+                self.query(ctes | {name.lower()} if recursive else ctes, depth + 1)
+                self.c.need(")")
+                ctes = ctes | {name.lower()}
+                if not self.c.take(","):
+                    break
+        self.body(ctes, depth, in_from=False)
+
+    def body(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
+        """Everything at this bracket level. `in_from`: we stand where a table may come next."""
+        c = self.c
+        want_table, listing = in_from, in_from
+        while not c.done and not c.sees(")"):
+            token = c.peek()
+            if want_table and self._table(ctes, depth):
+                want_table = False
+                continue
+            want_table = False
+            upper = token.upper
+            if (upper == "FROM" and not self._is_not_a_clause(function)) or upper == "JOIN":
+                c.at += 1
+                want_table = listing = True
+            elif upper == "LATERAL" and c.peek(1).upper == "VIEW":
+                c.at += 2
+                listing = False
+            elif upper == "," and listing:
+                c.at += 1
+                want_table = True
+            elif upper in ("OFFSET", "FETCH") and self._limit():
+                listing = False
+            elif upper in _CLAUSES:
+                if upper in _NOT_HERE and c.peek(1).text not in (",", ")", ".", ""):
+                    c.refuse(*_NOT_HERE[upper])
+                listing = False
+                c.at += 1
+            elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
+                c.at += 1
+                self._whole_table()
+            elif token.text == "(":
+                self._bracket(ctes, depth)
+            elif token.text == "[":
+                self._collection(ctes, depth)
+            else:
+                self._plain(token)
+
+    def _limit(self) -> bool:
+        """Flink's `[OFFSET m ROWS] FETCH FIRST|NEXT n ROWS ONLY`: LIMIT comes first in Spark."""
+        c = self.c
+        first, start, offset, limit = c.at, c.start, "", ""
+        if c.sees("OFFSET") and c.peek(1).kind not in ("number", "param"):
+            return False  # a column of that name
+        if c.take("OFFSET"):
+            offset = f"OFFSET {c.text_of(c.balanced('ROW', 'ROWS', 'FETCH', 'LIMIT'))}"
+            c.take_one("ROW", "ROWS")
+        if c.sees("FETCH") and c.peek(1).upper in ("FIRST", "NEXT"):
+            c.at += 2
+            count = c.text_of(c.balanced("ROW", "ROWS"))
+            limit = f"LIMIT {count or 1}"
+            if not (c.take_one("ROW", "ROWS") and c.take("ONLY")):
+                c.fail("expected ROWS ONLY", expected=["ROWS", "ONLY"])
+        said = " ".join(filter(None, (limit, offset)))
+        if not said or said == c.text[start : c.stop].strip():
+            c.at = first
+            return False
+        self.found.edits.append((Span(start, c.stop), said))
+        return True
+
+    def _starts_query(self) -> bool:
+        before = self.c.peek(-1).text.upper() if self.c.at > self.first else ""
+        return before in ("", "(", "UNION", "ALL", "EXCEPT", "INTERSECT", "AS", ")")
+
+    def _is_not_a_clause(self, function: str) -> bool:
+        """FROM inside EXTRACT(YEAR FROM x), and IS [NOT] DISTINCT FROM."""
+        return function in _FROM_IN_FUNCTION or (self.c.at > 0 and self.c.peek(-1).upper == "DISTINCT" and self.c.peek(-2).upper in ("IS", "NOT"))  # fmt: skip
+
+    def _bracket(self, ctes: frozenset[str], depth: int) -> None:
+        c = self.c
+        before = c.peek(-1) if c.at else None
+        function = before.upper if before is not None and before.kind == "word" else ""
+        if depth > MAX_DEPTH:
+            c.fail("the query is nested too deeply", hint="split it into views")
+        opening = c.at
+        c.at += 1
+        if c.peek().upper in _QUERY_STARTS and function != "TRIM":
+            self.query(ctes, depth + 1)
+        else:
+            self.body(ctes, depth + 1, in_from=False, function=function)
+        if c.done:
+            c.at = opening
+            c.fail("this bracket is never closed")
+        c.need(")")
+        if function == "CAST" or function == "TRY_CAST":
+            inside = c.tokens[opening + 1 : c.at - 1]
+            edits = cast_edits(function, inside)
+            if edits:
+                self.found.edits += [*edits, *literal_edits(inside, fine=self.fine)]
+            elif before is not None:
+                self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
+        if before is not None and before.text != ".":
+            self._called(function, before, c.tokens[opening : c.at])
+
+    def _called(self, function: str, name: Token, bracket: Sequence[Token]) -> None:
+        """What becomes of a call, in both dialects. What is in its bracket was walked before."""
+        c, found = self.c, self.found
+        rewrite, in_flink = FUNCTION_EDITS.get(function), FLINK_MEANINGS.get(function)
+        plain: list[tuple[Span, str]] = []
+        if rewrite is not None:
+            plain = rewrite(Said(c.text, found.edits), name, bracket)
+        if any(name.start <= s.start < bracket[-1].stop for s, _ in found.flink_edits) and rewrite is not None:
+            said = rewrite(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+            found.flink_edits += [e for e in said if e not in plain]
+        if in_flink is not None:
+            found.flink_edits += in_flink(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+        found.edits += plain
+
+    def _collection(self, ctes: frozenset[str], depth: int) -> None:
+        """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; after anything else it is an element, as in `a[1]`."""
+        c = self.c
+        opening, literal = c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
+        c.at += 1
+        while not c.done and not c.sees("]"):
+            if depth > MAX_DEPTH:
+                c.fail("the query is nested too deeply", hint="split it into views")
+            if c.sees("("):
+                self._bracket(ctes, depth + 1)
+            elif c.sees("["):
+                self._collection(ctes, depth + 1)
+            else:
+                self._plain(c.peek())
+        if not c.done:
+            edits = [(Span(t.start, t.stop), by) for t, by in ((opening, "(" if literal else ", "), (c.peek(), ")"))]
+            if literal:
+                self.found.edits += edits
+            elif (whole := self._operand_before(opening)) is not None:
+                self.found.flink_edits += [(Span(whole, whole), "try_element_at("), *edits]
+        c.take("]")
+
+    def _operand_before(self, bracket: Token) -> int | None:
+        """Where the expression begins whose element is taken: a dotted name, a call, or another element."""
+        tokens = self.c.tokens
+        at, depth = next(i for i, t in enumerate(tokens) if t is bracket) - 1, 0
+        while at >= 0:
+            token = tokens[at]
+            depth += (token.text in (")", "]")) - (token.text in ("(", "["))
+            before = tokens[at - 1] if at else None
+            joined = token.text in (".", "(", "[") or (before is not None and before.text == ".")
+            if depth == 0 and token.is_name and not joined:
+                return token.start
+            if depth < 0 or (depth == 0 and not joined and token.text not in (")", "]")):
+                return None
+            at -= 1
+        return None
+
+    def _plain(self, token: Token) -> None:
+        c = self.c
+        if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
+            self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
+        if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
+            c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
+        if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: advice to Flink, which Spark cannot read
+            self.found.edits.append((Span(token.start, token.stop), ""))
+        if token.kind == "param":
+            self.found.parameters.append(token.text[1:])
+        if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
+            edits = self.found.edits if token.flink else self.found.flink_edits
+            edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
+        self.found.flink_edits += wall_time(token, c.peek(1), fine=self.fine)
+        self.found.edits += operator_edits(c.text, c.tokens, c.at)
+        if token.is_name and c.peek(1).text == ".":
+            chain = [token]
+            c.at += 1
+            while c.sees(".") and (c.peek(1).is_name or c.peek(1).text == "*"):
+                if c.peek(1).is_name:
+                    chain.append(c.peek(1))
+                c.at += 2
+                if c.peek(-1).text == "*":
+                    chain.append(c.peek(-1))
+            if c.sees("."):
+                c.at += 1
+            if len(chain) > 2:
+                self.found.qualified.append(tuple(chain))
+            return
+        c.at += 1
+
+    # -- one table factor
+
+    def factor(self) -> str | None:
+        """A table factor by itself; the name that columns are qualified with, None when it has none."""
+        if self.c.sees("("):
+            self._from_bracket(frozenset(), 0)
+            return self._alias()
+        if not self._table(frozenset(), 0):
+            self.c.fail("expected a table or a subquery")
+        if not self.found.tables:  # Spark's own function or file: the name behind it is its alias
+            last = self.c.peek(-1)
+            return last.name if last.is_name else None
+        ref = self.found.tables[-1]
+        return ref.alias or (ref.function.name[-1] if ref.function else ref.parts[-1])
+
+    def _table(self, ctes: frozenset[str], depth: int) -> bool:
+        """Read a table factor if one begins here; else nothing is read."""
+        c = self.c
+        first = c.at
+        c.take("LATERAL")
+        if c.sees("("):
+            self._from_bracket(ctes, depth)
+            self._alias()
+            return True
+        if c.sees("TABLE", "("):
+            self._windowed(ctes, depth)
+            return True
+        if c.sees("VALUES") and c.peek(1).text != ".":
+            self._inline(ctes, depth)
+            return True
+        if c.sees("UNNEST", "("):
+            # Flink's UNNEST sees the columns of the tables before it, as Spark's LATERAL explode does.
+            self._unnest(ctes, depth)
+            return True
+        at = c.peek()
+        if not at.is_name or at.upper == "SELECT" or (at.kind == "word" and at.upper in _CLAUSES):
+            c.at = first
+            return False
+        start = c.start
+        parts = c.parts("table")
+        if c.sees("("):
+            self._function(parts, start, ctes, depth)
+            return True
+        if len(parts) == 1 and parts[0].lower() in ctes:
+            self._alias()
+            return True
+        if len(parts) == 2 and parts[0].upper() in _FILE_FORMATS and ("/" in parts[1] or "." in parts[1]):
+            self._alias()
+            return True
+        options: dict[str, str] = {}
+        travel: VersionAsOf | TimestampAsOf | None = None
+        lookup = False
+        stop = c.stop
+        while True:
+            if c.peek().kind == "hint":
+                options.update(hint_options(c))
+            elif (found := self._travel()) is not None:
+                travel, lookup = (None, True) if found == "lookup" else (found, lookup)  # type: ignore[assignment]
+            else:
+                break
+            stop = c.stop
+        sampled = self._sample()
+        alias = self._alias()
+        if sampled and alias is None:  # Spark wants the name behind the sample
+            alias = parts[-1]
+            self.found.edits.append((Span(c.stop, c.stop), f" AS {quote(alias)}"))
+        if c.peek().kind == "hint":  # t AS a /*+ OPTIONS(...) */
+            options.update(hint_options(c))
+        self.found.tables.append(TableRef(parts, Span(start, stop), options, travel, alias, lookup))
+        return True
+
+    def _sample(self) -> bool:
+        """TABLESAMPLE [BERNOULLI] (...) [REPEATABLE (n)]."""
+        c = self.c
+        if not c.sees("TABLESAMPLE"):
+            return False
+        self._plain(c.peek())
+        while c.take_one("BERNOULLI", "SYSTEM", "REPEATABLE") or c.sees("("):
+            if c.take("("):
+                c.balanced()
+                c.need(")")
+        return True
+
+    def _inline(self, ctes: frozenset[str], depth: int) -> None:
+        """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas part rows, not tables."""
+        c = self.c
+        c.need("VALUES")
+        while True:
+            if c.sees("("):
+                self._bracket(ctes, depth)
+            else:
+                while not c.done and c.peek().text not in (",", ")", "(") and not self._ends_row():
+                    self._plain(c.peek())
+                    if c.sees("("):
+                        self._bracket(ctes, depth)
+            if not c.take(","):
+                break
+        self._alias()
+
+    def _ends_row(self) -> bool:
+        return self.c.peek().kind == "word" and self.c.peek().upper in (_CLAUSES | _JOINS | {"AS", "ON", "USING"})
+
+    def _unnest(self, ctes: frozenset[str], depth: int) -> None:
+        """UNNEST(a) [WITH ORDINALITY] [AS] t(x): which of Spark's functions it is, its elements' type says."""
+        c = self.c
+        lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
+        word = c.next()
+        span = Span(word.start, word.stop)
+        opening = c.peek()
+        self._bracket(ctes, depth)
+        closing = c.peek(-1)
+        if not c.sees("WITH", "ORDINALITY"):
+            self.found.edits.append((span, lateral + "explode"))
+            self.found.unnested.append(span)
+            self._alias()
+            return
+        start = c.start
+        c.at += 2
+        self.found.edits += [
+            (span, lateral + "inline"),
+            (Span(opening.stop, opening.stop), "transform("),
+            (Span(closing.start, closing.start), ", (__e, __i) -> struct(__e, __i + 1))"),
+            (Span(start, c.stop), ""),
+        ]
+        self._alias()
+
+    def _whole_table(self) -> None:
+        """The name behind the query `TABLE t`, where Spark allows no alias."""
+        start = self.c.start
+        parts = self.c.parts("table")
+        self.found.tables.append(TableRef(parts, Span(start, self.c.stop), alias=parts[-1]))
+        self.found.whole = True
+
+    def _from_bracket(self, ctes: frozenset[str], depth: int) -> None:
+        c = self.c
+        if depth > MAX_DEPTH:
+            c.fail("the query is nested too deeply", hint="split it into views")
+        opening = c.at
+        c.need("(")
+        if c.peek().upper in _QUERY_STARTS:
+            self.query(ctes, depth + 1)
+        else:
+            self.body(ctes, depth + 1, in_from=True)
+        if c.done:
+            c.at = opening
+            c.fail("this bracket is never closed")
+        c.need(")")
+
+    def _function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
+        """A table function: one of ours becomes a reference, the rest is Spark's."""
+        c = self.c
+        last = parts[-1].lower()
+        if last in OUR_FUNCTIONS or last.startswith("incremental_"):
+            function = TableFunction(parts, *_arguments(c))
+            span = Span(start, c.stop)
+            self.found.tables.append(TableRef(parts, span, alias=self._alias(), function=function))
+            return
+        self._bracket(ctes, depth)
+        self._alias()
+
+    def _windowed(self, ctes: frozenset[str], depth: int) -> None:
+        """Flink's TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)): a subquery with window columns."""
+        from paimon_nb.sql.flink.functions import window_table
+
+        c = self.c
+        start = c.start
+        c.need("TABLE", "(")
+        kind = c.peek().upper
+        if kind not in _WINDOWS:  # Flink's LATERAL TABLE(f(x)) is Spark's LATERAL f(x)
+            if c.peek(1).text == "(":
+                lateral = c.at > 2 and c.peek(-3).upper == "LATERAL"
+                self.found.edits.append((Span(start, c.start), "" if lateral else "LATERAL "))
+                self._function((c.next().name,), start, ctes, depth)
+                closing = c.peek()
+                self.found.edits.append((Span(closing.start, closing.stop), ""))
+            else:
+                self.body(ctes, depth + 1, in_from=True)
+            c.need(")")
+            self._alias()
+            return
+        c.at += 1
+        c.need("(")
+        c.take("DATA")
+        c.take("=>")
+        c.need("TABLE")
+        inner_start = c.start
+        self._table(ctes, depth)
+        inner = Span(inner_start, c.stop)
+        keys = self._window_keys()
+        arguments: list[Span] = []
+        while c.take(","):
+            if c.peek(1).upper == "=>":
+                c.at += 2
+            arguments.append(c.balanced(","))
+        c.need(")")
+        c.need(")")
+        head, tail = window_table(kind, [c.text_of(a) for a in arguments], keys)
+        self.found.edits += [(Span(start, inner.start), head), (Span(inner.stop, c.stop), tail)]
+        self._alias()
+
+    def _window_keys(self) -> list[str]:
+        """The columns of SESSION's `TABLE t PARTITION BY a, b`."""
+        c = self.c
+        keys: list[str] = []
+        if c.take("PARTITION", "BY"):
+            keys.append(c.text_of(c.balanced(",")))
+            while c.sees(",") and c.peek(1).upper != "DESCRIPTOR" and c.peek(2).upper != "=>":
+                c.at += 1
+                keys.append(c.text_of(c.balanced(",")))
+        return keys
+
+    def _travel(self) -> VersionAsOf | TimestampAsOf | str | None:
+        """[FOR] VERSION|SYSTEM_VERSION AS OF v, [FOR] TIMESTAMP|SYSTEM_TIME AS OF t; 'lookup' for a column as the time."""
+        c = self.c
+        ahead = 1 if c.sees("FOR") else 0
+        word = c.peek(ahead).upper
+        if word not in ("VERSION", "SYSTEM_VERSION", "TIMESTAMP", "SYSTEM_TIME") or c.peek(ahead + 1).upper != "AS" or c.peek(ahead + 2).upper != "OF":  # fmt: skip
+            return None
+        c.at += ahead + 3
+        if word.endswith("VERSION"):
+            token = c.next()
+            return VersionAsOf(token.value if token.kind == "string" else token.text)
+        start, first = c.start, c.peek()
+        self._operand()
+        while c.take_one("+", "-"):
+            self._operand()
+        if first.is_name and first.upper not in ("TIMESTAMP", "DATE", "CAST", "TO_TIMESTAMP", "CURRENT_TIMESTAMP", "NOW", "DATE_SUB", "DATE_ADD", "CURRENT_DATE", "LOCALTIMESTAMP"):  # fmt: skip
+            return "lookup"
+        return TimestampAsOf(c.text[start : c.stop])
+
+    def _operand(self) -> None:
+        c = self.c
+        token = c.next()
+        if token.upper in ("TIMESTAMP", "DATE") and c.peek().kind == "string":
+            c.at += 1
+            return
+        if token.upper == "INTERVAL":
+            c.take_one("-", "+")
+            c.at += c.peek().kind in ("string", "number")
+            if c.peek().kind == "word" and c.peek().upper not in _NOT_AN_ALIAS:
+                c.at += 1
+            if c.take("TO"):  # HOUR TO MINUTE
+                c.next()
+            return
+        if token.is_name:
+            while c.sees(".") and c.peek(1).is_name:
+                c.at += 2
+        if token.text == "(" or c.sees("("):
+            if token.text != "(":
+                c.at += 1
+            c.balanced()
+            c.need(")")
+
+    def _alias(self) -> str | None:
+        c = self.c
+        if c.take("AS"):
+            name = c.name("alias")
+        elif c.peek().kind == "quoted" or (c.peek().kind == "word" and c.peek().upper not in _NOT_AN_ALIAS):
+            name = c.name()
+        else:
+            return None
+        if c.sees("(") and all(t.is_name or t.text == "," for t in _inside(c)):
+            c.names()
+        return name
+
+
+def _inside(cursor: Cursor) -> list[Token]:
+    """Tokens between the bracket that opens here and the next ')'."""
+    out = []
+    ahead = 1
+    while cursor.peek(ahead).kind != "end" and cursor.peek(ahead).text != ")":
+        out.append(cursor.peek(ahead))
+        ahead += 1
+    return out
+
+
+def hint_options(cursor: Cursor) -> dict[str, str]:
+    """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are stepped over."""
+    from paimon_nb.sql.lexer import tokens
+
+    hint = cursor.next()
+    inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # blanks keep the offsets true for errors
+    inner = Cursor(cursor.text, tokens(inner_text))
+    out: dict[str, str] = {}
+    while not inner.done:
+        if inner.take("OPTIONS"):
+            out.update(inner.options())
+        else:
+            inner.at += 1
+            if inner.sees("("):
+                inner.at += 1
+                inner.balanced()
+                inner.take(")")
+        inner.take(",")
+    return out
+
+
+def _arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
+    from paimon_nb.sql.grammar.call import literal
+
+    positional: list[object] = []
+    named: dict[str, object] = {}
+
+    def argument() -> None:
+        if cursor.peek().is_name and cursor.peek(1).upper == "=>":
+            key = cursor.name()
+            cursor.at += 1
+            named[key] = literal(cursor)
+        else:
+            positional.append(literal(cursor))
+
+    cursor.listed(argument)
+    return tuple(positional), named

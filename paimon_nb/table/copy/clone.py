@@ -1,0 +1,95 @@
+"""Rows of one table written into another, in one commit, from one snapshot of the source.
+
+Source: Paimon `ClonePaimonSchemaFunction`, `ListCloneSplitsFunction`, `CommitMessageTableOperator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.copy.retry_on_expiry import steadily
+from paimon_nb.table.scan import plan_scan, read_split
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write import TableWrite
+
+_NOT_TAKEN = (opt.BUCKET.key, "path", "owner")
+
+
+def clone_schema(
+    source: TableSchema, options: Mapping[str, str] | None = None, file_format: str | None = None
+) -> TableSchema:
+    """Schema 0 of a clone: the source's newest columns, keys, comment and options.
+
+    As in Java, a table with keys gets postponed buckets (-2), one without keys its buckets only when it has a bucket key.
+
+    Args:
+        options: on top of the source's own; a `bucket` among them is taken. file_format: of the new files.
+    """
+    columns = [(f.name, f.type, f.description, f.default_value) for f in source.fields]
+    own = {k: v for k, v in source.options.items() if k not in _NOT_TAKEN}
+    if source.primary_keys:
+        own[opt.BUCKET.key] = "-2"
+    elif opt.BUCKET_KEY.key in own and opt.BUCKET.key in source.options:
+        own[opt.BUCKET.key] = source.options[opt.BUCKET.key]
+    own.update(options or {})
+    if file_format:
+        own[opt.FILE_FORMAT.key] = file_format
+    return create_schema(columns, source.partition_keys, source.primary_keys, own, source.comment)
+
+
+def check_target(target: TableStore, wanted: TableSchema) -> None:
+    """Raise SchemaMismatch when rows of `wanted` cannot be written to the target as they are. It may have more columns."""
+    have = target.schema
+    if (have.partition_keys, have.primary_keys) != (wanted.partition_keys, wanted.primary_keys):
+        raise SchemaMismatch(
+            f"{target.name} has other partitions or another primary key than what is to be cloned into it",
+            hint="clone under another name",
+        )
+    types = {f.name: f.type.bare() for f in have.fields}
+    other = [f.name for f in wanted.fields if types.get(f.name) != f.type.bare()]
+    if other:
+        raise SchemaMismatch(
+            f"{target.name} has no column, or another type, for {', '.join(other)}",
+            hint="ALTER TABLE it to the source's columns, or clone under another name",
+            columns=other,
+        )
+
+
+def clone_rows(
+    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None = None
+) -> tuple[int, list[int]]:
+    """Write what the source's newest snapshot shows into the target, over the partitions (or the table) that it concerns.
+
+    The source may be written meanwhile: one snapshot is read, and the next newest if that one expired under the reader.
+    Nothing is visible before the commit; whatever fails leaves no file.
+
+    Args:
+        chosen: a test for the source's partitions; None means all.
+    Returns: how many rows, and the ids of the target's new snapshots (none when there were no rows).
+    """
+    return steadily(source, lambda: _cloned(source, target, chosen))
+
+
+def _cloned(source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None) -> tuple[int, list[int]]:
+    plan = plan_scan(source)
+    names = list(plan.schema.names)
+    newest = target.latest()
+    count = 0
+    with TableWrite(target, overwrite=True) as writing:
+        for split in plan.splits:
+            if chosen is None or chosen(split.partition):
+                rows = read_split(plan.store, split, names)
+                count += rows.num_rows
+                writing.write(rows)
+        if not count:
+            writing.abort()
+            return 0, []
+        messages = [replace(m, base_snapshot=newest.id if newest else None) for m in writing.prepare()]
+    dynamic = target.options.get(opt.DYNAMIC_PARTITION_OVERWRITE) and bool(target.schema.partition_keys)
+    return count, TableCommit(target).commit(messages, overwrite=Overwrite(dynamic=dynamic), expected_rows=count)

@@ -1,0 +1,177 @@
+"""Files of one table copied into another as they are, under new names, and published over what is there.
+
+Source: Paimon `CopySchemaOperator`, `ListDataFilesOperator`, `CopyFilesUtil`. Unlike there, files keep the schema that they
+were written with, sidecars are copied, and deletion vectors follow the data files to their new names.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit import CommitMessage, TableCommit
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.live_files import by_bucket, live_entries
+from paimon_nb.table.commit.overwrite import Overwrite
+from paimon_nb.table.copy.file_copy import copy_file
+from paimon_nb.table.copy.retry_on_expiry import steadily
+from paimon_nb.table.store import TableStore
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def copied_schemas(source: TableStore) -> list[TableSchema]:
+    """All schema versions of a table, as a copy of it keeps them: files name the one that they were written with."""
+    gone = (opt.PATH.key, "owner")
+    return [s.with_options({k: v for k, v in s.options.items() if k not in gone}) for s in source.schemas.all()]
+
+
+def check_same_layout(source: TableStore, target: TableStore) -> None:
+    """Raise SchemaMismatch where files of the source cannot be files of the target."""
+    here, there = source.schema, target.schema
+    for what, one, other in (
+        ("buckets", source.bucket_option, target.bucket_option),
+        ("primary keys", here.primary_keys, there.primary_keys),
+        ("partitions", here.partition_keys, there.partition_keys),
+    ):
+        if one != other:
+            raise SchemaMismatch(
+                f"{target.name} has other {what} than {source.name}: {other} and {one}",
+                hint="CALL sys.clone writes the rows anew", target=other, source=one,
+            )  # fmt: skip
+
+
+def refuse_tracked(source: TableStore) -> None:
+    """Rows that are tracked have ids in one table; ids of two would meet."""
+    if source.options.get(opt.ROW_TRACKING_ENABLED):
+        raise UnsupportedOperation(
+            f"{source.name} has 'row-tracking.enabled': its files carry row ids of this table",
+            hint="CALL sys.clone writes the rows anew; CALL sys.copy_files copies the table whole",
+        )
+
+
+def copy_live_files(
+    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None = None
+) -> tuple[int, int, list[int]]:
+    """Copy what is live in the source's newest snapshot; replace the partitions (or the table) that it concerns.
+
+    Args:
+        chosen: a test for partitions; None means all.
+    Returns: how many files, how many rows they hold (not merged), the ids of the target's new snapshots.
+    Raises: SchemaMismatch: a file was written with columns that the target never had. AccessDenied: see `check_readable`.
+    """
+    source.check_readable()
+    return steadily(source, lambda: _copied(source, target, chosen))
+
+
+def _copied(
+    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None
+) -> tuple[int, int, list[int]]:
+    snapshot = source.latest()
+    entries = [e for e in live_entries(source, snapshot) if chosen is None or chosen(e.partition)]
+    if not entries:
+        return 0, 0, []
+    carrier = _Carrier(source, target, _schema_ids(source, target, entries))
+    indexes = [i for i in index_entries(source, snapshot) if chosen is None or chosen(i.partition)]
+    try:
+        messages = [
+            carrier.message(found, [i for i in indexes if (i.partition, i.bucket) == place])
+            for place, found in by_bucket(entries).items()
+        ]
+    except BaseException:
+        carrier.discard()
+        raise
+    dynamic = target.options.get(opt.DYNAMIC_PARTITION_OVERWRITE) and bool(target.schema.partition_keys)
+    made = TableCommit(target).commit(messages, overwrite=Overwrite(dynamic=dynamic))
+    return len(entries), sum(e.file.row_count for e in entries), made
+
+
+def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
+    """Schema ids of the source -> of the target: those with the very same fields."""
+    known = {_shape(s): s.id for s in reversed(target.schemas.all())}
+    ids = {}
+    for schema_id in {e.file.schema_id for e in entries}:
+        same = known.get(_shape(source.schemas.get(schema_id)))
+        if same is None:
+            raise SchemaMismatch(
+                f"files of {source.name} were written with columns that {target.name} never had (schema {schema_id})",
+                hint="copy into a new table, or CALL sys.clone",
+                schema=schema_id,
+            )
+        ids[schema_id] = same
+    return ids
+
+
+def _shape(schema: TableSchema) -> tuple[object, ...]:
+    return tuple((f.id, f.name, str(f.type)) for f in schema.fields)
+
+
+@dataclass
+class _Carrier:
+    """Copies files and remembers the copies, so that an attempt that fails can be cleaned up."""
+
+    source: TableStore
+    target: TableStore
+    schema_ids: dict[int, int]
+    made: list[str] = field(default_factory=list)
+    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def message(self, entries: Sequence[ManifestEntry], indexes: Sequence[IndexEntry]) -> CommitMessage:
+        """The files of one bucket in the target."""
+        first = entries[0]
+        return CommitMessage(
+            first.partition,
+            first.bucket,
+            first.total_buckets,
+            new_files=tuple(self._data(e) for e in entries),
+            new_index=tuple(self._index(i) for i in indexes),
+        )
+
+    def discard(self) -> None:
+        for path in self.made:
+            self.target.fs.delete(path)
+
+    def _data(self, entry: ManifestEntry) -> DataFile:
+        old = entry.file
+        name = self._renamed(old.file_name)
+        path, external = self.target.new_path(entry.partition, entry.bucket, name)
+        new = replace(
+            old, file_name=name, external_path=external, schema_id=self.schema_ids[old.schema_id],
+            extra_files=tuple(self._renamed(e) for e in old.extra_files),
+        )  # fmt: skip
+        self._copy(self.source.data_path(entry.partition, entry.bucket, old), path)
+        folder = path.rsplit("/", 1)[0]
+        for sidecar, extra in zip(
+            self.source.extra_paths(entry.partition, entry.bucket, old), new.extra_files, strict=True
+        ):
+            self._copy(sidecar, f"{folder}/{extra}")
+        return new
+
+    def _index(self, old: IndexEntry) -> IndexEntry:
+        name = self._renamed(old.file_name)
+        path, external = self.target.new_index_path(old.partition, old.bucket, name)
+        self._copy(self.source.index_path(old), path)
+        ranges = old.dv_ranges and tuple(replace(r, data_file=self._renamed(r.data_file)) for r in old.dv_ranges)
+        return replace(old, file_name=name, external_path=external, dv_ranges=ranges)
+
+    def _copy(self, source: str, target: str) -> None:
+        self.made.append(target)
+        copy_file(self.source.fs, source, self.target.fs, target)
+
+    def _renamed(self, name: str) -> str:
+        """A name of its own for each copy, of the same kind: the writer's UUID is XORed with this copy's.
+
+        Names that hold no UUID are those of imported files, and stay such.
+        """
+        matches = list(_UUID.finditer(name))
+        if not matches:
+            return f"copy{self._id.replace('-', '')}-{name}"
+        last = matches[-1]
+        other = uuid.UUID(int=uuid.UUID(last[0]).int ^ uuid.UUID(self._id).int)
+        return f"{name[: last.start()]}{other}{name[last.end() :]}"

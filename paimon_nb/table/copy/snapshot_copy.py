@@ -1,0 +1,92 @@
+"""The newest snapshot of a table with every file that it needs, under the same names and the same id.
+
+Source: Paimon 1.3 `CopyMetaFilesFunction`, `CopyManifestFileOperator`, `CopyDataFileOperator`, `SnapshotHintOperator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
+from paimon_nb.format.manifest import ADD, read_manifest_list
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.listeners import tell_added
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.copy.file_copy import copy_file
+from paimon_nb.table.copy.retry_on_expiry import steadily
+from paimon_nb.table.maintenance.reachable import changelog_entries, index_files, list_names
+from paimon_nb.table.store import TableStore
+
+Pair = tuple[str, str]
+"""A path in the source, and in the target."""
+
+
+def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
+    """Copy the newest snapshot into a table without one; its schemas are there already.
+
+    The snapshot comes last: before it nothing can be seen. Files that an earlier attempt copied are not copied again.
+
+    Returns: how many files were copied, and the snapshot; None when the source has none.
+    Raises: AlreadyExists: the target has another snapshot. UnsupportedOperation: files lie outside the table.
+    """
+    return steadily(source, lambda: _copied(source, target))
+
+
+def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
+    snapshot = source.latest()
+    if snapshot is None:
+        return 0, None
+    have = target.latest()
+    if have is not None and have != snapshot:
+        raise AlreadyExists(
+            f"{target.name} has a snapshot of its own", hint="copy under another name, or drop it first",
+            name=target.name, snapshot=have.id,
+        )  # fmt: skip
+    copied, named = 0, []
+    for old, new in _files(source, target, snapshot):
+        copied += _carried(source, target, old, new)
+        named.append(new)
+    bytes_ = source.fs.read(source.snapshots.path(snapshot.id))
+    target.fs.settle_and_put(named, target.snapshots.path(snapshot.id), bytes_)
+    target.snapshots.write_earliest_hint(snapshot.id)
+    target.snapshots.write_latest_hint(snapshot.id)
+    tell_added(target, {e.partition for e in live_entries(target, snapshot)})
+    return copied, snapshot
+
+
+def _carried(source: TableStore, target: TableStore, old: str, new: str) -> bool:
+    if target.fs.exists(new):
+        if target.fs.size(new) == source.fs.size(old):
+            return False
+        target.fs.delete(new)  # cut short by whoever wrote it
+    copy_file(source.fs, old, target.fs, new)
+    return True
+
+
+def _files(source: TableStore, target: TableStore, snapshot: Snapshot) -> Iterator[Pair]:
+    """Everything that the snapshot names, directly and through its lists."""
+    entries = [*live_entries(source, snapshot), *(e for e in changelog_entries(source, snapshot) if e.kind == ADD)]
+    indexes = index_files(source, snapshot)
+    outside = next(
+        (p for p in (*(e.file.external_path for e in entries), *(i.external_path for i in indexes)) if p), None
+    )
+    if outside:
+        raise UnsupportedOperation(
+            f"{source.name} has files outside its directory, such as {outside}",
+            hint="CALL sys.clone writes the rows anew",
+        )
+    for entry in entries:
+        yield from zip(
+            source.paths_of(entry.partition, entry.bucket, entry.file),
+            target.paths_of(entry.partition, entry.bucket, entry.file),
+            strict=True,
+        )
+    for index in indexes:
+        yield source.index_path(index), target.index_path(index)
+    if snapshot.statistics:
+        yield source.statistics_path(snapshot.statistics), target.statistics_path(snapshot.statistics)
+    lists = list_names(snapshot)
+    manifests = [m.file_name for name in lists for m in read_manifest_list(source.fs, source.manifest_path(name))]
+    index_manifest = [snapshot.index_manifest] if snapshot.index_manifest else []
+    for name in dict.fromkeys([*manifests, *index_manifest, *lists]):
+        yield source.manifest_path(name), target.manifest_path(name)

@@ -1,0 +1,123 @@
+"""May rows of this table be changed one by one? UPDATE, DELETE and MERGE by kind of table and merge engine. Reads nothing.
+
+Source: Paimon `SupportsRowLevelOperationFlinkTableSink`, `PrimaryKeyTableUtils.validatePKUpsertDeletable` and, for tables
+without keys, Spark's `RowLevelOp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.read.data_evolution import evolves
+from paimon_nb.table.store import TableStore
+
+_UPDATABLE = ("deduplicate", "partial-update")
+_PAST = (
+    opt.SCAN_SNAPSHOT_ID, opt.SCAN_TAG_NAME, opt.SCAN_TIMESTAMP, opt.SCAN_TIMESTAMP_MILLIS, opt.SCAN_VERSION,
+    opt.SCAN_WATERMARK, opt.INCREMENTAL_BETWEEN, opt.INCREMENTAL_BETWEEN_TIMESTAMP,
+)  # fmt: skip
+
+
+def check_update(store: TableStore, columns: Iterable[str]) -> None:
+    """Raises UnsupportedOperation when these columns may not be assigned new values."""
+    _check_present(store)
+    if not store.has_keys:
+        _check_rewritable(store, "UPDATE")
+        return
+    _check_engine(store, "UPDATE")
+    keys = [c for c in columns if c in store.schema.primary_keys]
+    if keys:
+        raise UnsupportedOperation(
+            f"{store.name}: primary key column {keys[0]!r} cannot be updated",
+            hint="DELETE the row and INSERT it with its new key",
+            assigned=keys,
+        )
+
+
+def check_delete(store: TableStore) -> None:
+    """Raises UnsupportedOperation when rows may not be deleted one by one. Whole partitions always may."""
+    _check_present(store)
+    o = store.options
+    if not store.has_keys:
+        if not o.get(opt.DELETION_VECTORS_ENABLED):
+            _check_rewritable(store, "DELETE")
+        return
+    kind_column = o.get(opt.ROWKIND_FIELD)
+    if kind_column:
+        raise UnsupportedOperation(
+            f"{store.name}: column {kind_column!r} tells the kind of each row ('rowkind.field'), so a DELETE would change nothing",
+            hint=f"write the rows with '-D' in {kind_column!r}",
+        )
+    match o.merge_engine:
+        case "deduplicate":
+            return
+        case "partial-update":
+            if o.get(opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE) or o.get(
+                opt.PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP
+            ):
+                return
+            hint = "ALTER TABLE ... SET ('partial-update.remove-record-on-delete' = 'true')"
+        case "aggregation":
+            if o.get(opt.AGGREGATION_REMOVE_RECORD_ON_DELETE):
+                return
+            hint = "ALTER TABLE ... SET ('aggregation.remove-record-on-delete' = 'true')"
+        case _:
+            hint = "DELETE by partition columns only, or INSERT OVERWRITE"
+    raise UnsupportedOperation(
+        f"{store.name}: merge engine {o.merge_engine} takes no DELETE", hint=hint, engine=o.merge_engine
+    )
+
+
+def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
+    """Raises UnsupportedOperation when MERGE INTO may not write here; `deletes`: a clause of it deletes rows."""
+    _check_present(store)
+    if store.has_keys:
+        _check_engine(store, "MERGE INTO")
+        if deletes:
+            check_delete(store)
+    elif deletes:
+        _check_rewritable(store, "MERGE INTO with DELETE")
+
+
+def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
+    """Raises UnsupportedOperation when MERGE INTO may not give these columns new values."""
+    if not evolves(store):
+        check_update(store, columns)
+        return
+    fixed = [c for c in columns if c in store.schema.partition_keys]
+    if fixed:
+        raise UnsupportedOperation(
+            f"{store.name}: partition column {fixed[0]!r} cannot be updated: with 'data-evolution.enabled' rows stay in their files",
+            hint="INSERT OVERWRITE moves rows between partitions",
+            columns=fixed,
+        )
+
+
+def _check_engine(store: TableStore, what: str) -> None:
+    engine = store.options.merge_engine
+    if engine not in _UPDATABLE:
+        raise UnsupportedOperation(
+            f"{store.name}: merge engine {engine} takes no {what}",
+            hint=f"INSERT rows instead, which {engine} merges; only {' and '.join(_UPDATABLE)} take {what}",
+            engine=engine,
+        )
+
+
+def _check_rewritable(store: TableStore, what: str) -> None:
+    if store.options.get(opt.DATA_EVOLUTION_ENABLED):
+        raise UnsupportedOperation(
+            f"{store.name}: {what} would have to write parts of rows, which 'data-evolution.enabled' asks for",
+            hint="MERGE INTO ... WHEN MATCHED THEN UPDATE writes new values of columns; INSERT OVERWRITE rewrites rows with new ids",
+        )
+
+
+def _check_present(store: TableStore) -> None:
+    for option in _PAST:
+        if store.options.raw.get(option.key) is not None:
+            raise UnsupportedOperation(
+                f"{store.name} is looked at with {option.key!r}: a past moment cannot be changed",
+                hint=f"RESET the setting, or leave {option.key!r} out of the hint",
+                option=option.key,
+            )

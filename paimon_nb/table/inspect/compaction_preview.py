@@ -1,0 +1,135 @@
+"""What a compaction would pick now in each bucket, and which rule decides, with the numbers. Decides nothing itself.
+
+The pick is the engine's own (`lsm.pick`); the rules below only show the numbers it compared.
+Source: behaviour reference, section 4 (Paimon `UniversalCompaction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.live_files import by_bucket, live_entries
+from paimon_nb.table.compact.bucket import KeyBucket, pick_limits
+from paimon_nb.table.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.lsm import Levels
+from paimon_nb.table.lsm.pick import PickLimits, early_full, force_level0, pick
+from paimon_nb.table.lsm.pick.universal import run_count, size_amplification, size_ratio
+from paimon_nb.table.store import TableStore
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the strategy, in the order they are asked."""
+
+    name: str
+    """As the option is called."""
+    numbers: str
+    """What it compares."""
+    applies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One bucket: what would be compacted."""
+
+    partition: str
+    bucket: int
+    runs: int
+    """Sorted runs now; reads merge that many."""
+    rules: tuple[Rule, ...]
+    decided_by: str | None
+    """The first rule that applies; None: nothing is due."""
+    files: tuple[str, ...]
+    """What would be read."""
+    bytes: int
+    output_level: int | None
+
+    def __str__(self) -> str:
+        where = f"{self.partition}, bucket {self.bucket}" if self.partition else f"bucket {self.bucket}"
+        what = (
+            "nothing is due"
+            if self.decided_by is None
+            else f"{self.decided_by}: {len(self.files)} file{'s' * (len(self.files) != 1)}"
+            f" ({bytes_text(self.bytes)}) to level {self.output_level}"
+        )
+        lines = [f"{where}: {self.runs} sorted run{'s' * (self.runs != 1)}; {what}"]
+        return "\n".join([*lines, *(f"  {'>' if r.applies else ' '} {r.name}: {r.numbers}" for r in self.rules)])
+
+
+def due_compactions(store: TableStore, options: Mapping[str, str] | None = None) -> list[Due]:
+    """Every bucket of the latest snapshot, those with the most runs first.
+
+    Args:
+        options: what if these were set, too: `{"num-sorted-run.compaction-trigger": "3"}`.
+
+    Raises:
+        UnsupportedOperation: no primary key. BadOptionValue: a wrong option.
+    """
+    if not store.has_keys:
+        raise UnsupportedOperation(
+            f"{store.name} has no primary key and no levels", hint="CALL sys.compact joins its small files"
+        )
+    store = store.copy(options) if options else store
+    snapshot = store.latest()
+    if snapshot is None:
+        return []
+    index = tuple(index_entries(store, snapshot))
+    out = []
+    for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
+        if bucket < 0:
+            continue  # postponed rows wait for a bucket, not for a level
+        files = tuple(e.file for e in entries)
+        levels = KeyBucket(store, partition, bucket, files, index).levels()
+        out.append(due(levels, pick_limits(store), partition_text(store, partition), bucket))
+    return sorted(out, key=lambda d: (-d.runs, d.partition, d.bucket))
+
+
+def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0) -> Due:
+    """The same for one bucket's levels; pure."""
+    rules = _rules(levels, limits)
+    unit = pick(levels, limits)
+    decided = next((r.name for r in rules if r.applies), None) if unit else None
+    files = tuple(f.file_name for f in unit.files) if unit else ()
+    return Due(
+        partition, bucket, len(levels.runs), rules, decided, files, sum(f.file_size for f in unit.files) if unit else 0,
+        unit.output_level if unit else None,
+    )  # fmt: skip
+
+
+def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
+    runs = levels.runs
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)}, it begins at {limits.trigger}"
+    oldest = runs[-1].run.size if runs else 0
+    newer = sum(r.run.size for r in runs[:-1])
+    percent = f"{newer * 100 / oldest:.0f} %" if oldest else "no data"
+    out = []
+    if (limits.optimization_interval_ms, limits.total_size_threshold, limits.incremental_size_threshold) != (None,) * 3:
+        total = bytes_text(newer + oldest)
+        out.append(Rule("compaction.optimization-interval", f"{total} in all", early_full(levels, limits) is not None))
+    out += [
+        Rule(
+            "compaction.max-size-amplification-percent",
+            f"{count}; newer runs are {percent} of the oldest, limit {limits.max_size_amplification} %",
+            size_amplification(levels, limits) is not None,
+        ),
+        Rule(
+            "compaction.size-ratio",
+            f"{count}; runs join while the next is at most {limits.size_ratio} % bigger than those taken:"
+            f" {', '.join(bytes_text(r.run.size) for r in runs)}",
+            size_ratio(levels, limits) is not None,
+        ),
+        Rule("num-sorted-run.compaction-trigger", count, run_count(levels, limits) is not None),
+    ]
+    if limits.force_level0:
+        waiting = len(levels.level0)
+        out.append(
+            Rule(
+                "level 0 goes up",
+                f"{waiting} file{'s' * (waiting != 1)} there",
+                force_level0(levels, limits) is not None,
+            )
+        )
+    return tuple(out)

@@ -1,0 +1,66 @@
+"""What a planned read leaves out inside its files: row groups, by their statistics. Opens footers, reads no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paimon_nb.format.data import SEQUENCE_FIELD, SEQUENCE_NUMBER
+from paimon_nb.format.data.parquet import ParquetReader
+from paimon_nb.format.data.read import open_data_file
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.table.scan.plan.planner import ScanPlan
+from paimon_nb.table.scan.plan.prune import file_schema
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.read.pushdown import early_condition, file_filter
+from paimon_nb.table.scan.read.split_reader import schema_and_system
+
+MOST_FILES = 200
+"""Footers that are opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """Pieces of the files that a plan reads."""
+
+    total: int
+    kept: int
+    rows: int
+    """Rows of all pieces."""
+    rows_kept: int
+    files: int
+    """Files looked into; fewer than the plan's where it has very many."""
+
+
+def row_groups(plan: ScanPlan, most: int = MOST_FILES) -> RowGroups:
+    """Look into the files of a plan, as the inline read does. Raises `MissingFile`, `CorruptFile`."""
+    total = kept = rows = rows_kept = files = 0
+    for split in plan.splits:
+        for file in split.files:
+            if files >= most:
+                break
+            sizes, wanted = _pieces(plan, split, file)
+            files += 1
+            total, rows = total + len(sizes), rows + sum(sizes)
+            kept, rows_kept = kept + len(wanted), rows_kept + sum(sizes[i] for i in wanted)
+    return RowGroups(total, kept, rows, rows_kept, files)
+
+
+def _pieces(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], list[int]]:
+    """(rows of each piece, the pieces that are read)."""
+    store = plan.store if split.branch is None else plan.store.on_branch(split.branch)
+    stored = schema_and_system(file_schema(store, file.schema_id))
+    path = store.data_path(split.partition, split.bucket, file)
+    system = [SEQUENCE_FIELD] if store.has_keys else []
+    reader = open_data_file(store.fs, path, system or stored[:1], store.options)
+    try:
+        sizes = reader.row_groups
+        every = list(range(len(sizes)))
+        condition = early_condition(store, split, plan.predicate)
+        vector = (split.deletion_vectors or {}).get(file.file_name)
+        if condition is None or vector is not None or not isinstance(reader, ParquetReader):
+            return sizes, every
+        own = [f for f in stored if f.name not in (SEQUENCE_NUMBER,)]
+        keep = file_filter(condition, store.schema.fields, own)
+        return sizes, every if keep is None else reader.groups_within(keep.spans)
+    finally:
+        reader.close()

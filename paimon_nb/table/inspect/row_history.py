@@ -1,0 +1,291 @@
+"""Why a row is as it is: every stored version of a key, the order they are merged in, and the row after each.
+
+The merged rows come from the very kernel that reads and compacts, fed with one version more at a time.
+Source: behaviour reference, sections 1 and 2 (merge order and merge engines).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.data import (
+    KIND_FIELD,
+    ROW_POSITION,
+    SEQUENCE_FIELD,
+    SEQUENCE_NUMBER,
+    VALUE_KIND,
+    python_values,
+    read_data_file,
+)
+from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.manifest import ADD, DataFile
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import arrow_schema
+from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.table.inspect.formatting import partition_text
+from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.merge import MergeSpec, merge
+from paimon_nb.table.merge.sort_order import merge_order
+from paimon_nb.table.scan.plan.manifest_scan import changes
+from paimon_nb.table.scan.plan.planner import every_level, plan_snapshot, visible_levels
+from paimon_nb.table.scan.plan.prune import file_schema
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of
+from paimon_nb.table.scan.read.split_reader import load_vector, schema_and_system
+from paimon_nb.table.store import TableStore
+
+KINDS = ("+I", "-U", "+U", "-D")
+_VERSION = "__version"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One stored version of the key."""
+
+    file: str
+    level: int
+    partition: str
+    bucket: int
+    position: int
+    """Row number in the file, from 0."""
+    sequence: int
+    kind: str
+    """+I, -U, +U or -D."""
+    values: Mapping[str, Any]
+    snapshot: int | None
+    """The commit that brought the file; None when that snapshot has expired."""
+    hidden: str | None
+    """Why this version takes no part in the result; None: it does."""
+    after: Mapping[str, Any] | None
+    """The merged row once this and every version before it are taken in; None: no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The answer for one key."""
+
+    table: str
+    key: Mapping[str, Any]
+    engine: str
+    snapshot: int | None
+    versions: tuple[Version, ...]
+    """In merge order: later ones win, or are added."""
+    row: Mapping[str, Any] | None
+    """What a query answers; None: no row."""
+    rule: str
+    """One sentence that says which rule decided."""
+
+    @property
+    def moment(self) -> str:
+        """In words; an empty table has no snapshot."""
+        return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
+
+    def __str__(self) -> str:
+        return why_text(self)
+
+
+def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = None) -> Why:
+    """Explain the row with this key.
+
+    Args:
+        key: all primary key columns, partition columns too unless the key lives in one partition anyway.
+        snapshot: the moment; None is the latest.
+
+    Raises:
+        UnsupportedOperation: no primary key, or key columns are missing. ColumnNotFound: no such column.
+    """
+    _check(store, key)
+    snapshot = snapshot or store.latest()
+    spec = MergeSpec.of(store.schema, store.options)
+    versions: list[Version] = []
+    row = None
+    if snapshot is not None:
+        predicate = bind(all_of([Compare(name, "=", value) for name, value in key.items()]), store.schema.fields)
+        plan = plan_snapshot(store, snapshot, predicate, levels=every_level)
+        buckets: dict[tuple[bytes, int], list[Split]] = {}
+        for split in plan.splits:
+            buckets.setdefault((split.partition, split.bucket), []).append(split)
+        born = _births(store, {f.file_name for split in plan.splits for f in split.files})
+        for splits in buckets.values():
+            found, here = _bucket(store, splits, predicate, spec, born)
+            versions += found
+            row = here if here is not None else row
+    rule = _rule(spec, versions, row)
+    return Why(store.name, dict(key), spec.engine, snapshot.id if snapshot else None, tuple(versions), row, rule)
+
+
+def _check(store: TableStore, key: Mapping[str, Any]) -> None:
+    if not store.has_keys:
+        raise UnsupportedOperation(
+            f"{store.name} has no primary key: each row is stored once",
+            hint="SELECT __paimon_file_path, __paimon_row_index, * FROM ... WHERE ... tells where rows lie",
+        )
+    for column in key:
+        store.schema.field(column)
+    missing = [k for k in store.schema.trimmed_primary_keys if k not in key]
+    if missing:
+        raise UnsupportedOperation(
+            f"why needs the whole key; {', '.join(missing)} is missing",
+            hint="why(" + ", ".join(f"{k}=..." for k in store.schema.primary_keys) + ")", missing=missing,
+        )  # fmt: skip
+
+
+def _bucket(
+    store: TableStore, splits: Sequence[Split], predicate: Predicate, spec: MergeSpec, born: Mapping[str, int]
+) -> tuple[list[Version], dict[str, Any] | None]:
+    """The versions of one bucket in merge order, and the row they make."""
+    rows, places = _stored(store, splits, predicate)
+    if not rows.num_rows:
+        return [], None
+    order = merge_order(rows, spec)
+    hidden = _hidden(store, rows, places, spec)
+    taken: list[int] = []
+    out: list[Version] = []
+    row: dict[str, Any] | None = None
+    for index in (int(i) for i in order):
+        file, position, gone = places[index]
+        reason = "a deletion vector marks it deleted" if gone else hidden[index]
+        if reason is None:
+            taken.append(index)
+            row = _merged(rows, taken, spec)
+        values = _values(rows.slice(index, 1))
+        sequence, kind = values.pop(SEQUENCE_NUMBER), KINDS[values.pop(VALUE_KIND)]
+        values.pop(_VERSION)
+        split = splits[0]
+        out.append(
+            Version(
+                file.file_name, file.level, partition_text(store, split.partition), split.bucket, position, sequence, kind,
+                values, born.get(file.file_name), reason, row,
+            )
+        )  # fmt: skip
+    return out, row
+
+
+def _stored(
+    store: TableStore, splits: Sequence[Split], predicate: Predicate
+) -> tuple[pa.Table, list[tuple[DataFile, int, bool]]]:
+    """All stored rows of the key, numbered, and of each: file, row number, whether a vector deletes it."""
+    wide = (*store.schema.fields, SEQUENCE_FIELD, KIND_FIELD)
+    parts = [no_rows(wide)]
+    places: list[tuple[DataFile, int, bool]] = []
+    for split in splits:
+        for file in split.files:
+            schema = file_schema(store, file.schema_id)
+            path = store.data_path(split.partition, split.bucket, file)
+            stored = schema_and_system(schema)
+            rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)
+            positions = rows.column(ROW_POSITION)
+            evolved = evolve(rows.drop_columns([ROW_POSITION]), stored, wide).cast(arrow_schema(wide, nullable=True))
+            found = keep(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)
+            ref = (split.deletion_vectors or {}).get(file.file_name)
+            deleted = load_vector(store, ref).mask(file.row_count) if ref is not None else None
+            at = found.column(ROW_POSITION).to_pylist()
+            places += [(file, position, deleted is not None and bool(deleted[position])) for position in at]
+            parts.append(found.drop_columns([ROW_POSITION]))
+    table = pa.concat_tables(parts).combine_chunks()
+    return table.append_column(_VERSION, pa.array(range(table.num_rows), pa.int64())), places
+
+
+def _hidden(
+    store: TableStore, rows: pa.Table, places: Sequence[tuple[DataFile, int, bool]], spec: MergeSpec
+) -> list[str | None]:
+    """Of each stored row, why it is not merged."""
+    out: list[str | None] = [None] * rows.num_rows
+    levels = visible_levels(store)
+    kinds = rows.column(VALUE_KIND).to_pylist()
+    for i, (file, _, _) in enumerate(places):
+        if levels is not None and not levels(file.level):
+            out[i] = "level 0 is not read before a compaction"
+        elif spec.ignore_delete and kinds[i] in (1, 3):
+            out[i] = "ignore-delete is on"
+    if store.options.need_lookup:
+        seen = [
+            (places[i][0].level, rows.slice(i, 1)) for i in range(rows.num_rows) if out[i] is None and not places[i][2]
+        ]
+        kept = {
+            v for table in without_older_results(seen, store.schema.key_fields) for v in table[_VERSION].to_pylist()
+        }
+        for i in range(rows.num_rows):
+            if out[i] is None and not places[i][2] and i not in kept:
+                out[i] = "a lower level holds the key's newer result"
+    return out
+
+
+def _merged(rows: pa.Table, taken: Sequence[int], spec: MergeSpec) -> dict[str, Any] | None:
+    merged = merge([rows.drop_columns([_VERSION]).take(pa.array(taken))], spec, drop_delete=True)
+    if not merged.num_rows:
+        return None
+    return _values(merged.select([f.name for f in spec.fields]))
+
+
+def _values(row: pa.Table) -> dict[str, Any]:
+    return {name: python_values(row.column(name))[0] for name in row.column_names}
+
+
+def _births(store: TableStore, names: set[str]) -> dict[str, int]:
+    """Which snapshot added each file, as far as snapshots are still there."""
+    out: dict[str, int] = {}
+    for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
+        if len(out) == len(names):
+            break
+        for entry in changes(store, snapshot.delta_manifest_list).entries:
+            # A file that only moved up a level is added again by the compaction; its first commit is the one that counts.
+            if entry.kind == ADD and entry.file.file_name in names:
+                out[entry.file.file_name] = snapshot.id
+    return out
+
+
+def _rule(spec: MergeSpec, versions: Sequence[Version], row: Mapping[str, Any] | None) -> str:
+    if not versions:
+        return "no file holds this key"
+    counted = [v for v in versions if v.hidden is None]
+    if not counted:
+        return "no version is visible"
+    last = counted[-1]
+    by = f"by {', '.join(spec.sequence_fields)}, then sequence number" if spec.sequence_fields else "by sequence number"
+    match spec.engine:
+        case "deduplicate" if row is None:
+            return f"deduplicate: the last version {by} is {last.kind}, so there is no row"
+        case "deduplicate":
+            return f"deduplicate: the last version {by} wins ({last.sequence} in {last.file})"
+        case "first-row":
+            return f"first-row: the first version {by} wins ({counted[0].sequence} in {counted[0].file})"
+        case "partial-update":
+            groups = "; ".join(f"{', '.join(g.protected)} follow {', '.join(g.sequence)}" for g in spec.groups)
+            return f"partial-update: each column's last value that is not NULL, {by}" + (
+                f"; {groups}" if groups else ""
+            )
+        case _:
+            functions = ", ".join(
+                f"{name}: {a.function}" for name, a in spec.aggregators.items() if name not in spec.keys
+            )
+            return f"{spec.engine}, {by}; {functions}"
+
+
+def why_text(answer: Why) -> str:
+    """The answer in characters; the same table gives the same text but for file names."""
+    key = ", ".join(f"{k}={v!r}" for k, v in answer.key.items())
+    lines = [f"{answer.table} {key}, {answer.moment}: {len(answer.versions)} stored, {answer.rule}"]
+    for v in answer.versions:
+        where = f"L{v.level} {v.file}:{v.position}" + (f" bucket {v.bucket}" if v.bucket else "")
+        commit = f"snapshot {v.snapshot}" if v.snapshot is not None else "an expired snapshot"
+        values = ", ".join(f"{k}={value!r}" for k, value in v.values.items() if k not in answer.key)
+        lines.append(f"  {v.kind} #{v.sequence} {values}   {where}, {commit}")
+        if v.hidden:
+            lines.append(f"     takes no part: {v.hidden}")
+        elif len(answer.versions) > 1:
+            after = (
+                "no row"
+                if v.after is None
+                else ", ".join(f"{k}={x!r}" for k, x in v.after.items() if k not in answer.key)
+            )
+            lines.append(f"     then: {after}")
+    row = "no row" if answer.row is None else ", ".join(f"{k}={v!r}" for k, v in answer.row.items())
+    return "\n".join([*lines, f"  = {row}"])

@@ -1,0 +1,25 @@
+"""Keeping a table tidy: expiry, tags, branches, rollback, orphans. Deletes files; each delete asks `reachable` first."""
+
+from paimon_nb.table.maintenance.analyze import analyze
+from paimon_nb.table.maintenance.branches import create_branch, delete_branch, fast_forward, rename_branch
+from paimon_nb.table.maintenance.consumers import clear_consumers, delete_consumer, reset_consumer
+from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.manifests import compact_manifests, remove_missing_files, remove_missing_manifests
+from paimon_nb.table.maintenance.mark_done import mark_partitions_done
+from paimon_nb.table.maintenance.merge_branch import merge_branch
+from paimon_nb.table.maintenance.orphans import Orphan, find_orphans, remove_orphans
+from paimon_nb.table.maintenance.partitions import drop_partitions, expire_partitions, truncate
+from paimon_nb.table.maintenance.purge import purge
+from paimon_nb.table.maintenance.reachable import Reachable, reachable
+from paimon_nb.table.maintenance.restore import restore_as_latest
+from paimon_nb.table.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
+from paimon_nb.table.maintenance.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+
+__all__ = [
+    "ExpireLimits", "Orphan", "Reachable", "analyze", "clear_consumers", "compact_manifests", "create_branch",
+    "create_tag", "delete_branch", "delete_consumer", "delete_tag", "drop_partitions", "expire_changelogs",
+    "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
+    "merge_branch",
+    "purge", "reachable", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
+]  # fmt: skip

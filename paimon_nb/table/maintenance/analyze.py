@@ -1,0 +1,201 @@
+"""ANALYZE TABLE: counts, bounds and lengths of a snapshot's rows, in a statistics file that a new snapshot names.
+
+Numbers are those that Flink computes for Paimon: bounds of numbers and dates, lengths of texts in characters.
+Source: format reference, sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.row import from_scalar
+from paimon_nb.format.row.internal_values import Instant
+from paimon_nb.format.row.java_float import double_text, float_text
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.snapshot.statistics import ColumnStatistics, Statistics
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row
+from paimon_nb.options import table as opt
+from paimon_nb.table.cluster import ExternalSort
+from paimon_nb.table.commit.commit import TableCommit
+from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.scan import iter_plan, plan_scan
+from paimon_nb.table.store import TableStore
+
+_TEXTS, _BYTES = ("CHAR", "VARCHAR"), ("BINARY", "VARBINARY")
+
+
+def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None:
+    """Count the rows of the latest snapshot and look at columns. Returns the id of the ANALYZE snapshot.
+
+    Args:
+        columns: which to look at; () none, None all that can be (nested ones cannot).
+    Returns None for a table without a snapshot.
+    Raises: ColumnNotFound. UnsupportedOperation: a column of a nested type is named.
+    """
+    fields = _fields(store, columns)
+    snapshot = store.latest()
+    if snapshot is None:
+        return None
+    found = measure(store, snapshot, fields)
+    name = store.new_file_name("stat")
+    store.fs.write(store.statistics_path(name), found.to_json())
+    try:
+        made = TableCommit(store).publish(Change("ANALYZE", statistics=name))
+    except BaseException:
+        store.fs.delete(store.statistics_path(name))
+        raise
+    assert made is not None
+    return made
+
+
+def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) -> Statistics:
+    """What the rows of a snapshot are like. Memory: one split's rows, and `write-buffer-size` for distinct values."""
+    plan = plan_scan(store.without_fallback().copy({"scan.snapshot-id": str(snapshot.id)}))
+    names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
+    columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1)) for f in fields]
+    rows = 0
+    try:
+        for table in iter_plan(plan, names):
+            rows += table.num_rows
+            for column in columns:
+                column.add(table.column(column.about.name))
+        results = {c.about.name: c.result() for c in columns}
+    finally:
+        for column in columns:
+            column.close()
+    stored = sum(s.row_count for s in plan.splits)
+    size = sum(s.size for s in plan.splits)
+    # As Spark does: bytes of the files, less the share of rows that merging removes.
+    return Statistics(snapshot.id, snapshot.schema_id, rows, size * rows // stored if stored else 0, results)
+
+
+def _fields(store: TableStore, columns: Sequence[str] | None) -> list[DataField]:
+    if columns is None:
+        return [f for f in store.schema.fields if not _nested(f.type)]
+    fields = [store.schema.field(name) for name in columns]
+    for one in fields:
+        if _nested(one.type):
+            raise UnsupportedOperation(
+                f"column {one.name} of type {one.type.bare()} has no statistics", hint="leave it out of FOR COLUMNS"
+            )
+    return fields
+
+
+def _nested(t: DataType) -> bool:
+    return isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB")
+
+
+@dataclass
+class _Column:
+    """One column being looked at, part by part."""
+
+    about: DataField
+    limit: int
+    rows: int = 0
+    nulls: int = 0
+    low: Any = None
+    high: Any = None
+    length: int = 0
+    longest: int = 0
+    _distinct: ExternalSort = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._distinct = ExternalSort(["v"], self.limit)
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        self.rows += len(column)
+        self.nulls += column.null_count
+        values = column.drop_null()
+        if not len(values):
+            return
+        root = self.about.type.root
+        if root in _TEXTS:
+            self._lengths(pc.utf8_length(values))
+        elif root in _BYTES:
+            self._lengths(pc.binary_length(values))
+        elif root != "BOOLEAN":
+            self._bounds(values)
+        self._distinct.add(pa.table({"v": _comparable(values).unique()}))
+
+    def result(self) -> ColumnStatistics:
+        bounds = [None if v is None else _text(self.about.type, v) for v in (self.low, self.high)]
+        measured = self.about.type.root in (*_TEXTS, *_BYTES) and self.rows > self.nulls
+        return ColumnStatistics(
+            self.about.id,
+            distinct_count=self._count_distinct(),
+            minimum=bounds[0],
+            maximum=bounds[1],
+            null_count=self.nulls,
+            avg_length=self.length // (self.rows - self.nulls) if measured else None,
+            max_length=self.longest if measured else None,
+        )
+
+    def close(self) -> None:
+        self._distinct.__exit__()
+
+    def _lengths(self, lengths: pa.ChunkedArray) -> None:
+        self.length += pc.sum(lengths).as_py()
+        self.longest = max(self.longest, pc.max(lengths).as_py())
+
+    def _bounds(self, values: pa.ChunkedArray) -> None:
+        if self.about.type.root in ("FLOAT", "DOUBLE"):
+            values = values.filter(pc.invert(pc.is_nan(values)))
+            if not len(values):
+                return
+        span = pc.min_max(values)
+        low, high = span["min"], span["max"]
+        self.low = low if self.low is None or pc.less(low, self.low).as_py() else self.low
+        self.high = high if self.high is None or pc.greater(high, self.high).as_py() else self.high
+
+    def _count_distinct(self) -> int:
+        count, last = 0, None
+        for table in self._distinct.sorted():
+            values = table.column("v").unique()
+            count += len(values) - (last is not None and values[0] == last)
+            last = values[-1]
+        return count
+
+
+def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values whose equality is the column's and whose order Arrow and Python agree on."""
+    if pa.types.is_floating(values.type):
+        one_nan = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), values.type), values)
+        bits = pa.int32() if values.type.bit_width == 32 else pa.int64()
+        return pa.chunked_array([c.view(bits) for c in pc.add(one_nan, pa.scalar(0.0, values.type)).chunks], bits)
+    if pa.types.is_timestamp(values.type):
+        return values.cast(pa.int64())
+    return values
+
+
+def _text(t: DataType, value: pa.Scalar) -> str:
+    """A value as Java's internal serializers write it: days and milliseconds as numbers."""
+    plain = from_scalar(t, value)
+    match plain:
+        case Instant():
+            return _moment(plain)
+        case decimal.Decimal():
+            return f"{plain:f}"
+        case float() if t.root == "FLOAT":
+            return float_text(plain)
+        case float():
+            return double_text(plain)
+    return str(plain)
+
+
+def _moment(instant: Instant) -> str:
+    """The form that Java's parser takes. (Its own writer puts a T between day and time, and then cannot read it back.)"""
+    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=instant[0])
+    text = f"{moment.year:04d}-{moment:%m-%d %H:%M:%S}"
+    nanos = moment.microsecond * 1000 + instant[1]
+    if nanos:
+        digits = 3 if nanos % 10**6 == 0 else 6 if nanos % 1000 == 0 else 9
+        text += "." + f"{nanos:09d}"[:digits]
+    return text

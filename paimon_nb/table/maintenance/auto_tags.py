@@ -1,0 +1,183 @@
+"""Tags that make themselves: one per day, hour or other period, from process time or watermark.
+
+Source: behaviour reference, section 7 (Paimon `tag/TagAutoCreation.java`, `TagPeriodHandler.java`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.maintenance.tags import create_tag, delete_tag
+from paimon_nb.table.store import TableStore
+
+_PERIODS = {"daily": timedelta(days=1), "hourly": timedelta(hours=1), "two-hours": timedelta(hours=2)}
+_FORMATS = {
+    ("with_dashes", True): "%Y-%m-%d",
+    ("with_dashes", False): "%Y-%m-%d %H",
+    ("without_dashes", True): "%Y%m%d",
+    ("without_dashes", False): "%Y%m%d %H",
+    ("without_dashes_and_spaces", True): "%Y%m%d",
+    ("without_dashes_and_spaces", False): "%Y%m%d%H",
+}
+_FREE_FORMAT = "%Y%m%d%H%M"
+"""Names of tags whose period is a free duration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """How long one tag stands for, and how it is called after its beginning."""
+
+    length: timedelta
+    pattern: str
+
+    @classmethod
+    def of(cls, store: TableStore) -> Period:
+        o = store.options
+        free_ms = o.get(opt.TAG_CREATION_PERIOD_DURATION)
+        if free_ms is not None:
+            return cls(timedelta(milliseconds=free_ms), _FREE_FORMAT)
+        name = str(o.get(opt.TAG_CREATION_PERIOD))
+        return cls(_PERIODS[name], _FORMATS[(str(o.get(opt.TAG_PERIOD_FORMATTER)), name == "daily")])
+
+    def floor(self, moment: datetime) -> datetime:
+        """The beginning of the period that `moment` lies in."""
+        zero = datetime(1970, 1, 1)
+        return zero + (moment - zero) // self.length * self.length
+
+    def name(self, start: datetime) -> str:
+        return start.strftime(self.pattern)
+
+    def start(self, name: str) -> datetime | None:
+        """The beginning that an automatic tag's name tells; None for other tags."""
+        try:
+            moment = datetime.strptime(name, self.pattern)
+        except ValueError:
+            return None
+        return moment if self.name(moment) == name else None
+
+
+def create_due_tags(store: TableStore) -> list[str]:
+    """Create the automatic tags that the snapshots since the last one call for. Returns their names."""
+    mode = str(store.options.get(opt.TAG_AUTOMATIC_CREATION))
+    if mode not in ("process-time", "watermark"):
+        return []
+    period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
+    if delay >= period.length:
+        raise BadOptionValue(
+            f"tag.creation-delay of {delay} is not below the tag's period of {period.length}",
+            hint="shorten the delay, or choose a longer tag.creation-period",
+        )
+    made: list[str] = []
+    auto = _automatic(store, period)
+    expected = auto[-1][0] + period.length if auto else None
+    first = auto[-1][1].id + 1 if auto else 0
+    for snapshot_id in store.snapshots.ids():
+        if snapshot_id < first:
+            continue
+        snapshot = store.snapshots.get(snapshot_id)
+        moment = _moment(store, snapshot, mode)
+        if moment is None or (expected is not None and moment - delay < expected + period.length):
+            continue
+        starts = [period.floor(moment) - period.length]
+        if expected is not None and store.options.get(opt.TAG_AUTOMATIC_COMPLETION):
+            starts = _steps(expected, moment - delay - period.length, period.length)
+        for start in starts:
+            name = period.name(start)
+            if create_tag(store, name, snapshot.id, ignore_if_exists=True):
+                made.append(name)
+        expected = starts[-1] + period.length
+    if made:
+        _drop_oldest(store, period)
+    return made
+
+
+def waits_for_a_snapshot(store: TableStore) -> bool:
+    """Whether a tag by process time is due, and only a snapshot is missing: a stream without rows makes one then.
+
+    Source: Paimon `tag/TagAutoCreation.java` (forceCreatingSnapshot).
+    """
+    if not makes_tags_by_clock(store):
+        return False
+    period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
+    named = _named(store, period)
+    now = _wall_time(clock.now_ms(), store.options.get(opt.SINK_PROCESS_TIME_ZONE))
+    return not named or now - delay >= named[-1][0] + 2 * period.length
+
+
+def makes_tags_by_clock(store: TableStore) -> bool:
+    """Whether commits make tags by process time."""
+    return store.options.get(opt.TAG_AUTOMATIC_CREATION) == "process-time" and not store.options.write_only
+
+
+def create_batch_tag(store: TableStore) -> str | None:
+    """The tag of a finished batch job (`tag.automatic-creation` = batch): the latest state under the job's name."""
+    if str(store.options.get(opt.TAG_AUTOMATIC_CREATION)) != "batch":
+        return None
+    given = store.options.get(opt.TAG_BATCH_CUSTOMIZED_NAME)
+    snapshot = store.latest()
+    if snapshot is None:
+        return None
+    day = datetime.fromtimestamp(snapshot.time_ms / 1000).strftime("%Y-%m-%d")
+    name = given or f"batch-write-{day}"
+    if name in store.tags.names():
+        delete_tag(store, name)
+    create_tag(store, name, snapshot.id)
+    _drop_oldest_of_all(store)
+    return name
+
+
+def _automatic(store: TableStore, period: Period) -> list[tuple[datetime, Snapshot]]:
+    """Automatic tags, oldest first."""
+    auto = [(start, store.tags.get(name).snapshot) for start, name in _named(store, period)]
+    return sorted(auto, key=lambda item: (item[1].id, item[0]))
+
+
+def _named(store: TableStore, period: Period) -> list[tuple[datetime, str]]:
+    """Names of automatic tags with the beginning they tell, oldest first."""
+    return sorted((start, name) for name in store.tags.names() if (start := period.start(name)) is not None)
+
+
+def _drop_oldest(store: TableStore, period: Period) -> None:
+    most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
+    if most is None:
+        return
+    auto = [name for _, name in _named(store, period)]
+    for name in auto[: max(len(auto) - most, 0)]:
+        delete_tag(store, name)
+
+
+def _drop_oldest_of_all(store: TableStore) -> None:
+    """After a batch tag, Java counts every tag, those made by hand too."""
+    most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
+    if most is None:
+        return
+    tags = sorted((store.tags.get(name).snapshot.id, name) for name in store.tags.names())
+    for _, name in tags[: max(len(tags) - most, 0)]:
+        delete_tag(store, name)
+
+
+def _moment(store: TableStore, snapshot: Snapshot, mode: str) -> datetime | None:
+    """The wall time a snapshot stands for, in the zone that the options name."""
+    if mode == "watermark":
+        if snapshot.watermark is None or snapshot.watermark < 0:
+            return None
+        return _wall_time(snapshot.watermark, store.options.get(opt.SINK_WATERMARK_TIME_ZONE))
+    return _wall_time(snapshot.time_ms, store.options.get(opt.SINK_PROCESS_TIME_ZONE))
+
+
+def _wall_time(millis: int, zone: str | None) -> datetime:
+    """`zone`: None is this machine's."""
+    return datetime.fromtimestamp(millis / 1000, ZoneInfo(zone) if zone else None).replace(tzinfo=None)
+
+
+def _steps(first: datetime, last: datetime, length: timedelta) -> list[datetime]:
+    out = [first]
+    while out[-1] + length <= last:
+        out.append(out[-1] + length)
+    return out

@@ -1,0 +1,181 @@
+"""Branches: create, rename, delete, fast-forward. Source: format reference, section 15.
+
+Data, manifests and indexes are shared by all branches, so only small metadata files are copied here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
+from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.commit_log import forget
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
+from paimon_nb.table.store import TableStore
+
+
+def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
+    """A new branch: empty with the table's schemas, or beginning with a tag's snapshot.
+
+    The first schema comes last: without it there is no branch yet, so a crash leaves none that is half made.
+    """
+    store.branches.check_new(name)
+    main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
+    if name in main.branches.names():
+        if if_not_exists:
+            return False
+        raise AlreadyExists(f"branch {name!r} exists already", hint="choose another name", name=name)
+    root = main.branches.root(name)
+    main.fs.delete_tree(root)  # what is left of a creation that died half-way
+    newest_schema = None
+    if tag is not None:
+        snapshot = main.tags.get(tag).snapshot
+        newest_schema = snapshot.schema_id
+        _copy(main, main.tags.path(tag), f"{root}/tag/tag-{tag}")
+        if not _has_changelog(main, snapshot):
+            snapshot = without_changelog(snapshot)
+        main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
+        main.fs.overwrite(f"{root}/snapshot/EARLIEST", str(snapshot.id).encode())
+        main.fs.overwrite(f"{root}/snapshot/LATEST", str(snapshot.id).encode())
+    for schema_id in reversed(main.schemas.ids()):
+        if newest_schema is None or schema_id <= newest_schema:
+            _copy(main, main.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
+    return True
+
+
+def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
+    """A tag does not hold the changelog: it went with the snapshot, also where a rollback to the tag made that anew."""
+    if tagged.id not in main.snapshots.ids():
+        return False
+    return main.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
+
+
+def delete_branch(store: TableStore, name: str) -> None:
+    """Remove a branch and the files that only it needs. Raises BranchNotFound."""
+    _no_main(name)
+    branch = open_branch(store, name)
+    doomed = Doomed(branch)
+    for snapshot in _states(branch):
+        doomed.add_entries(live_entries(branch, snapshot))
+        doomed.add_entries(changelog_entries(branch, snapshot))
+        doomed.add_metadata(snapshot)
+    used = reachable(
+        branch,
+        without_snapshots=branch.snapshots.ids(),
+        without_tags=branch.tags.names(),
+        without_changelogs=branch.changelogs.ids(),
+    )
+    paths = doomed.unused(used)
+    branch.fs.delete_tree(branch.branch_root)
+    forget(branch)
+    delete_paths(branch, paths)
+
+
+def rename_branch(store: TableStore, name: str, to: str) -> None:
+    """Give a branch another name. Raises BranchNotFound, AlreadyExists."""
+    _no_main(name)
+    branch = open_branch(store, name)
+    store.branches.check_new(to)
+    if to in store.branches.names():
+        raise AlreadyExists(f"branch {to!r} exists already", hint="choose another name", name=to)
+    branch.fs.move(branch.branch_root, store.branches.root(to))
+    forget(branch)
+
+
+def fast_forward(store: TableStore, name: str) -> None:
+    """Let main become what the branch is: main's history from the branch's first snapshot on is replaced by it.
+
+    Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or what is left of main's history needs schemas that the
+    branch has not, or has otherwise; nothing is changed then.
+    """
+    main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
+    branch = open_branch(main, name)
+    first = branch.snapshots.earliest_id()
+    if first is None:
+        raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
+    first_schema = branch.snapshots.get(first).schema_id
+    replaced = [i for i in main.snapshots.ids() if i >= first]
+    theirs = branch.tags.names()
+    replaced_tags = [n for n in main.tags.names() if n in theirs or main.tags.get(n).snapshot.id >= first]
+    _check_schemas(main, branch, first_schema, set(replaced), set(replaced_tags))
+    doomed = Doomed(main)
+    for snapshot in [
+        *map(main.snapshots.get, replaced),
+        *(without_changelog(main.tags.get(n).snapshot) for n in replaced_tags),
+    ]:
+        doomed.add_entries(live_entries(main, snapshot))
+        doomed.add_entries(changelog_entries(main, snapshot))
+        doomed.add_metadata(snapshot)
+    # The branch itself stays, so everything that main takes over from it is reachable through it.
+    paths = doomed.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
+    forget(main)
+    for snapshot_id in reversed(replaced):
+        main.snapshots.delete(snapshot_id)
+    for tag in replaced_tags:
+        main.tags.delete(tag)
+    main.fs.delete(f"{main.branch_root}/snapshot/LATEST")
+    taken = branch.schemas.ids()
+    for schema_id in taken:
+        # Replaced in one step each: at no moment is the table without a schema.
+        main.fs.overwrite(main.schemas.path(schema_id), main.fs.read(branch.schemas.path(schema_id)))
+    for schema_id in main.schemas.ids():
+        if schema_id >= first_schema and schema_id not in taken:
+            main.fs.delete(main.schemas.path(schema_id))
+    for tag in theirs:
+        _copy(main, branch.tags.path(tag), main.tags.path(tag))
+    for snapshot_id in branch.snapshots.ids():
+        _copy(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
+    newest = branch.snapshots.latest_id()
+    if newest is not None:
+        main.snapshots.write_latest_hint(newest)
+    main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
+    delete_paths(main, paths)
+
+
+def _check_schemas(
+    main: TableStore, branch: TableStore, first: int, replaced: Collection[int], replaced_tags: Collection[str]
+) -> None:
+    """The branch's schemas from `first` on take the place of main's, and older snapshots must not be read under them."""
+    theirs = branch.schemas.ids()
+    changed = [
+        i
+        for i in main.schemas.ids()
+        if i >= first and (i not in theirs or main.schemas.get(i).fields != branch.schemas.get(i).fields)
+    ]
+    if not changed:
+        return
+    left = [(f"snapshot {i}", main.snapshots.get(i)) for i in main.snapshots.ids() if i not in replaced]
+    left += [(f"tag {n!r}", main.tags.get(n).snapshot) for n in main.tags.names() if n not in replaced_tags]
+    lost = [what for what, snapshot in left if snapshot.schema_id >= changed[0]]
+    if lost:
+        raise UnsupportedOperation(
+            f"{', '.join(lost[:5])} of main {'need' if len(lost) > 1 else 'needs'} schema {changed[0]}, which branch "
+            f"{branch.branch!r} does not have so: after a fast-forward nobody could read {'them' if len(lost) > 1 else 'it'}",
+            hint="expire those snapshots and delete those tags first, or roll main back to before them",
+            name=branch.branch,
+        )
+
+
+def open_branch(store: TableStore, name: str) -> TableStore:
+    """The branch, or BranchNotFound with the nearest name."""
+    store.branches.need(name)
+    return store.on_branch(name)
+
+
+def _no_main(name: str) -> None:
+    if name == MAIN_BRANCH:
+        raise InvalidName("the main branch is the table itself", hint="DROP TABLE removes a table", name=name)
+
+
+def _states(store: TableStore) -> list[Snapshot]:
+    return [
+        *(store.snapshots.get(i) for i in store.snapshots.ids()),
+        *(without_changelog(store.tags.get(n).snapshot) for n in store.tags.names()),
+    ]
+
+
+def _copy(store: TableStore, source: str, target: str) -> None:
+    store.fs.put_if_absent(target, store.fs.read(source))

@@ -1,0 +1,55 @@
+"""Consumers: reset, delete, clear. Source: format reference, section 15."""
+
+from __future__ import annotations
+
+import re
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound
+from paimon_nb.base.identifier import check_name
+from paimon_nb.base.registry import did_you_mean
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+
+
+def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None:
+    """Let a consumer go on with `next_snapshot`; creates it when absent."""
+    check_name(consumer, "consumer")
+    if next_snapshot < 1:
+        raise BadOptionValue(f"next snapshot {next_snapshot} is below 1", hint="snapshot ids begin with 1")
+    store.consumers.set(consumer, next_snapshot)
+
+
+def delete_consumer(store: TableStore, consumer: str) -> None:
+    """Forget a consumer. Raises ConsumerNotFound."""
+    ids = store.consumers.ids()
+    if consumer not in ids:
+        raise ConsumerNotFound(
+            f"{store.name} has no consumer {consumer!r}",
+            hint=did_you_mean(consumer, ids) or f"consumers: {', '.join(ids) or 'none'}",
+            name=consumer,
+        )
+    store.consumers.delete(consumer)
+
+
+def clear_consumers(store: TableStore, including: str | None = None, excluding: str | None = None) -> list[str]:
+    """Forget all consumers whose whole name matches `including` and not `excluding` (regular expressions)."""
+    gone = []
+    for consumer in store.consumers.ids():
+        wanted = including is None or re.fullmatch(including, consumer)
+        if wanted and not (excluding and re.fullmatch(excluding, consumer)):
+            store.consumers.delete(consumer)
+            gone.append(consumer)
+    return gone
+
+
+def expire_consumers(store: TableStore) -> list[str]:
+    """Forget consumers that did not move for `consumer.expiration-time`. Returns their names; [] without the option."""
+    age = store.options.get(opt.CONSUMER_EXPIRATION_TIME)
+    if age is None:
+        return []
+    limit = clock.now_ms() - age
+    gone = [consumer for consumer, moved in store.consumers.modified_ms().items() if moved < limit]
+    for consumer in gone:
+        store.consumers.delete(consumer)
+    return gone

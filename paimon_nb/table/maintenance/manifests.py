@@ -1,0 +1,104 @@
+"""Manifests in order: joined on demand, and freed of files that somebody deleted under the table.
+
+Source: behaviour reference, section 7 (Paimon `CompactManifestProcedure`, `RemoveUnexistingFilesAction`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import ADD, ManifestEntry
+from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.commit import TableCommit
+from paimon_nb.table.commit.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
+from paimon_nb.table.commit.manifests import ManifestWriter
+from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
+from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.store import TableStore
+
+
+def compact_manifests(store: TableStore) -> int | None:
+    """List the same files in as few manifests as can be. Returns the COMPACT snapshot's id; None: nothing to gain."""
+    return TableCommit(store).publish(lambda latest: Change("COMPACT", joins_manifests=_pays(store, latest)))
+
+
+def _pays(store: TableStore, latest: Snapshot | None) -> bool:
+    if latest is None:
+        return False
+    target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
+    small = [m for m in snapshot_manifests(store, latest) if m.num_deleted > 0 or m.file_size < target]
+    return len(small) > 1
+
+
+def missing_files(store: TableStore) -> list[ManifestEntry]:
+    """Live entries whose data file is not there any more."""
+    entries = live_entries(store, store.latest())
+    return [e for e in entries if not store.fs.exists(store.data_path(e.partition, e.bucket, e.file))]
+
+
+def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[str]:
+    """Take files that are gone out of the latest state, so that the rest can be read again. Returns their paths.
+
+    The rows in them are lost; this only says so. Older snapshots still name the files.
+    """
+    snapshot = store.latest()
+    gone = missing_files(store)
+    if gone and not dry_run and snapshot is not None:
+        messages = [
+            CommitMessage(e.partition, e.bucket, e.total_buckets, deleted_files=(e.file,), base_snapshot=snapshot.id)
+            for e in gone
+        ]
+        TableCommit(store).commit(messages)
+    return [store.data_path(e.partition, e.bucket, e.file) for e in gone]
+
+
+def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
+    """Publish a state without the manifests that are gone, so that what the others list can be read again.
+
+    The files that the lost manifests listed are lost with them, and files that they said were deleted come back.
+    Source: Paimon `RemoveUnexistingManifestsAction`.
+
+    Returns: the paths of the manifests that are gone, and the new snapshot; None when none is gone.
+    Raises: CommitConflict: somebody committed meanwhile.
+    """
+    latest = store.latest()
+    if latest is None:
+        return [], None
+    manifests = snapshot_manifests(store, latest)
+    there = [m for m in manifests if store.fs.exists(store.manifest_path(m.file_name))]
+    gone = [store.manifest_path(m.file_name) for m in manifests if m not in there]
+    if not gone:
+        return [], None
+    rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
+    writer = ManifestWriter(store)
+    base, base_size = writer.manifest_list(there)
+    delta, delta_size = writer.manifest_list([])
+    repaired = replace(
+        latest,
+        id=latest.id + 1,
+        base_manifest_list=base,
+        base_manifest_list_size=base_size,
+        delta_manifest_list=delta,
+        delta_manifest_list_size=delta_size,
+        changelog_manifest_list=None,
+        changelog_manifest_list_size=None,
+        changelog_record_count=None,
+        commit_user=f"Repair-table-{uuid.uuid4()}",
+        commit_identifier=BATCH_IDENTIFIER,
+        commit_kind="OVERWRITE",
+        time_ms=clock.now_ms(),
+        total_record_count=rows,
+        delta_record_count=0,
+    )
+    if store.snapshots.publish(repaired, writer.written) is Published.LOST:
+        writer.discard()
+        raise CommitConflict(
+            f"{store.name}: somebody committed while its manifests were looked for", hint="run it again",
+            snapshot=repaired.id, path=store.root,
+        )  # fmt: skip
+    store.snapshots.write_latest_hint(repaired.id)
+    return gone, repaired.id

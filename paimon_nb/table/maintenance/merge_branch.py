@@ -1,0 +1,70 @@
+"""A branch's new files put into another branch, both stay. Only where tables do nothing but grow.
+
+Source: Paimon issue 7863 and its `merge_branch` procedure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.format.manifest import ADD
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit import TableCommit
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.maintenance.branches import open_branch
+from paimon_nb.table.store import TableStore
+
+
+def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> int | None:
+    """Give `target` the files that only `source` has. Returns the snapshot's id; None when it had them all.
+
+    Raises:
+        BranchNotFound. UnsupportedOperation: the table does not allow it, or both are one branch. SchemaMismatch: a schema
+        of the source is not the target's.
+    """
+    if source == target:
+        raise UnsupportedOperation(f"{source!r} cannot be merged into itself", hint="name two branches", branch=source)
+    giving, taking = _branch(store, source), _branch(store, target)
+    for branch in (giving, taking):
+        if not branch.options.get(opt.BRANCH_MERGE_ENABLED):
+            raise UnsupportedOperation(
+                f"branches of {store.name} cannot be merged: its files may be compacted or replaced",
+                hint="CREATE TABLE ... WITH ('branch-merge.enabled' = 'true'); fast_forward takes a whole branch over",
+            )
+    if giving.options.get(opt.ROW_TRACKING_ENABLED) != taking.options.get(opt.ROW_TRACKING_ENABLED):
+        raise UnsupportedOperation(
+            f"of {source!r} and {target!r} only one tracks rows", hint=f"set {opt.ROW_TRACKING_ENABLED.key!r} alike"
+        )
+    entries = live_entries(giving, giving.latest())
+    _check_schemas(giving, taking, {e.file.schema_id for e in entries})
+
+    def missing(latest: Snapshot | None) -> Change:
+        has = {e.identity for e in live_entries(taking, latest)}
+        # Rows get the target's ids: the source's may be those of other rows there.
+        new = [replace(e, kind=ADD, file=replace(e.file, first_row_id=None)) for e in entries if e.identity not in has]
+        return Change("APPEND", tuple(new))
+
+    return TableCommit(taking).publish(missing)
+
+
+def _branch(store: TableStore, name: str) -> TableStore:
+    return store.on_branch(MAIN_BRANCH) if name == MAIN_BRANCH else open_branch(store, name)
+
+
+def _check_schemas(giving: TableStore, taking: TableStore, used: set[int]) -> None:
+    """A file says by a number what its columns are: the number must mean the same in both."""
+    known = set(taking.schemas.ids())
+    for schema_id in sorted(used | (known & set(giving.schemas.ids()))):
+        if schema_id in known and giving.schemas.get(schema_id).fields == taking.schemas.get(schema_id).fields:
+            continue
+        raise SchemaMismatch(
+            f"schema {schema_id} of branch {giving.branch!r} is not that of {taking.branch!r}",
+            hint=f"alter {taking.branch!r} as {giving.branch!r} was, in the same order"
+            if schema_id not in known
+            else "columns were changed otherwise in both; INSERT INTO ... SELECT copies the rows",
+            schema=schema_id,
+        )

@@ -1,0 +1,96 @@
+"""Files that no snapshot, tag, branch or changelog names: left by crashed writers. Dry by default upstairs.
+
+Source: behaviour reference, section 7 (Paimon `OrphanFilesClean`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.fs import FileStatus
+from paimon_nb.table.maintenance.reachable import Reachable, reachable
+from paimon_nb.table.store import TableStore
+
+DAY_MS = 24 * 3600 * 1000
+_TEMPORARY = re.compile(r"^\..*\.tmp$|\.tmp$")
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A file nobody needs."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+
+def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age: bool = False) -> list[Orphan]:
+    """Unused files, modified before `older_than_ms` (epoch; default: a day ago).
+
+    The used set is read before and after the listing: what a commit or a fast expiry changes meanwhile is in one of
+    the two. Anything unreadable raises, and then nothing counts as unused.
+
+    Raises: BadOptionValue: younger than a day, which may be a writer's files that are about to be committed.
+    """
+    now = clock.now_ms()
+    limit = older_than_ms if older_than_ms is not None else now - DAY_MS
+    if limit > now - DAY_MS + 60_000 and not any_age:
+        raise BadOptionValue(
+            "files younger than a day may belong to a running write",
+            hint="choose an older_than of at least one day ago",
+            older_than_ms=limit,
+        )
+    before = reachable(store)
+    listed = [s for s in _candidates(store) if s.modified_ms < limit]
+    if not listed:
+        return []
+    after = reachable(store)
+    return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_used(before, s) or _used(after, s))]
+
+
+def remove_orphans(
+    store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True, any_age: bool = False
+) -> list[Orphan]:
+    """Find, and unless `dry_run` delete, unused files; empty bucket and partition directories go with them."""
+    found = find_orphans(store, older_than_ms, any_age=any_age)
+    if dry_run:
+        return found
+    for orphan in found:
+        store.fs.delete(orphan.path)
+    for folder in sorted({o.path.rsplit("/", 1)[0] for o in found if "/bucket-" in o.path}, reverse=True):
+        while folder != store.root and store.fs.delete_empty_dir(folder):
+            folder = folder.rsplit("/", 1)[0]
+    return found
+
+
+def _used(used: Reachable, file: FileStatus) -> bool:
+    names = used.data, used.manifests, used.indexes, used.statistics
+    return any(file.name in each for each in names)
+
+
+def _candidates(store: TableStore) -> Iterator[FileStatus]:
+    """Files of the places where writers leave things. Schemas, tags, consumers are never candidates."""
+    fs, root = store.fs, store.root
+    for folder in ("manifest", "index", "statistics"):
+        yield from (s for s in fs.list(f"{root}/{folder}") if not s.is_dir)
+    branch_roots = [root, *(store.branches.root(b) for b in store.branches.names())]
+    for branch_root in branch_roots:
+        for folder in ("snapshot", "changelog"):
+            for status in fs.list(f"{branch_root}/{folder}"):
+                if not status.is_dir and _TEMPORARY.search(status.name):
+                    yield status
+    yield from _data_files(store, store.data_root, len(store.schema.partition_keys))
+
+
+def _data_files(store: TableStore, folder: str, partition_levels: int) -> Iterator[FileStatus]:
+    for status in store.fs.list(folder):
+        if not status.is_dir or status.name.startswith((".", "_")):
+            continue
+        if partition_levels and "=" in status.name:
+            yield from _data_files(store, status.path, partition_levels - 1)
+        elif not partition_levels and status.name.startswith("bucket-"):
+            yield from (s for s in store.fs.list(status.path) if not s.is_dir)

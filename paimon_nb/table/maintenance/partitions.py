@@ -1,0 +1,132 @@
+"""Whole partitions and whole tables going: truncate, drop, expire. Source: behaviour reference, sections 7 and 11."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedOperation
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.commit import TableCommit
+from paimon_nb.table.commit.listeners import tell_dropped
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
+from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.maintenance.partition_time import partition_time
+from paimon_nb.table.store import TableStore
+
+_STRATEGIES = ("values-time", "update-time")
+
+
+def truncate(store: TableStore) -> int | None:
+    """Empty the table with one OVERWRITE snapshot. Returns its id; None when there was nothing."""
+    return TableCommit(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
+
+
+def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> int | None:
+    """Remove every partition that matches any of `specs` (values in the in-row Python form; columns may be left out).
+
+    Returns: the snapshot id; None when no live file matches.
+    Raises: UnknownName: with `must_exist`, when one of `specs` matches none; nothing is dropped then.
+    """
+    if not store.schema.partition_keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
+    if not specs or any(not spec for spec in specs):
+        raise BadOptionValue("no partition given", hint="PARTITION (dt = '2025-10-19')")
+    gone: frozenset[bytes] = frozenset()
+
+    def plan(latest: Snapshot | None) -> Change:
+        nonlocal gone
+        if must_exist:
+            _refuse_missing(store, latest, specs)
+        change = drop_partitions_change(store, latest, specs)
+        gone = change.drops_index_of or frozenset()
+        return change
+
+    made = TableCommit(store).publish(plan)
+    tell_dropped(store, gone)
+    return made
+
+
+def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
+    known = {entry.partition for entry in live_entries(store, latest)}
+    for spec in specs:
+        if not any(map(partition_matcher(store, spec), known)):
+            said = ", ".join(f"{column} = {value}" for column, value in spec.items())
+            raise UnknownName(
+                f"{store.name} has no partition ({said})", hint="SHOW PARTITIONS tells them; DROP IF EXISTS PARTITION",
+                name=said,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """Outcome of a partition expiry."""
+
+    dropped: tuple[tuple[Any, ...], ...]
+    """Values of the dropped partitions, in partition-key order."""
+    skipped: tuple[tuple[Any, ...], ...]
+    """Partitions whose values tell no time."""
+
+
+def expire_partitions(
+    store: TableStore,
+    *,
+    expiration_ms: int | None = None,
+    formatter: str | None = None,
+    pattern: str | None = None,
+    strategy: str | None = None,
+    most: int | None = None,
+    now: datetime | None = None,
+) -> Expired:
+    """Drop partitions older than `partition.expiration-time`. Given values win over the table's options.
+
+    Strategy values-time: the time is told by the partition's values. update-time: by its newest file.
+    """
+    o = store.options
+    age = expiration_ms if expiration_ms is not None else o.get(opt.PARTITION_EXPIRATION_TIME)
+    if age is None:
+        raise BadOptionValue(
+            "no expiration time given", hint="set 'partition.expiration-time' = '7 d', or pass expiration_time"
+        )
+    strategy = strategy or str(o.get(opt.PARTITION_EXPIRATION_STRATEGY))
+    if strategy not in _STRATEGIES:
+        raise UnsupportedOperation(
+            f"{store.name}: partition.expiration-strategy = {strategy} is not possible here; no partition was dropped",
+            hint=f"use {' or '.join(_STRATEGIES)}",
+        )
+    formatter = formatter or o.get(opt.PARTITION_TIMESTAMP_FORMATTER)
+    pattern = pattern or o.get(opt.PARTITION_TIMESTAMP_PATTERN)
+    limit = most if most is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)
+    now = now or datetime.fromtimestamp(clock.now_ms() / 1000)
+    before = now - timedelta(milliseconds=age)
+    entries = live_entries(store, store.latest())
+    newest_file: dict[bytes, int] = {}
+    for entry in entries:
+        created = entry.file.creation_time_ms or 0
+        newest_file[entry.partition] = max(created, newest_file.get(entry.partition, 0))
+    old: list[tuple[datetime, tuple[Any, ...]]] = []
+    skipped: list[tuple[Any, ...]] = []
+    for partition, created in newest_file.items():
+        values = store.partition_values(partition)
+        if strategy == "update-time":
+            when: datetime | None = datetime(1970, 1, 1) + timedelta(milliseconds=created)  # local wall time
+        else:
+            when = partition_time(store, values, pattern, formatter)
+        if when is None:
+            skipped.append(values)
+        elif when < before:
+            old.append((when, values))
+    old.sort(key=lambda item: item[0])
+    going = [values for _, values in old[:limit]]
+    if going:
+        keys = store.schema.partition_keys
+        specs = [dict(zip(keys, values, strict=True)) for values in going]
+        step = o.get(opt.PARTITION_EXPIRATION_BATCH_SIZE) or len(specs)
+        for start in range(0, len(specs), step):
+            drop_partitions(store, specs[start : start + step])
+    return Expired(tuple(going), tuple(skipped))

@@ -1,0 +1,81 @@
+"""What a committer does after each commit, as Java's does: marks, expiry, automatic tags. Never fails the commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.options import table as opt
+from paimon_nb.table.maintenance.auto_tags import create_batch_tag, create_due_tags
+from paimon_nb.table.maintenance.consumers import expire_consumers
+from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.mark_done import mark_done
+from paimon_nb.table.maintenance.partitions import expire_partitions
+from paimon_nb.table.maintenance.tags import expire_tags
+from paimon_nb.table.store import TableStore
+
+log = logging.getLogger(__name__)
+
+
+def tidy(
+    store: TableStore, *, batch: bool = True, looked_ms: int | None = None, partitions: Collection[bytes] = ()
+) -> bool:
+    """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as the options say.
+
+    `write-only` tables are left alone. Consumers go first, for they hold snapshots back.
+
+    Args:
+        batch: the commit ends a batch job. looked_ms: when the committer last looked for old partitions; None: just now.
+        partitions: those that got rows: `partition.end-input-to-done` marks them at the end of a batch job.
+
+    Returns whether it looked for old partitions.
+
+    The rows are committed already, so an error here is logged and not raised: the next commit tries again.
+    """
+    own = not store.options.write_only
+    looks = own and _partitions_are_due(store, batch, looked_ms)
+    done = batch and bool(store.schema.partition_keys) and store.options.get(opt.PARTITION_END_INPUT_TO_DONE)
+    marks: list[tuple[bool, Callable[[TableStore], object]]] = [(done, lambda s: mark_done(s, partitions))]
+    chores: list[tuple[bool, Callable[[TableStore], object]]] = [
+        (True, expire_consumers),
+        (looks, expire_partitions),
+        (True, create_due_tags),
+        (batch, create_batch_tag),
+        (bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)), expire_tags),
+        (True, _expire_history),
+    ]
+    for due, step in marks + (chores if own else []):
+        try:
+            if due:
+                step(store)
+        except (PaimonError, OSError) as error:  # one that fails must not keep the others from their work
+            log.warning("%s: tidying after the commit was left for later: %s", store.name, error)
+    return looks
+
+
+def _expire_history(store: TableStore) -> None:
+    if _anything_to_expire(store):
+        expire_snapshots(store)
+    if store.changelogs.ids():
+        expire_changelogs(store)
+
+
+def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -> bool:
+    """As in Java, a committer looks once an interval, counted from its own beginning; a batch job only when told to."""
+    o = store.options
+    if o.get(opt.PARTITION_EXPIRATION_TIME) is None or not store.schema.partition_keys:
+        return False
+    interval = o.get(opt.PARTITION_EXPIRATION_CHECK_INTERVAL)
+    if interval == 0 or (batch and o.get(opt.END_INPUT_CHECK_PARTITION_EXPIRE)):
+        return True
+    return looked_ms is not None and clock.now_ms() - looked_ms > interval
+
+
+def _anything_to_expire(store: TableStore) -> bool:
+    """A cheap look before the real one."""
+    oldest, newest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    if oldest is None or newest is None:
+        return False
+    return newest - oldest >= ExpireLimits.of(store).retain_min

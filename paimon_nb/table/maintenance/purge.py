@@ -1,0 +1,33 @@
+"""Emptying a table for good: rows, history, tags, branches and consumers; columns and options stay.
+
+Source: Paimon `PurgeFilesProcedure`.
+"""
+
+from __future__ import annotations
+
+from paimon_nb.table.maintenance.branches import delete_branch
+from paimon_nb.table.maintenance.consumers import clear_consumers
+from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.partitions import truncate
+from paimon_nb.table.maintenance.tags import delete_tag
+from paimon_nb.table.store import TableStore
+
+_EVER = 1 << 62
+
+
+def purge(store: TableStore) -> int | None:
+    """Remove everything but the table. Returns the id of the snapshot that emptied it; None for a table without rows.
+
+    Only files that the table knows go; `remove_orphans` is for the others.
+    """
+    for branch in store.branches.names():
+        delete_branch(store, branch)
+    for tag in store.tags.names():
+        delete_tag(store, tag)
+    clear_consumers(store)
+    made = truncate(store)
+    only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, most=_EVER)
+    expire_snapshots(store, only_newest)
+    if store.changelogs.ids():
+        expire_changelogs(store, only_newest)
+    return made

@@ -1,0 +1,176 @@
+"""Which files the table still needs: the one answer that expiry, tag deletion, rollback and orphan removal share.
+
+Roots are the snapshots, tags and long-lived changelogs of every branch. A root that cannot be read raises: then
+nothing may be deleted, for "unreadable" must never count as "needs no files".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.format.manifest import (
+    ADD,
+    DataFile,
+    IndexEntry,
+    ManifestEntry,
+    read_index_manifest,
+    read_manifest,
+    read_manifest_list,
+)
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.store import TableStore
+
+
+@dataclass
+class Reachable:
+    """Names of files in use. Names are unique (they hold a UUID), so no path is needed."""
+
+    data: set[str] = field(default_factory=set)
+    """Data and changelog files and their sidecars."""
+    manifests: set[str] = field(default_factory=set)
+    """Manifests, manifest lists and index manifests."""
+    indexes: set[str] = field(default_factory=set)
+    statistics: set[str] = field(default_factory=set)
+
+    def add_files(self, files: Iterable[DataFile]) -> None:
+        for file in files:
+            self.data.add(file.file_name)
+            self.data.update(file.extra_files)
+
+    def add_metadata(self, store: TableStore, snapshot: Snapshot) -> None:
+        """The metadata files that a snapshot names, directly and through its lists."""
+        for name in list_names(snapshot):
+            self.manifests.add(name)
+            self.manifests.update(m.file_name for m in read_manifest_list(store.fs, store.manifest_path(name)))
+        for entry in index_files(store, snapshot):
+            self.indexes.add(entry.file_name)
+        if snapshot.index_manifest:
+            self.manifests.add(snapshot.index_manifest)
+        if snapshot.statistics:
+            self.statistics.add(snapshot.statistics)
+
+
+def reachable(
+    store: TableStore, *, without_snapshots: Iterable[int] = (), without_tags: Iterable[str] = (),
+    without_changelogs: Iterable[int] = (),
+) -> Reachable:  # fmt: skip
+    """Everything in use, by all branches, if the named roots of `store`'s own branch were gone."""
+    used = Reachable()
+    store.snapshots.forget()
+    store.changelogs.forget()
+    for branch in [MAIN_BRANCH, *store.branches.names()]:
+        here = branch == store.branch
+        one = store if here else store.on_branch(branch)
+        _add_history(used, one, set(without_snapshots) if here else set())
+        _add_tags(used, one, set(without_tags) if here else set())
+        _add_changelogs(used, one, set(without_changelogs) if here else set())
+    return used
+
+
+def _add_history(used: Reachable, store: TableStore, without: set[int]) -> None:
+    """Live files of the oldest kept snapshot, and whatever later ones added.
+
+    Together that is the union of all kept states, without adding up every state by itself.
+    """
+    previous: Snapshot | None = None
+    for snapshot_id in store.snapshots.ids():
+        if snapshot_id in without:
+            continue
+        snapshot = store.snapshots.get(snapshot_id)
+        used.add_metadata(store, snapshot)
+        if previous is not None and continues(store, previous, snapshot):
+            used.add_files(e.file for e in delta_entries(store, snapshot) if e.kind == ADD)
+        else:
+            used.add_files(e.file for e in live_entries(store, snapshot))
+        used.add_files(e.file for e in changelog_entries(store, snapshot))
+        previous = snapshot
+
+
+def continues(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
+    """True when `after` certainly is `before` plus its own delta: it lists the very same manifests as its base.
+
+    False also after a manifest merge, which is rare. Ids alone do not tell: after a fast-forward, neighbouring ids may
+    come from two histories.
+    """
+    if after.id != before.id + 1:
+        return False
+    state = [*_manifest_names(store, before.base_manifest_list), *_manifest_names(store, before.delta_manifest_list)]
+    return state == _manifest_names(store, after.base_manifest_list)
+
+
+def _manifest_names(store: TableStore, list_name: str) -> list[str]:
+    return [m.file_name for m in read_manifest_list(store.fs, store.manifest_path(list_name))]
+
+
+def _add_tags(used: Reachable, store: TableStore, without: set[str]) -> None:
+    for name in store.tags.names():
+        if name not in without:
+            snapshot = store.tags.get(name).snapshot
+            used.add_metadata(store, without_changelog(snapshot))
+            used.add_files(e.file for e in live_entries(store, snapshot))
+
+
+def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> None:
+    """A long-lived changelog needs its changelog files or, where it has none, the files its commit appended."""
+    for changelog_id in store.changelogs.ids():
+        if changelog_id in without:
+            continue
+        old = store.changelogs.get(changelog_id)
+        if old.changelog_manifest_list:
+            used.manifests.add(old.changelog_manifest_list)
+            manifests = read_manifest_list(store.fs, store.manifest_path(old.changelog_manifest_list))
+            used.manifests.update(m.file_name for m in manifests)
+            used.add_files(e.file for e in changelog_entries(store, old))
+        elif keeps_delta(store, old):
+            used.manifests.add(old.delta_manifest_list)
+            manifests = read_manifest_list(store.fs, store.manifest_path(old.delta_manifest_list))
+            used.manifests.update(m.file_name for m in manifests)
+            used.add_files(e.file for e in delta_entries(store, old) if e.kind == ADD)
+
+
+def keeps_delta(store: TableStore, changelog: Snapshot) -> bool:
+    """True when a long-lived changelog has no changelog files and still is read, through its delta."""
+    if changelog.changelog_manifest_list:
+        return False
+    # What an overwrite of keys took away is gone with the snapshot before; its new rows alone would tell half the change.
+    return changelog.commit_kind == "APPEND" or (changelog.commit_kind == "OVERWRITE" and not store.has_keys)
+
+
+# -- what one snapshot names
+
+
+def list_names(snapshot: Snapshot) -> list[str]:
+    """Names of the snapshot's manifest lists."""
+    names = (snapshot.base_manifest_list, snapshot.delta_manifest_list, snapshot.changelog_manifest_list)
+    return [n for n in names if n]
+
+
+def without_changelog(snapshot: Snapshot) -> Snapshot:
+    """A tag keeps a state, not the changelog of its snapshot."""
+    return replace(snapshot, changelog_manifest_list=None)
+
+
+def delta_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
+    """Entries of the snapshot's own commit."""
+    yield from _listed(store, snapshot.delta_manifest_list)
+
+
+def changelog_entries(store: TableStore, snapshot: Snapshot) -> Iterator[ManifestEntry]:
+    """Entries of the snapshot's changelog."""
+    if snapshot.changelog_manifest_list:
+        yield from _listed(store, snapshot.changelog_manifest_list)
+
+
+def index_files(store: TableStore, snapshot: Snapshot) -> list[IndexEntry]:
+    """Index files live in the snapshot."""
+    if not snapshot.index_manifest:
+        return []
+    return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))
+
+
+def _listed(store: TableStore, list_name: str) -> Iterator[ManifestEntry]:
+    for manifest in read_manifest_list(store.fs, store.manifest_path(list_name)):
+        yield from read_manifest(store.fs, store.manifest_path(manifest.file_name))

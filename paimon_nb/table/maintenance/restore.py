@@ -1,0 +1,100 @@
+"""An earlier state as the newest snapshot: nothing is forgotten, unlike a rollback. Source: behaviour reference, section 7.
+
+Files that went meanwhile come back as copies under new names: an expiry, ours or Java's, deletes by name what an old
+snapshot removed, and must not reach files that live again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.attempt import index_entries
+from paimon_nb.table.commit.commit import TableCommit
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.commit.snapshot_change import Change
+from paimon_nb.table.store import TableStore
+
+_CHUNK = 8 << 20
+
+
+def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
+    """Commit the state of `target` as a new OVERWRITE snapshot. Returns its id; None when that is the state already.
+
+    Raises: CommitConflict: somebody committed meanwhile; nothing changed.
+    """
+    now = store.latest()
+    wanted = {e.identity: e for e in live_entries(store, target)}
+    present = {e.identity: e for e in live_entries(store, now)}
+    same_index = index_entries(store, target) == index_entries(store, now)
+    back = [e for key, e in wanted.items() if key not in present]
+    gone = [replace(e, kind=DELETE) for key, e in present.items() if key not in wanted]
+    if not back and not gone and same_index:
+        return None
+    made: list[str] = []
+    try:
+        copies = {e.file.file_name: _copied(store, e, made) for e in back}
+        change = Change(
+            kind="OVERWRITE",
+            entries=(*gone, *(replace(e, kind=ADD, file=copies[e.file.file_name]) for e in back)),
+            new_index=tuple(_renamed(index_entries(store, target), copies)),
+            base_snapshot=now.id if now else None,
+            replaces_buckets=True,
+            drops_index_of=None,
+        )
+        return TableCommit(store).publish(lambda latest: _on_top(store, latest, now, change))
+    except BaseException:
+        for path in made:
+            store.fs.delete(path)
+        raise
+
+
+def _on_top(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, change: Change) -> Change:
+    if (latest.id if latest else None) != (seen.id if seen else None):
+        raise CommitConflict(
+            f"{store.name}: snapshot {latest.id if latest else None} came while the old state was made the newest",
+            hint="run the statement again on the new state",
+            snapshot=latest.id if latest else None,
+            path=store.root,
+        )
+    return change
+
+
+def _copied(store: TableStore, entry: ManifestEntry, made: list[str]) -> DataFile:
+    """The data file and its sidecars under a new name; `made` grows with each path."""
+    file = entry.file
+    extension = file.file_name.partition(".")[2]
+    name = store.new_file_name("data", extension or None)
+    source = store.data_path(entry.partition, entry.bucket, file)
+    folder = source.rsplit("/", 1)[0]
+    extras = tuple(extra.replace(file.file_name, name) for extra in file.extra_files)
+    pairs = [(source, f"{folder}/{name}")]
+    pairs += [(f"{folder}/{old}", f"{folder}/{new}") for old, new in zip(file.extra_files, extras, strict=True)]
+    for old, new in pairs:
+        made.append(new)
+        _copy(store, old, new)
+    external = f"{folder}/{name}" if file.external_path else None
+    return replace(file, file_name=name, extra_files=extras, external_path=external)
+
+
+def _copy(store: TableStore, source: str, target: str) -> None:
+    with store.fs.open(source) as old, store.fs.create(target) as new:
+        while chunk := old.read(_CHUNK):
+            new.write(chunk)
+        new.close()
+
+
+def _renamed(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
+    """Index entries whose deletion vectors speak of the copies."""
+    out = []
+    for entry in entries:
+        ranges = entry.dv_ranges
+        if ranges is not None:
+            ranges = tuple(
+                replace(r, data_file=copies[r.data_file].file_name) if r.data_file in copies else r for r in ranges
+            )
+        out.append(replace(entry, dv_ranges=ranges))
+    return out

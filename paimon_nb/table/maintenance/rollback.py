@@ -1,0 +1,89 @@
+"""Rollback: forget everything after a snapshot or tag. Source: format reference, section 15 (Rollback)."""
+
+from __future__ import annotations
+
+from paimon_nb.base.errors import SnapshotNotFound
+from paimon_nb.format.manifest import ADD
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.commit.commit_log import forget
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.reachable import (
+    changelog_entries,
+    continues,
+    delta_entries,
+    reachable,
+    without_changelog,
+)
+from paimon_nb.table.store import TableStore
+
+
+def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
+    """Make `snapshot_id` the latest again; newer snapshots, their tags and files go. Raises SnapshotNotFound."""
+    ids = store.snapshots.ids()
+    if snapshot_id not in ids:
+        span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+        held = [n for n in store.tags.names() if store.tags.get(n).snapshot.id == snapshot_id]
+        raise SnapshotNotFound(
+            f"{store.name} has no snapshot {snapshot_id}",
+            hint=f"it lives on as tag {held[0]!r}: roll back to the tag" if held else span,
+            snapshot=snapshot_id,
+        )
+    target = store.snapshots.get(snapshot_id)
+    _forget_after(store, target)
+    return target
+
+
+def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
+    """Make the tag's snapshot the latest again; re-creates its snapshot file when that has expired."""
+    target = store.tags.get(name).snapshot
+    if target.id not in store.snapshots.ids():
+        # The snapshot file comes first: from here on its files are reachable, whatever happens next.
+        store.snapshots.put(without_changelog(target))
+        store.snapshots.write_earliest_hint(target.id)
+    _forget_after(store, target)
+    return target
+
+
+def _forget_after(store: TableStore, target: Snapshot) -> None:
+    """Delete newer snapshots, newest first, then newer changelogs and tags, then the files nobody needs any more.
+
+    After a fast-forward or a rollback two histories may count alike: where another has the target's number, the target takes its place.
+    """
+    stays = store.snapshots.same_commit(target)
+    newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
+    newer_logs = [i for i in store.changelogs.ids() if i > target.id]
+    newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
+    doomed = Doomed(store)
+    previous = None
+    for snapshot_id in newer:
+        snapshot = store.snapshots.get(snapshot_id)
+        if previous is not None and continues(store, previous, snapshot):
+            doomed.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+        else:
+            # It may hold files of still other snapshots that expired between it and the target.
+            doomed.add_entries(live_entries(store, snapshot))
+        doomed.add_entries(changelog_entries(store, snapshot))
+        doomed.add_metadata(snapshot)
+        previous = snapshot
+    for name in newer_tags:
+        snapshot = store.tags.get(name).snapshot
+        doomed.add_entries(live_entries(store, snapshot))
+        doomed.add_metadata(without_changelog(snapshot))
+    used = reachable(store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs)
+    paths = doomed.unused(used)
+    forget(store)
+    for snapshot_id in reversed(newer):
+        if snapshot_id == target.id:
+            store.snapshots.replace(without_changelog(target))
+        else:
+            store.snapshots.delete(snapshot_id)
+    # What was published on top of them since they were listed cannot be read any more; it counts as rolled back, too.
+    for snapshot_id in [i for i in store.snapshots.ids() if newer and i > newer[-1]]:
+        store.snapshots.delete(snapshot_id)
+    store.snapshots.write_latest_hint(target.id)
+    for changelog_id in reversed(newer_logs):
+        store.changelogs.delete(changelog_id)
+    for name in newer_tags:
+        store.tags.delete(name)
+    delete_paths(store, paths)

@@ -1,0 +1,146 @@
+"""Tags: create, replace, rename, delete, expire. Source: format reference, section 15; behaviour reference, section 7."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound
+from paimon_nb.base.identifier import check_name
+from paimon_nb.format.metadata_json import java_json
+from paimon_nb.format.snapshot import Snapshot, Tag
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.reachable import reachable, without_changelog
+from paimon_nb.table.store import TableStore
+
+
+def create_tag(
+    store: TableStore,
+    name: str,
+    snapshot_id: int | None = None,
+    *,
+    retained_ms: int | None = None,
+    ignore_if_exists: bool = False,
+) -> Snapshot | None:
+    """Keep a snapshot (the latest by default) under a name. Returns it, or None when ignored.
+
+    Args:
+        retained_ms: how long the tag lives; None: `tag.default-time-retained`, else for ever.
+
+    Raises: AlreadyExists, SnapshotNotFound, InvalidName.
+    """
+    check_tag_name(name)
+    if name in store.tags.names():
+        if ignore_if_exists:
+            return None
+        raise AlreadyExists(f"tag {name!r} exists already", hint="delete it first, or CALL sys.replace_tag", name=name)
+    snapshot = pick_snapshot(store, snapshot_id)
+    _write(store, name, snapshot, retained_ms)
+    return snapshot
+
+
+def replace_tag(
+    store: TableStore, name: str, snapshot_id: int | None = None, *, retained_ms: int | None = None
+) -> Snapshot:
+    """Let an existing tag name another snapshot; what only the old one needed is deleted."""
+    old = store.tags.get(name)
+    snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
+    # Not by the id: after a fast-forward or a rollback two histories may count alike.
+    same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
+    doomed = Doomed(store) if same else _needed_by(store, old)
+    _write(store, name, snapshot, retained_ms, replace=True)  # one step: at no moment is there no such tag
+    delete_paths(store, doomed.unused(reachable(store)) if not same else [])
+    return snapshot
+
+
+def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool:
+    """Remove a tag and the files that nothing else needs. Raises TagNotFound."""
+    if if_exists and name not in store.tags.names():
+        return False
+    tag = store.tags.get(name)
+    paths = _only_needed_by(store, name, tag)
+    store.tags.delete(name)
+    delete_paths(store, paths)
+    return True
+
+
+def rename_tag(store: TableStore, name: str, to: str) -> None:
+    """Give a tag another name. Raises TagNotFound, AlreadyExists."""
+    store.tags.get(name)
+    check_tag_name(to)
+    if to in store.tags.names():
+        raise AlreadyExists(f"tag {to!r} exists already", hint="choose another name", name=to)
+    store.tags.rename(name, to)
+
+
+def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str]:
+    """Delete tags whose time is up (or that were created before `older_than_ms`). Returns their names."""
+    now = clock.now_ms()
+    gone = []
+    for name in store.tags.names():
+        tag = store.tags.get(name)
+        created = _created_ms(tag)
+        late = tag.retained_ms is not None and created is not None and created + tag.retained_ms < now
+        old = older_than_ms is not None and created is not None and created < older_than_ms
+        if late or old:
+            delete_tag(store, name)
+            gone.append(name)
+    return gone
+
+
+def pick_snapshot(store: TableStore, snapshot_id: int | None) -> Snapshot:
+    """A snapshot by id, also one that only a tag still holds; the latest for None. Raises SnapshotNotFound."""
+    if snapshot_id is None:
+        newest = store.latest()
+        if newest is None:
+            raise SnapshotNotFound(f"{store.name} has no snapshot yet", hint="write some rows first")
+        return newest
+    if snapshot_id in store.snapshots.ids():
+        return store.snapshots.get(snapshot_id)
+    for name in store.tags.names():
+        held = store.tags.get(name).snapshot
+        if held.id == snapshot_id:
+            return held
+    ids = store.snapshots.ids()
+    span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+    raise SnapshotNotFound(f"{store.name} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
+
+
+def check_tag_name(name: str) -> str:
+    """A tag name that can be a file name and is not blank."""
+    check_name(name, "tag")
+    if name != name.strip():
+        raise InvalidName(f"tag name {name!r} begins or ends with a blank", hint="leave the blanks out", name=name)
+    return name
+
+
+def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | None, *, replace: bool = False) -> None:
+    if retained_ms is None:
+        retained_ms = store.options.get(opt.TAG_DEFAULT_TIME_RETAINED)
+    created = datetime.fromtimestamp(clock.now_ms() / 1000) if retained_ms is not None else None
+    store.tags.create(name, snapshot, created, retained_ms, replace=replace)
+    if store.options.get(opt.TAG_CREATE_SUCCESS_FILE):
+        now = clock.now_ms()
+        content = java_json({"creationTime": now, "modificationTime": now})
+        store.fs.overwrite(f"{store.branch_root}/tag/tag-success-file/{name}_SUCCESS", content)
+
+
+def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
+    """Paths that nobody reaches once this tag is gone."""
+    return _needed_by(store, tag).unused(reachable(store, without_tags=[name]))
+
+
+def _needed_by(store: TableStore, tag: Tag) -> Doomed:
+    doomed = Doomed(store)
+    doomed.add_entries(live_entries(store, tag.snapshot))
+    doomed.add_metadata(without_changelog(tag.snapshot))
+    return doomed
+
+
+def _created_ms(tag: Tag) -> int | None:
+    """Creation time in epoch ms; the file holds local wall time. Tags without one count from their snapshot's time."""
+    if tag.create_time is None:
+        return tag.snapshot.time_ms
+    return int(tag.create_time.timestamp() * 1000)

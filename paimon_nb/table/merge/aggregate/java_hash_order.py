@@ -1,0 +1,141 @@
+"""Java's hash codes of values, and the order in which its hash maps list them: the order of collected arrays.
+
+Source: `java.util.HashMap`; Paimon `FieldCollectAgg`, `FieldNestedUpdateAgg` (both list what a hash map holds).
+"""
+
+from __future__ import annotations
+
+import decimal
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from paimon_nb.format.row import Instant, row_bytes
+from paimon_nb.format.row.internal_values import instant_of
+from paimon_nb.format.row.murmur import hash_bytes
+from paimon_nb.format.types import Array, DataType, Decimal, Map, Row, arrow_type
+
+_SMALLEST_TABLE = 16
+_SEED, _C1, _C2 = 42, 0xCC9E2D51, 0x1B873593
+_32 = 0xFFFFFFFF
+
+
+def listed(codes: Sequence[int], most: int | None = None) -> list[int]:
+    """Positions in the order in which a HashMap lists its entries, put in with these hash codes, one after another.
+
+    Args:
+        most: how many entries the map ever held, when some were removed; a map never shrinks.
+
+    Bins that Java turned into trees (eight entries of one bin) may be listed in another order there.
+    """
+    size = _SMALLEST_TABLE
+    while (len(codes) if most is None else most) > size * 3 // 4:
+        size *= 2
+    bins = [((c ^ ((c & _32) >> 16)) & (size - 1)) for c in codes]
+    return sorted(range(len(codes)), key=bins.__getitem__)
+
+
+def identity(value: Any) -> Any:
+    """What decides whether two values are the same to Java: floats by their bits (one NaN), all else by value."""
+    if isinstance(value, float):
+        return "NaN" if value != value else struct.pack(">d", value)
+    if isinstance(value, dict):
+        return tuple((k, identity(v)) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(identity(v) for v in value)
+    return value
+
+
+def hash_code(t: DataType) -> Callable[[Any], int] | None:
+    """`Object.hashCode` of this type's values, times as `times_as_numbers` gives them; None where Java has none of its own."""
+    if isinstance(t, Array | Map | Row):
+        return None
+    if isinstance(t, Decimal):
+        return lambda v: _decimal(v, t.scale)
+    if t.root.startswith("TIMESTAMP"):
+        return lambda v: _timestamp(_instant(t, v))
+    return _HASHES.get(t.root)
+
+
+def row_hash(types: Sequence[DataType]) -> Callable[[Sequence[Any]], int]:
+    """`BinaryRow.hashCode` of a row of these types."""
+    return lambda values: hash_bytes(row_bytes(types, [_in_row(t, v) for t, v in zip(types, values, strict=True)]))
+
+
+def _in_row(t: DataType, value: Any) -> Any:
+    """A Python value, times as numbers, in the form that rows take."""
+    return value if value is None or not t.root.startswith("TIMESTAMP") else _instant(t, value)
+
+
+def _instant(t: DataType, value: int) -> Instant:
+    return instant_of(value, arrow_type(t).unit)
+
+
+def _int(value: int) -> int:
+    return value & _32
+
+
+def _long(value: int) -> int:
+    return (value ^ ((value & 0xFFFFFFFFFFFFFFFF) >> 32)) & _32
+
+
+def _bits(value: float, wide: bool) -> int:
+    number = float("nan") if value != value else value
+    return int.from_bytes(struct.pack(">d" if wide else ">f", number), "big")
+
+
+def _decimal(value: decimal.Decimal, scale: int) -> int:
+    """`BigDecimal.hashCode`: 31 times the hash of the unscaled integer, plus the scale."""
+    unscaled = int(value.scaleb(scale, context=decimal.Context(prec=60)))
+    h, rest = 0, abs(unscaled)
+    words = []
+    while rest:
+        words.append(rest & _32)
+        rest >>= 32
+    for word in reversed(words):
+        h = (31 * h + word) & _32
+    return (31 * (-h if unscaled < 0 else h) + scale) & _32
+
+
+def _timestamp(value: Instant) -> int:
+    ms, nanos = value
+    return (31 * ((ms ^ (ms >> 32)) & _32) + nanos) & _32
+
+
+def _bytes(data: bytes) -> int:
+    """Murmur 3 over bytes: whole little-endian words, then each byte left as a word of its own."""
+    h = _SEED
+    whole = len(data) - len(data) % 4
+    words = [int.from_bytes(data[i : i + 4], "little") for i in range(0, whole, 4)]
+    words += [(b - 256 if b > 127 else b) & _32 for b in data[whole:]]
+    for word in words:
+        k = word * _C1 & _32
+        k = ((k << 15) | (k >> 17)) & _32
+        h ^= k * _C2 & _32
+        h = ((h << 13) | (h >> 19)) & _32
+        h = (h * 5 + 0xE6546B64) & _32
+    h ^= len(data)
+    h ^= h >> 16
+    h = h * 0x85EBCA6B & _32
+    h ^= h >> 13
+    h = h * 0xC2B2AE35 & _32
+    return h ^ (h >> 16)
+
+
+def _text(value: str) -> int:
+    return _bytes(value.encode("utf-8", "surrogatepass"))
+
+
+_HASHES: dict[str, Callable[[Any], int]] = {
+    "TINYINT": _int,
+    "SMALLINT": _int,
+    "INT": _int,
+    "BIGINT": _long,
+    "FLOAT": lambda v: _bits(v, wide=False),
+    "DOUBLE": lambda v: _long(_bits(v, wide=True)),
+    "BOOLEAN": lambda v: 1231 if v else 1237,
+    "DATE": _int,
+    "TIME": _int,
+    "CHAR": _text,
+    "VARCHAR": _text,
+}

@@ -1,0 +1,26 @@
+"""A table by its path, without a catalog. Needs neither SQL nor sessions, so a script that only opens a table does not load them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from paimon_nb.base.identifier import MAIN_BRANCH, Name
+from paimon_nb.fs import RootedFileIO, external_roots, open_fs
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.table import Table
+
+
+def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, str] | None = None) -> Table:
+    """The table at a path, without a catalog.
+
+    Raises:
+        TableNotFound: no table there.
+    """
+    text = str(path)
+    fs = open_fs(text, options or {})
+    rooted = RootedFileIO(fs, text, external_roots(options or {}))
+    store = TableStore.open(rooted, rooted.root, branch=branch, dynamic=options)
+    directory, base = posixpath.split(rooted.root.rstrip("/"))
+    database = posixpath.basename(directory).removesuffix(".db") or "default"
+    return Table(store, name=Name(database, base, branch))

@@ -1,0 +1,106 @@
+"""Rows of tables without keys taken out of their files by position: marked in deletion vectors, or files written anew.
+
+Source: behaviour reference, sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.compact.deletion_vectors import BucketVectors
+from paimon_nb.table.scan.plan.manifest_scan import index_entries
+from paimon_nb.table.scan.plan.planner import ScanPlan
+from paimon_nb.table.scan.plan.splits import DvRef, Split
+from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
+from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
+from paimon_nb.table.scan.read.split_reader import load_vector, read_split
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+
+Marked = tuple[Split, np.ndarray]
+"""A file, and the physical positions in it of rows that go."""
+
+
+def single_files(plan: ScanPlan) -> tuple[Split, ...]:
+    """The plan's files, one a split; a file's number in this tuple names it in `__paimon_file` columns.
+
+    Files of the same rows, which tables with data evolution have, stay together, the newest first.
+    """
+    beside = evolves(plan.store)
+    return tuple(
+        replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, group[0].file_name))
+        for split in plan.splits
+        for group in (same_rows(split.files) if beside else [[f] for f in split.files])
+    )
+
+
+def _of(split: Split, name: str) -> dict[str, DvRef] | None:
+    ref = (split.deletion_vectors or {}).get(name)
+    return None if ref is None else {name: ref}
+
+
+def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
+    """The rows of a one-file split that are not deleted, and each one's physical position (int64).
+
+    tracked: with their `TRACKING_FIELDS` as last columns.
+    """
+    file = split.files[0]
+    rows = tracked_rows(store, split) if tracked else read_split(store, split)
+    ref = (split.deletion_vectors or {}).get(file.file_name)
+    if ref is None:
+        return rows, np.arange(rows.num_rows, dtype=np.int64)
+    return rows, np.flatnonzero(~load_vector(store, ref).mask(file.row_count)).astype(np.int64)
+
+
+def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
+    """Messages that make the marked rows disappear; their new files are written, nothing is published.
+
+    For tables with deletion vectors only; without, call `without_rows` file by file, in tasks if there are many.
+    """
+    index = index_entries(store, plan.snapshot)
+    by_bucket: dict[tuple[bytes, int], list[Marked]] = {}
+    for split, positions in marked:
+        by_bucket.setdefault((split.partition, split.bucket), []).append((split, positions))
+    messages = []
+    for (partition, bucket), members in by_bucket.items():
+        vectors = BucketVectors(store, partition, bucket, index)
+        for split, positions in members:
+            vectors.mark(split.files[0].file_name, positions)
+        new, old = vectors.finish()
+        first = members[0][0]
+        messages.append(
+            CommitMessage(
+                partition, bucket, first.total_buckets, new_index=tuple(new), deleted_index=tuple(old),
+                base_snapshot=first.snapshot_id,
+            )
+        )  # fmt: skip
+    return messages
+
+
+def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
+    """The file written anew in its bucket, in its order, without the rows at `positions`; tracked rows keep their ids."""
+    store = store.at_newest_schema()
+    tracked = tracks_rows(store)
+    rows, places = placed_rows(store, split, tracked=tracked)
+    kept = rows.filter(from_numpy(~np.isin(places, positions)))
+    (file,) = split.files
+    with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
+        if kept.num_rows:
+            out.write(kept)
+        new = out.finish()
+    return CommitMessage(
+        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=(file,),
+        base_snapshot=split.snapshot_id,
+    )  # fmt: skip
+
+
+def marks_vectors(store: TableStore) -> bool:
+    """True when deleted rows are marked and their files stay."""
+    return bool(store.options.get(opt.DELETION_VECTORS_ENABLED))

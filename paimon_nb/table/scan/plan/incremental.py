@@ -1,0 +1,330 @@
+"""Incremental reads: what changed between two moments, as deltas, as changelog, or as the difference of two states.
+
+Source: behaviour reference, section 9 (Paimon `IncrementalDeltaStartingScanner`, `IncrementalDiffStartingScanner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, TagNotFound, TimeTravelError
+from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
+from paimon_nb.format.snapshot import Snapshot, Tag
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.plan.manifest_scan import changes
+from paimon_nb.table.scan.plan.planner import (
+    ScanPlan,
+    bound_to,
+    grouped,
+    live_pruned,
+    select,
+    vectors_of,
+    visible_levels,
+)
+from paimon_nb.table.scan.plan.prune import Pruner
+from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.splits import Split, pack_bucket
+from paimon_nb.table.scan.plan.time_travel import local_ms, not_after, snapshot_by_id
+from paimon_nb.table.scan.read.data_evolution import evolves
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.model import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """Base of the ways to name two moments."""
+
+    mode: str
+    """auto, delta, changelog or diff."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Increment):
+    """After `start`, up to and with `end`: two snapshot ids or two tags, as texts."""
+
+    start: str
+    end: str
+    tags_as_snapshots: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BetweenTimes(Increment):
+    """After `start_ms`, up to and with `end_ms`."""
+
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToAutoTag(Increment):
+    """From the automatic tag before `tag` to `tag`."""
+
+    tag: str
+
+
+def parse_incremental(options: TableOptions) -> Increment | None:
+    """The increment that a table's options name; None for a read of one moment. Raises `BadOptionValue`."""
+    mode = options.get(opt.INCREMENTAL_BETWEEN_SCAN_MODE) or "auto"
+    between = options.get(opt.INCREMENTAL_BETWEEN)
+    if between is not None:
+        start, end = _pair(between, opt.INCREMENTAL_BETWEEN.key)
+        return Between(mode, start, end, bool(options.get(opt.INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)))
+    times = options.get(opt.INCREMENTAL_BETWEEN_TIMESTAMP)
+    if times is not None:
+        key = opt.INCREMENTAL_BETWEEN_TIMESTAMP.key
+        start, end = _pair(times, key)
+        return BetweenTimes(mode, _ms(start, key), _ms(end, key))
+    tag = options.get(opt.INCREMENTAL_TO_AUTO_TAG)
+    if tag is not None:
+        return ToAutoTag(mode, tag)
+    if options.get(opt.SCAN_MODE) == "incremental":
+        raise BadOptionValue(
+            "scan.mode 'incremental' needs to know between what", hint="set incremental-between", option="scan.mode"
+        )
+    return None
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    parts = [p.strip() for p in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise BadOptionValue(
+            f"option {option!r} cannot be {text!r}", hint="write start,end: '1,5' or 'tag1,tag2'", option=option
+        )
+    return parts[0], parts[1]
+
+
+def _ms(text: str, option: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() else local_ms(text, option)
+
+
+def plan_incremental(store: TableStore, increment: Increment, predicate: Predicate | None = None) -> ScanPlan:
+    """The splits that tell the changes.
+
+    Raises: TimeTravelError, SnapshotExpired: a moment outside the history. TagNotFound. BadOptionValue: end before start.
+    """
+    match increment:
+        case Between():
+            return _between(store, increment, predicate)
+        case BetweenTimes(mode, start_ms, end_ms):
+            return _between_times(store, mode, start_ms, end_ms, predicate)
+        case ToAutoTag(_, tag):
+            return _to_auto_tag(store, tag, predicate)
+    raise TypeError(f"unknown increment {increment!r}")
+
+
+def _between(store: TableStore, asked: Between, predicate: Predicate | None) -> ScanPlan:
+    names = set(store.tags.names())
+    if asked.start in names and asked.end in names:
+        start, end = store.tags.get(asked.start), store.tags.get(asked.end)
+        if asked.tags_as_snapshots:
+            return _ids(store, asked.mode, start.snapshot.id, end.snapshot.id, predicate)
+        return _states(store, start.snapshot, end.snapshot, predicate, what="tag")
+    if asked.start.isdecimal() and asked.end.isdecimal():
+        return _ids(store, asked.mode, int(asked.start), int(asked.end), predicate)
+    missing = next(n for n in (asked.start, asked.end) if n not in names)
+    if asked.start in names or asked.end in names or not (asked.start.isdecimal() or asked.end.isdecimal()):
+        store.tags.get(missing)
+    raise TagNotFound(
+        f"{asked.start!r} and {asked.end!r} are neither two tags nor two snapshot ids",
+        hint=f"tags: {', '.join(sorted(names)[:10]) or 'none'}",
+        name=missing,
+    )
+
+
+def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicate | None) -> ScanPlan:
+    if end < start:
+        raise BadOptionValue(
+            f"the increment ends at {end}, before its start {start}", hint="write start,end", start=start
+        )
+    store.snapshots.forget()
+    earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    if earliest is None or latest is None:
+        return _nothing(store, None, predicate)  # Java's answer too, where ids outside a history are an error
+    if start < earliest - 1 or end > latest:
+        raise TimeTravelError(
+            f"{store.name}: no changes from snapshot {start} to {end}; snapshots {earliest} to {latest} are there",
+            hint="tag a snapshot to keep it; the start may be one less than the earliest snapshot",
+            wanted=(start, end),
+            earliest=earliest,
+            latest=latest,
+        )
+    if start == end:
+        return _nothing(store, snapshot_by_id(store, end) if end >= earliest else None, predicate)
+    if mode == "diff":
+        return _states(store, snapshot_by_id(store, start), snapshot_by_id(store, end), predicate)
+    mode = effective_mode(store, mode)
+    return plan_changes(store, [_change(store, i, mode) for i in range(start + 1, end + 1)], mode, predicate)
+
+
+def effective_mode(store: TableStore, mode: str) -> str:
+    """What `auto` means for this table: its changelog if it has a producer, else deltas."""
+    if mode != "auto":
+        return mode
+    return "delta" if store.options.changelog_producer == "none" else "changelog"
+
+
+def _change(store: TableStore, snapshot_id: int, mode: str) -> Snapshot:
+    if mode == "changelog":
+        try:
+            return store.changelogs.get(snapshot_id)
+        except SnapshotNotFound:
+            pass
+    return snapshot_by_id(store, snapshot_id)
+
+
+def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, predicate: Predicate | None) -> ScanPlan:
+    if end_ms < start_ms:
+        raise BadOptionValue(
+            f"the increment ends at {end_ms}, before its start {start_ms}", hint="write start,end", start=start_ms
+        )
+    newest = store.latest()
+    earliest_id = store.snapshots.earliest_id()
+    if newest is None or earliest_id is None:
+        return _nothing(store, None, predicate)
+    earliest = snapshot_by_id(store, earliest_id)
+    if start_ms == end_ms or start_ms > newest.time_ms or end_ms < earliest.time_ms:
+        return _nothing(store, newest, predicate)  # nothing was committed in that time, which is an answer
+    start, end = not_after(store, start_ms), not_after(store, end_ms) or newest
+    if mode == "diff":
+        return _states(store, start or earliest, end, predicate)
+    first = earliest.id - 1 if start is None else start.id
+    mode = effective_mode(store, mode)
+    return plan_changes(store, [_change(store, i, mode) for i in range(first + 1, end.id + 1)], mode, predicate)
+
+
+def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> ScanPlan:
+    from paimon_nb.table.maintenance.auto_tags import Period
+
+    period = Period.of(store)
+    end_time = period.start(name)
+    if end_time is None:
+        raise BadOptionValue(
+            f"tag {name!r} is no automatic tag of this table",
+            hint="set tag.automatic-creation, tag.creation-period and tag.period-formatter as they were when it was made",
+            option=opt.INCREMENTAL_TO_AUTO_TAG.key,
+        )
+    if name not in store.tags.names():
+        return _nothing(store, store.latest(), predicate)
+    end = store.tags.get(name)
+    earlier = [(t, n) for n in store.tags.names() if (t := period.start(n)) and t < end_time]
+    if not earlier:
+        return _nothing(store, end.snapshot, predicate)
+    start: Tag = store.tags.get(max(earlier)[1])
+    return _states(store, start.snapshot, end.snapshot, predicate, what="tag")
+
+
+def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
+    bound = bound_to(store, predicate)
+    return ScanPlan(store, snapshot, (), Funnel(), bound)
+
+
+# -- changes, one by one
+
+
+def plan_changes(
+    store: TableStore, snapshots: Sequence[Snapshot], mode: str, predicate: Predicate | None = None
+) -> ScanPlan:
+    """The changes that some snapshots made, each row as it was written.
+
+    Args:
+        mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, but of OVERWRITEs.
+    """
+    bound = bound_to(store, predicate)
+    # A change of a value may be told by a row that matches and one that does not: only keys leave files out.
+    by_key = _key_part(store, bound)
+    pruner = Pruner(store, by_key, independent=not store.has_keys)
+    found: list[Entries] = []
+    for snapshot in snapshots:
+        if mode == "delta" and snapshot.commit_kind != "APPEND":
+            continue
+        if mode == "changelog" and snapshot.commit_kind == "OVERWRITE":
+            continue
+        name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
+        told = changes(store, name, pruner.keep_manifests).entries
+        found.append(told.choose(told.column("kind") == ADD))
+    entries = pruner.buckets(pruner.partitions(joined(found)))
+    if store.bucket_option == POSTPONE_BUCKET:
+        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
+    entries = pruner.statistics(pruner.levels(entries, visible_levels(store), "level 0 waits for compaction"))
+    last = snapshots[-1] if snapshots else None
+    splits = [
+        Split(last.id if last else 0, partition, bucket, total, tuple(files), None, not store.has_keys, store.has_keys)
+        for (partition, bucket, total), members in grouped(entries)
+        for files, _ in pack_bucket(store, members, not store.has_keys)
+    ]
+    return ScanPlan(store, last, tuple(splits), pruner.funnel(), bound)
+
+
+def _key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
+    if not store.has_keys:
+        return bound
+    from paimon_nb.table.scan.predicate.model import only_on
+
+    return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
+
+
+# -- two states compared
+
+
+def _states(
+    store: TableStore, start: Snapshot, end: Snapshot, predicate: Predicate | None, what: str = "snapshot"
+) -> ScanPlan:
+    if end.id < start.id:
+        raise BadOptionValue(
+            f"the increment ends at {what} of snapshot {end.id}, before its start {start.id}", hint="write start,end"
+        )
+    bound = bound_to(store, predicate)
+    if start.id == end.id:
+        return ScanPlan(store, end, (), Funnel(), bound)
+    _same_buckets(store, start, end)
+    by_key = _key_part(store, bound)
+    pruner = Pruner(store, by_key, independent=False)
+    after = live_pruned(store, end, pruner, visible_levels(store))
+    before = live_pruned(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
+    common = {e.identity for e in after} & {e.identity for e in before}
+    # Files of both states tell no difference (and Java leaves them out of the comparison too).
+    after = as_entries(e for e in after if e.identity not in common)
+    before = as_entries(e for e in before if e.identity not in common)
+    vectors, old_vectors = vectors_of(store, end), vectors_of(store, start)
+    news = {(p, b): (t, files) for (p, b, t), files in grouped(after)}
+    olds = {(p, b): (t, files) for (p, b, t), files in grouped(before)}
+    splits = []
+    for partition, bucket in dict.fromkeys([*news, *olds]):
+        total, files = news.get((partition, bucket)) or (olds[(partition, bucket)][0], [])
+        old = olds.get((partition, bucket), (0, []))[1]
+        if store.has_keys:
+            splits.append(
+                Split(
+                    end.id, partition, bucket, total, tuple(files), select(vectors, partition, files), False,
+                    before=tuple(old), before_vectors=select(old_vectors, partition, old), diff=True,
+                )
+            )  # fmt: skip
+        elif files:
+            splits.append(
+                Split(
+                    end.id,
+                    partition,
+                    bucket,
+                    total,
+                    tuple(files),
+                    select(vectors, partition, files),
+                    not evolves(store),
+                )
+            )
+    return ScanPlan(store, end, tuple(splits), pruner.funnel(), bound)
+
+
+def _same_buckets(store: TableStore, start: Snapshot, end: Snapshot) -> None:
+    if start.schema_id == end.schema_id:
+        return
+    counts = [TableOptions(store.schemas.get(s.schema_id).options).get(opt.BUCKET) for s in (start, end)]
+    if counts[0] != counts[1]:
+        raise TimeTravelError(
+            f"{store.name}: the number of buckets changed from {counts[0]} to {counts[1]} between the two states",
+            hint="compare states on the same side of the rescale",
+        )

@@ -1,0 +1,256 @@
+"""Planning a scan: from a moment and a predicate to splits. Reads metadata only, never rows.
+
+Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 (Paimon `SnapshotReaderImpl`,
+`DataTableBatchScan`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paimon_nb.format.manifest import DataFile, Entries, Files, Listed, ManifestEntry, as_entries
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.plan.manifest_scan import bucket_places, index_entries, live, refuse_doubles
+from paimon_nb.table.scan.plan.prune import Pruner
+from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.splits import DvRef, Split, pack_bucket
+from paimon_nb.table.scan.plan.time_travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.scan.read.data_evolution import evolves
+from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.model import Predicate
+
+_DELETION_VECTORS = "DELETION_VECTORS"
+WantedLevel = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """A scan that is decided on. Raises AccessDenied where the user may not read the table."""
+
+    store: TableStore
+    """The table under the schema that its rows are delivered in; hand it to `read_split`."""
+    snapshot: Snapshot | None
+    """None: the table is empty."""
+    splits: tuple[Split, ...]
+    skipped: Funnel
+    predicate: Predicate | None = None
+    """Bound to the schema."""
+
+    def __post_init__(self) -> None:
+        self.store.check_readable()  # all rows that are read are planned here
+
+    @property
+    def schema(self) -> TableSchema:
+        return self.store.schema
+
+    @property
+    def files(self) -> list[DataFile]:
+        """Files to read, in order."""
+        return [f for s in self.splits for f in s.files]
+
+
+def every_level(_level: int) -> bool:
+    """For system tables: level 0 too, whatever the table's kind."""
+    return True
+
+
+def plan_scan(
+    store: TableStore,
+    predicate: Predicate | None = None,
+    travel: Travel | None = None,
+    *,
+    where: str | None = None,
+    levels: WantedLevel | None = None,
+) -> ScanPlan:
+    """The splits that hold the wanted rows.
+
+    Args:
+        where: a condition as SQL text instead; its names are those of the schema that is read.
+        travel: the moment; None takes it from the store's options, incremental reads included.
+        levels: which levels to read; None follows the table's kind (level 0 is invisible in batch reads of tables with
+            deletion vectors and first-row tables until it is compacted).
+
+    Raises:
+        TimeTravelError, SnapshotExpired, TagNotFound: the moment is not there. BadOptionValue: options contradict each other.
+        ColumnNotFound, SqlAnalysisError: the predicate does not fit the schema. CorruptFile, MissingFile.
+    """
+    if travel is None:
+        from paimon_nb.table.scan.plan.incremental import parse_incremental, plan_incremental
+
+        increment = parse_incremental(store.options)
+        if increment is not None:
+            return plan_incremental(store, increment, _condition(store, predicate, where))
+        travel = parse_travel(store.options)
+    snapshot = resolve(store, travel)
+    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # as it is set today, whatever schema is read
+    if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
+        store = store.at_schema(store.schemas.get(snapshot.schema_id))
+    predicate = _condition(store, predicate, where)
+    bound = bound_to(store, predicate)
+    if isinstance(travel, LatestDelta) and snapshot is not None:
+        from paimon_nb.table.scan.plan.incremental import plan_changes
+
+        return plan_changes(store, [snapshot], "delta", predicate)
+    if snapshot is None:
+        plan = ScanPlan(store, None, (), Funnel(), bound)
+    else:
+        with naming_expiry(store, snapshot.id):
+            plan = plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
+    if not fallback or fallback == store.branch:
+        return plan
+    from paimon_nb.table.scan.plan.fallback_branch import with_fallback
+
+    return with_fallback(plan, str(fallback), travel, levels)
+
+
+def _condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
+    if where is None:
+        return predicate
+    from paimon_nb.table.scan.predicate.parser import parse_predicate
+
+    return parse_predicate(where, store.schema)
+
+
+def bound_to(store: TableStore, predicate: Predicate | None) -> Predicate | None:
+    """A predicate bound to the store's schema. Raises: ColumnNotFound, SqlAnalysisError."""
+    if predicate is None:
+        return None
+    from paimon_nb.table.scan.predicate.bind import bind
+
+    return bind(predicate, store.schema.fields)
+
+
+def plan_snapshot(
+    store: TableStore,
+    snapshot: Snapshot,
+    predicate: Predicate | None = None,
+    *,
+    levels: WantedLevel | None = None,
+    since_ms: int | None = None,
+) -> ScanPlan:
+    """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
+    independent = is_independent(store)
+    pruner = Pruner(store, predicate, independent=independent)
+    entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
+    vectors = vectors_of(store, snapshot)
+    splits = [
+        Split(snapshot.id, partition, bucket, total, kept(files), select(vectors, partition, files), raw)
+        for (partition, bucket, total), members in grouped(entries)
+        for files, raw in pack_bucket(store, members, independent)
+    ]
+    return ScanPlan(store, snapshot, tuple(splits), pruner.funnel(), predicate)
+
+
+def live_pruned(
+    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: WantedLevel | None, since_ms: int | None = None
+) -> Entries:
+    """The snapshot's files that may hold wanted rows."""
+    read = live(store, snapshot, pruner.keep_manifests)
+    pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
+    entries = pruner.partitions(read.entries)
+    refuse_doubles(entries)
+    if store.bucket_option == -2:
+        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
+    entries = pruner.buckets(entries)
+    entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
+    entries = pruner.created_since(entries, since_ms)
+    if not evolves(store):
+        return pruner.statistics(entries)
+    # Statistics tell of a file's own columns, which a file beside it may have newer values of.
+    alone, beside = _alone_and_beside(entries)
+    return as_entries([*pruner.statistics(alone), *beside])
+
+
+def _alone_and_beside(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
+    """Files that hold whole rows, and those that share their rows with others."""
+    entries = list(entries)
+    count = Counter((e.partition, e.bucket, e.file.first_row_id) for e in entries)
+    alone: list[ManifestEntry] = []
+    beside: list[ManifestEntry] = []
+    for e in entries:
+        single = e.file.first_row_id is None or count[e.partition, e.bucket, e.file.first_row_id] == 1
+        (alone if single else beside).append(e)
+    return alone, beside
+
+
+def above_zero(level: int) -> bool:
+    """For tables whose level 0 is not yet to be seen."""
+    return level > 0
+
+
+def visible_levels(store: TableStore) -> WantedLevel | None:
+    """Which levels a batch read sees; None = all."""
+    options = store.options
+    if not store.has_keys:
+        return None
+    if options.deletion_vectors and not options.get(opt.DELETION_VECTORS_MERGE_ON_READ):
+        return above_zero
+    return above_zero if options.merge_engine == "first-row" else None
+
+
+def is_independent(store: TableStore) -> bool:
+    """Whether no two visible files hold versions of one row."""
+    return not store.has_keys or visible_levels(store) is above_zero
+
+
+def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    """((partition, bucket, total buckets), files) in the order of first sight."""
+    entries = as_entries(entries)
+    if not isinstance(entries, Listed):
+        return _grouped_columns(entries)
+    groups: dict[tuple[bytes, int], tuple[int, list[DataFile]]] = {}
+    for entry in entries:
+        groups.setdefault((entry.partition, entry.bucket), (entry.total_buckets, []))[1].append(entry.file)
+    return [((partition, bucket, total), files) for (partition, bucket), (total, files) in groups.items()]
+
+
+def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    places, firsts = bucket_places(entries)
+    ordered = entries
+    if (places[1:] < places[:-1]).any():
+        ordered = entries.reorder(np.argsort(places, kind="stable"))
+    partition, partitions = entries.partitions
+    cuts = [0, *np.cumsum(np.bincount(places)).tolist()]
+    shown = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
+    return [
+        ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
+        for i, (at, bucket, total) in enumerate(zip(*shown, strict=True))
+    ]
+
+
+def kept(files: Sequence[DataFile]) -> Sequence[DataFile]:
+    """Files as a split holds them: those that are not made yet may stay so."""
+    return files if isinstance(files, Files) else tuple(files)
+
+
+Vectors = Mapping[tuple[bytes, str], DvRef]
+
+
+def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
+    """Where the deletion vector of each data file lies, by (partition, file name)."""
+    if not store.options.deletion_vectors:
+        return {}
+    return {
+        (entry.partition, r.data_file): DvRef(store.index_path(entry), r.offset, r.length, r.cardinality)
+        for entry in index_entries(store, snapshot)
+        if entry.index_type == _DELETION_VECTORS
+        for r in entry.dv_ranges or ()
+    }
+
+
+def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
+    """The vectors of some files; None when they have none."""
+    if not vectors:
+        return None
+    found = {f.file_name: ref for f in files if (ref := vectors.get((partition, f.file_name))) is not None}
+    return found or None

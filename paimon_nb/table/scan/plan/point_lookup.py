@@ -1,0 +1,163 @@
+"""Planning the lookup of one key: what a snapshot's files are is worked out once, a key then finds its few files among them.
+
+The plan is the one that `plan_scan` makes for the same condition, without the files that do not hold the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.format.data import RowFilter, may_have_rows
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.row import bucket_of, serialize
+from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.keys import Key, key_decoder, key_order
+from paimon_nb.table.scan.plan.incremental import parse_incremental
+from paimon_nb.table.scan.plan.manifest_scan import live, snapshot_manifests
+from paimon_nb.table.scan.plan.planner import ScanPlan, Vectors, is_independent, select, vectors_of, visible_levels
+from paimon_nb.table.scan.plan.prune import file_schema, types_alike
+from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.splits import Split, pack_bucket
+from paimon_nb.table.scan.plan.time_travel import Latest, parse_travel
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
+from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.pushdown import file_filter
+from paimon_nb.table.scan.read.split_reader import schema_and_system
+from paimon_nb.table.store import TableStore
+
+_SEVERAL_FORMS = frozenset({"FLOAT", "DOUBLE", "CHAR"})
+"""Types with several bytes for values that are equal (0.0 and -0.0, padded or not): their hashes and order are not asked."""
+_AT_ONCE = 20_000
+"""Manifest entries that are worked out for one lookup; of a larger table only when a snapshot is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bucket:
+    number: int
+    total: int
+    files: tuple[tuple[Key, Key, DataFile], ...]
+    """(least key, greatest key, file)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The visible files of a snapshot."""
+
+    snapshot: Snapshot
+    buckets: Mapping[bytes, Sequence[_Bucket]]
+    """By partition."""
+    vectors: Vectors
+    schemas: frozenset[int]
+    """Of the files."""
+
+
+class KeyFinder:
+    """Plans lookups in the latest snapshot of one table, again and again."""
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = store
+        schema, options = store.schema, store.options
+        self.fits = (
+            isinstance(parse_travel(options), Latest)
+            and parse_incremental(options) is None
+            and not options.get(opt.SCAN_FALLBACK_BRANCH)
+            and not any(schema.field(k).type.root in _SEVERAL_FORMS for k in schema.primary_keys)
+        )
+        self._fields = {f.name: f for f in schema.fields}
+        self._key = key_decoder([f.type for f in schema.key_fields])
+        self._known: _Files | None = None
+        self._asked: Snapshot | None = None
+
+    def plan(self, condition: Predicate) -> ScanPlan | None:
+        """The splits that hold the key; None where only `plan_scan` knows: a part of the key is not given or no exact value,
+        another moment than the latest is read, key columns changed.
+
+        Args:
+            condition: equalities of columns.
+
+        Raises:
+            ColumnNotFound, SqlAnalysisError: the condition does not fit. CorruptFile, MissingFile, SnapshotExpired.
+        """
+        store = self.store
+        bound = bind(condition, store.schema.fields)
+        values = {p.column: p.literal for p in conjuncts(bound) if isinstance(p, Compare) and p.op == "="}
+        wanted = {*store.schema.partition_keys, *store.schema.trimmed_primary_keys, *store.schema.bucket_keys}
+        if not self.fits or not wanted <= values.keys() or len(values) != len(conjuncts(bound)):
+            return None
+        snapshot = store.latest()
+        if snapshot is None:
+            return ScanPlan(store, None, (), Funnel(), bound)
+        with naming_expiry(store, snapshot.id):
+            files = self._files(snapshot)
+            if files is None:
+                return None
+            return ScanPlan(store, snapshot, tuple(self._splits(files, values)), Funnel(), bound)
+
+    def _files(self, snapshot: Snapshot) -> _Files | None:
+        if self._known is not None and self._known.snapshot == snapshot:
+            return self._known
+        again, self._asked = self._asked == snapshot, snapshot
+        if not again and sum(m.num_added for m in snapshot_manifests(self.store, snapshot)) > _AT_ONCE:
+            return None  # the partition may leave most manifests out
+        store, visible = self.store, visible_levels(self.store)
+        groups: dict[tuple[bytes, int, int], list[tuple[Key, Key, DataFile]]] = {}
+        schemas: set[int] = set()
+        for entry in live(store, snapshot).entries:
+            file = entry.file
+            if (visible is not None and not visible(file.level)) or (store.bucket_option == -2 and entry.bucket < 0):
+                continue
+            schemas.add(file.schema_id)
+            members = groups.setdefault((entry.partition, entry.bucket, entry.total_buckets), [])
+            members.append((self._key(file.min_key), self._key(file.max_key), file))
+        keys = (*store.schema.primary_keys, *store.schema.bucket_keys)
+        if not all(types_alike(store, schema_id, keys) for schema_id in schemas):
+            return None  # they hash and order keys otherwise
+        buckets: dict[bytes, list[_Bucket]] = {}
+        for (partition, number, total), members in groups.items():
+            buckets.setdefault(partition, []).append(_Bucket(number, total, tuple(members)))
+        self._known = _Files(snapshot, buckets, vectors_of(store, snapshot), frozenset(schemas))
+        return self._known
+
+    def _splits(self, files: _Files, values: Mapping[str, Any]) -> list[Split]:
+        store, schema = self.store, self.store.schema
+        fields = schema.partition_fields
+        partition = serialize([f.type for f in fields], [values[f.name] for f in fields])
+        key = tuple(key_order(values[f.name]) for f in schema.key_fields)
+        on_key = all_of([Compare(f.name, "=", values[f.name]) for f in schema.key_fields])
+        own: dict[int, int] = {}
+        filters = {s: file_filter(on_key, schema.key_fields, file_schema(store, s).fields) for s in files.schemas}
+        out = []
+        for bucket in files.buckets.get(partition, ()):
+            if store.bucket_option > 0 and bucket.total > 0:
+                if bucket.total not in own:
+                    own[bucket.total] = self._bucket(values, bucket.total)
+                if bucket.number != own[bucket.total]:
+                    continue
+            near = [f for low, high, f in bucket.files if low <= key <= high]
+            vectors = select(files.vectors, partition, near)
+            near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
+            out += [
+                Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(chosen), vectors, raw)
+                for chosen, raw in pack_bucket(store, near, is_independent(store))
+            ]
+        return out
+
+    def _bucket(self, values: Mapping[str, Any], total: int) -> int:
+        fields = [self._fields[n] for n in self.store.schema.bucket_keys]
+        columns = [column([to_arrow_value(f.type, values[f.name])], arrow_type(f.type)) for f in fields]
+        function = self.store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
+        return int(bucket_of([f.type for f in fields], columns, total, function)[0])
+
+    def _may_hold(self, partition: bytes, bucket: int, file: DataFile, keep: RowFilter | None) -> bool:
+        if keep is None:
+            return True
+        stored = file_schema(self.store, file.schema_id)
+        path = self.store.data_path(partition, bucket, file)
+        return may_have_rows(self.store.fs, path, schema_and_system(stored), keep)

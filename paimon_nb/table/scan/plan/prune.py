@@ -1,0 +1,282 @@
+"""Leaving files out that cannot hold a wanted row: by partition, bucket, level, key and value statistics, file index.
+
+Key statistics always count. Value statistics count only where no newer version of a row could hide elsewhere in the bucket;
+else a whole bucket is left out or nothing. Source: format reference, section 14.1 (Paimon `KeyValueFileStoreScan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.manifest import DataFile, Entries, ManifestEntry, ManifestFile, as_entries
+from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.format.types.arrow_builders import column as column_of
+from paimon_nb.format.types.arrow_builders import to_numpy
+from paimon_nb.format.unique import distinct
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.plan.manifest_scan import bucket_places
+from paimon_nb.table.scan.plan.scan_report import Funnel, LeftOut, Stage
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan.predicate.column_stats import Bounds
+    from paimon_nb.table.scan.predicate.model import Predicate
+
+_KEY_COMBINATIONS = 1000
+
+
+class Pruner:
+    """Decides about the entries of one scan and keeps account of it."""
+
+    def __init__(self, store: TableStore, predicate: Predicate | None, *, independent: bool) -> None:
+        """
+        Args:
+            predicate: bound to the store's schema. independent: no two files hold versions of one row.
+        """
+        schema = store.schema
+        self.store, self.predicate, self.independent = store, predicate, independent
+        self.on_partition: Predicate | None = None
+        self.on_key: Predicate | None = None
+        if predicate is not None:
+            from paimon_nb.table.scan.predicate.model import only_on
+
+            self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
+            self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
+        self._stages: list[Stage] = []
+        self._left_out: list[LeftOut] = []
+        self._verdicts: dict[bytes, bool] = {}
+
+    # -- manifests
+
+    def keep_manifests(self, manifests: Sequence[ManifestFile]) -> list[bool]:
+        """Whether a manifest may hold entries of a wanted partition."""
+        if self.on_partition is None or not manifests:
+            return [True] * len(manifests)
+        from paimon_nb.table.scan.predicate.column_stats import Bounds, stats_column
+        from paimon_nb.table.scan.predicate.stats_evaluator import may_match
+
+        fields = self.store.schema.partition_fields
+        types = [f.type for f in fields]
+        counts = column_of([m.num_added + m.num_deleted for m in manifests], pa.int64())
+
+        def bounds(name: str) -> Bounds:
+            i = [f.name for f in fields].index(name)
+            stats = [m.partition_stats for m in manifests]
+            nulls = [s.null_counts[i] if s.null_counts and i < len(s.null_counts) else None for s in stats]
+            low = stats_column(column_of([s.min_values for s in stats], pa.large_binary()), types, i)
+            high = stats_column(column_of([s.max_values for s in stats], pa.large_binary()), types, i)
+            return Bounds(low, high, column_of(nulls, pa.int64()), counts)
+
+        return list(may_match(self.on_partition, len(manifests), bounds, self._type_of).to_pylist())
+
+    # -- entries
+
+    def partitions(self, entries: Sequence[ManifestEntry]) -> Entries:
+        """Entries of partitions that the predicate allows."""
+        entries = as_entries(entries)
+        place, seen = entries.partitions
+        if self.on_partition is not None:
+            self._judge([p for p in seen if p not in self._verdicts])
+        kept = np.array([self._verdicts.get(p, True) for p in seen], dtype=bool)
+        self._stages.append(Stage("partitions", len(seen), int(kept.sum())))
+        return self._keep(entries, kept[place], "partition does not match")
+
+    def _judge(self, partitions: list[bytes]) -> None:
+        assert self.on_partition is not None
+        if not partitions:
+            return
+        from paimon_nb.table.scan.predicate.column_stats import stats_column
+        from paimon_nb.table.scan.predicate.evaluate import evaluate
+
+        fields = self.store.schema.partition_fields
+        types = [f.type for f in fields]
+        rows = column_of(partitions, pa.large_binary())
+        columns = [stats_column(rows, types, i) for i in range(len(fields))]
+        table = pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
+        wanted = evaluate(self.on_partition, table, fields).to_pylist()
+        self._verdicts.update(zip(partitions, (w is True for w in wanted), strict=True))
+
+    def buckets(self, entries: Sequence[ManifestEntry]) -> Entries:
+        """Entries of buckets that the wanted bucket keys fall into."""
+        entries = as_entries(entries)
+        seen = len(bucket_places(entries)[1])
+        keys, kept = self._bucket_keys(), seen
+        if keys is not None:
+            wanted = WantedBuckets(self.store, keys)
+            entries = self._keep(entries, wanted.among(entries), "bucket does not match the key")
+            kept = len(bucket_places(entries)[1])
+        self._stages.append(Stage("buckets", seen, kept))
+        return entries
+
+    def _bucket_keys(self) -> pa.Table | None:
+        """The combinations of bucket key values that can match, one a row; None when they are not few and known."""
+        if self.predicate is None:
+            return None
+        from paimon_nb.table.scan.predicate.model import Compare, In, conjuncts
+
+        schema = self.store.schema
+        names = schema.bucket_keys
+        values: dict[str, tuple[object, ...]] = {}
+        for part in conjuncts(self.predicate):
+            match part:
+                case Compare(column, "=", literal):
+                    values[column] = (literal,)
+                case In(column, literals) if column not in values:
+                    values[column] = literals
+        if not names or not all(n in values for n in names):
+            return None
+        if np.prod([len(values[n]) for n in names]) > _KEY_COMBINATIONS:
+            return None
+        rows = list(product(*(values[n] for n in names)))
+        columns = [
+            column_of([to_arrow_value(schema.field(n).type, r[i]) for r in rows], arrow_type(schema.field(n).type))
+            for i, n in enumerate(names)
+        ]
+        return pa.table(columns, names=list(names))
+
+    def levels(self, entries: Sequence[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str) -> Entries:
+        """Entries of wanted levels."""
+        entries = as_entries(entries)
+        if wanted is None:
+            return entries
+        levels = entries.column("level")
+        seen = [level for level in distinct(levels).tolist() if wanted(level)]
+        return self._keep(entries, np.isin(levels, seen), reason)
+
+    def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
+        """Entries of files created at or after a time."""
+        entries = as_entries(entries)
+        if ms is None:
+            return entries
+        return self._keep(entries, entries.column("created") >= ms, "created before the wanted time")
+
+    def statistics(self, entries: Sequence[ManifestEntry]) -> Entries:
+        """Entries whose key statistics allow a match, then those whose value statistics and file index do."""
+        entries, total = as_entries(entries), len(entries)
+        if self.on_key is not None:
+            entries = self._by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
+        if self.predicate is not None:
+            entries = self._values(entries)
+        self._stages.append(Stage("files", total, len(entries)))
+        return entries
+
+    def _values(self, entries: Entries) -> Entries:
+        assert self.predicate is not None
+        if self.independent:
+            return self._by_bounds(entries, self.predicate, keys=False, reason="values do not match")
+        answers = self._verdict(entries, self.predicate, keys=False)
+        engine = self.store.options.merge_engine
+        makes_rows = engine in ("partial-update", "aggregation") and not self.store.options.deletion_vectors
+        bucket, firsts = bucket_places(entries)
+        count, levels = len(firsts), entries.column("level")
+        low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+        np.minimum.at(low, bucket, levels)
+        np.maximum.at(high, bucket, levels)
+        alone = (np.bincount(bucket, minlength=count) == 1) | ((low == high) & (low > 0))
+        some = np.ones(count, bool) if makes_rows else np.bincount(bucket, answers, count) > 0
+        return self._keep(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
+
+    def _by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
+        return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
+
+    def _verdict(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
+        from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
+        from paimon_nb.table.scan.predicate.column_stats import column_bounds
+        from paimon_nb.table.scan.predicate.stats_evaluator import may_match
+
+        cached: dict[str, Bounds] = {}
+
+        def bounds(column: str) -> Bounds:
+            if column not in cached:
+                field = self.store.schema.field(column)
+                cached[column] = column_bounds(entries, field, self._schema_of, keys=keys)
+            return cached[column]
+
+        if not len(entries):
+            return np.zeros(0, dtype=bool)
+        answers = to_numpy(may_match(predicate, len(entries), bounds, self._type_of))
+        if not keys and self.store.options.get(opt.FILE_INDEX_READ_ENABLED):
+            asked = np.flatnonzero(answers & (entries.column("beside") > 0))
+            for i, entry in zip(asked.tolist(), entries.objects(asked), strict=True):
+                if has_index(entry.file):
+                    answers[i] = index_may_match(self.store, entry.partition, entry.bucket, entry.file, predicate)
+        return answers
+
+    # -- book-keeping
+
+    def funnel(self) -> Funnel:
+        """The account so far."""
+        return Funnel(tuple(self._stages), tuple(self._left_out))
+
+    def stage(self, name: str, total: int, kept: int) -> None:
+        self._stages.append(Stage(name, total, kept))
+
+    def _keep(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
+        if keep.all():
+            return entries
+        self._left_out.append(LeftOut(reason, entries.choose(~keep)))
+        return entries.choose(keep)
+
+    def _type_of(self, column: str) -> DataType:
+        return self.store.schema.field(column).type
+
+    def _schema_of(self, schema_id: int) -> TableSchema:
+        return file_schema(self.store, schema_id)
+
+
+class WantedBuckets:
+    """Whether a file's bucket can hold one of the wanted bucket keys, whatever its number of buckets."""
+
+    def __init__(self, store: TableStore, keys: pa.Table) -> None:
+        """`keys`: the columns of the bucket key, in its order."""
+        self.store, self.keys = store, keys
+        self.types = [store.schema.field(n).type for n in store.schema.bucket_keys]
+        self.function = store.options.get(opt.BUCKET_FUNCTION_TYPE) or "default"
+        self._by_total: dict[int, frozenset[int]] = {}
+        self._same_types: dict[int, bool] = {}
+
+    def hold(self, bucket: int, total: int, file: DataFile) -> bool:
+        return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets(total)
+
+    def among(self, entries: Entries) -> np.ndarray:
+        """As `hold`, a boolean for each entry."""
+        totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
+        alike = [s for s in distinct(schemas).tolist() if self._hashes_alike(s)]
+        asked = (totals > 0) & np.isin(schemas, alike)
+        wanted: np.ndarray = ~asked
+        for total in distinct(totals[asked]).tolist():
+            wanted |= asked & (totals == total) & np.isin(buckets, list(self._buckets(total)))
+        return wanted
+
+    def _buckets(self, total: int) -> frozenset[int]:
+        if total not in self._by_total:
+            from paimon_nb.format.row import bucket_of
+
+            found = bucket_of(self.types, self.keys.columns, total, self.function)
+            self._by_total[total] = frozenset(np.asarray(found).tolist())
+        return self._by_total[total]
+
+    def _hashes_alike(self, schema_id: int) -> bool:
+        """A bucket column that had another type when the file was written hashed otherwise."""
+        if schema_id not in self._same_types:
+            self._same_types[schema_id] = types_alike(self.store, schema_id, self.store.schema.bucket_keys)
+        return self._same_types[schema_id]
+
+
+def types_alike(store: TableStore, schema_id: int, columns: Iterable[str]) -> bool:
+    """Whether files of a schema hold these columns of the table in the types that they have today."""
+    old = {f.id: f.type.with_nullable(True) for f in file_schema(store, schema_id).fields}
+    now = [store.schema.field(name) for name in columns]
+    return all(old.get(f.id) == f.type.with_nullable(True) for f in now)
+
+
+def file_schema(store: TableStore, schema_id: int) -> TableSchema:
+    """The schema that a file was written with."""
+    return store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)

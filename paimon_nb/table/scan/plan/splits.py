@@ -1,0 +1,145 @@
+"""Splits: the pieces of a scan that can be read apart, and how a bucket's files are packed into them. Reads nothing.
+
+Source: format reference, section 14.1 (Paimon `MergeTreeSplitGenerator`, `AppendOnlySplitGenerator`, `BinPacking`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, repeat
+from typing import Any, TypeVar
+
+from paimon_nb.format.manifest import FILE_NUMBERS, DataFile, Files
+from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.sections import cut
+from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
+from paimon_nb.table.store import TableStore
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DvRef:
+    """Where a data file's deletion vector lies."""
+
+    path: str
+    """The index file."""
+    offset: int
+    length: int
+    cardinality: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Files of one bucket that are read together. Plain data: goes pickled to Spark tasks."""
+
+    snapshot_id: int
+    partition: bytes
+    bucket: int
+    total_buckets: int
+    files: Sequence[DataFile]
+    """A tuple, or what is equal to one."""
+    deletion_vectors: Mapping[str, DvRef] | None
+    """By data file name; None when no row is deleted."""
+    raw: bool
+    """Every row stored (and not deleted by a vector) is a row of the result: nothing to merge, no kinds to look at."""
+    changes: bool = False
+    """The rows are changes of a primary-key table, each with its kind: they are told one by one, never merged."""
+    before: tuple[DataFile, ...] = ()
+    """For a difference of two states: the files of the earlier one."""
+    before_vectors: Mapping[str, DvRef] | None = None
+    diff: bool = False
+    """Tell how the merged rows of `files` differ from those of `before`."""
+    branch: str | None = None
+    """Another branch than the plan's that the files belong to, with its schemas and options (`scan.fallback-branch`)."""
+
+    @property
+    def size(self) -> int:
+        """Bytes to read."""
+        return sum(f.file_size for f in (*self.before, *self.files))
+
+    @property
+    def row_count(self) -> int:
+        """Rows stored, before merging."""
+        return sum(f.row_count for f in self.files)
+
+
+def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
+    """Bins in order: one is closed when the next item would lift it over `target`."""
+    bins: list[list[T]] = []
+    load = 0
+    for item in items:
+        more = weight(item)
+        if bins and load + more <= target:
+            bins[-1].append(item)
+            load += more
+        else:
+            bins.append([item])
+            load = more
+    return bins
+
+
+def pack_bucket(
+    store: TableStore, files: Sequence[DataFile], independent: bool
+) -> list[tuple[Sequence[DataFile], bool]]:
+    """The files of one bucket as (files of a split, raw).
+
+    Args:
+        independent: no two files hold versions of one row: append tables, deletion vectors, first-row.
+    """
+    target = store.options.get(opt.SOURCE_SPLIT_TARGET_SIZE)
+    cost = store.options.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
+    assert target is not None
+    assert cost is not None
+
+    if evolves(store):
+        bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
+        return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
+    if not store.has_keys:
+        return [(files[a:b], True) for a, b in _cuts(_numbers(files, "file_size"), cost, target)]
+    levels, deletes = set(_numbers(files, "level")), _numbers(files, "deletes")
+    if 0 not in levels and max(deletes, default=0) <= 0 and (independent or len(levels) == 1):
+        cuts = _cuts(_numbers(files, "file_size"), cost, target)
+        return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
+    sizes = _numbers(files, "file_size")
+    parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_bounded(store, files))]
+    order: list[int] = []
+    groups: list[tuple[int, int, bool]] = []
+    for chosen in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
+        group = [i for part, _ in chosen for i in part]
+        raw = all(single for _, single in chosen) and not any(deletes[i] for i in group)
+        groups.append((len(order), len(order) + len(group), raw))
+        order += group
+    ordered = files.reorder(order) if isinstance(files, Files) else [files[i] for i in order]
+    return [(ordered[a:b], raw) for a, b, raw in groups]
+
+
+def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
+    """(least key, greatest key, place) of each file."""
+    types = [f.type for f in store.schema.key_fields]
+    if isinstance(files, Files):
+        from paimon_nb.table.scan.plan.key_ranks import key_ranks
+
+        ranks = key_ranks(types, files.column("min_key"), files.column("max_key"))
+        if ranks is not None:
+            return list(zip(ranks[0].tolist(), ranks[1].tolist(), range(len(files)), strict=True))
+    key = key_decoder(types)
+    return [(key(f.min_key), key(f.max_key), i) for i, f in enumerate(files)]
+
+
+def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
+    """Bins of files as (first, behind the last), as `pack` makes them of `max(size, cost)`."""
+    loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
+    begin = 0
+    while begin < len(sizes):
+        end = max(bisect_right(loads, loads[begin] + target, begin) - 1, begin + 1)
+        yield begin, end
+        begin = end
+
+
+def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
+    """A number of each file; files that are not made yet need not be."""
+    return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))

@@ -1,0 +1,315 @@
+"""Which moment of a table is read: from options or a VERSION / TIMESTAMP AS OF to one snapshot. Reads no rows.
+
+A moment outside the table's history is an error, never an empty result. Source: behaviour reference, section 8
+(Paimon `TimeTravelUtil`, `AbstractDataTableScan.createStartingScanner`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, SnapshotNotFound, TagNotFound, TimeTravelError
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import TableOptions
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import TableStore
+
+T = TypeVar("T")
+OWN_SCHEMA = "paimon-nb.own-schema"
+"""Option: read a past snapshot with the schema that it was written under, as VERSION AS OF does (design, section 6)."""
+SCAN_VERSION = "scan.version"
+_KEYS = (
+    "scan.snapshot-id", "snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis",
+)  # fmt: skip
+_WATERMARK_PREFIX = "watermark-"
+
+
+@dataclass(frozen=True, slots=True)
+class Travel:
+    """Base of the ways to name a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latest(Travel):
+    """The newest snapshot; the empty table when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtSnapshot(Travel):
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtTag(Travel):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtTime(Travel):
+    """The last snapshot committed at or before this time."""
+
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtWatermark(Travel):
+    """The first snapshot whose watermark is at least this."""
+
+    watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtVersion(Travel):
+    """VERSION AS OF: a tag of this name, else `watermark-<n>`, else a snapshot id."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastCompacted(Travel):
+    """The newest COMPACT snapshot (whose identifier is a multiple of `every`), else the newest of all."""
+
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedSince(Travel):
+    """The newest snapshot, but only files created at or after this time."""
+
+    ms: int
+    or_snapshot: bool = False
+    """Take the first snapshot at or after the time instead, when history reaches back so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatestDelta(Travel):
+    """Only what the newest snapshot added."""
+
+
+def parse_travel(options: TableOptions) -> Travel:
+    """The moment that a table's options (stored and dynamic) name.
+
+    Raises: BadOptionValue: two moments at once, or a scan.mode that lacks its option.
+    """
+    given = [key for key in _KEYS if key in options.raw]
+    names = given + ([SCAN_VERSION] if SCAN_VERSION in options.raw else [])
+    if len(names) > 1:
+        raise BadOptionValue(
+            f"only one moment can be read, the options name {len(names)}: {', '.join(names)}",
+            hint="keep one of them",
+            option=names[1],
+        )
+    mode = options.get(opt.SCAN_MODE)
+    if SCAN_VERSION in options.raw:
+        return AtVersion(options.raw[SCAN_VERSION])
+    if given:
+        return _named(options)
+    match mode:
+        case "compacted-full":
+            full = options.changelog_producer == "full-compaction" or options.has(opt.FULL_COMPACTION_DELTA_COMMITS)
+            return LastCompacted((options.get(opt.FULL_COMPACTION_DELTA_COMMITS) or 1) if full else 1)
+        case "latest-delta":
+            return LatestDelta()
+        case "from-file-creation-time" | "default" if options.has(opt.SCAN_FILE_CREATION_TIME_MILLIS):
+            return CreatedSince(_need(options.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)))
+        case "from-creation-timestamp" | "default" if options.has(opt.SCAN_CREATION_TIME_MILLIS):
+            return CreatedSince(_need(options.get(opt.SCAN_CREATION_TIME_MILLIS)), or_snapshot=True)
+        case (
+            "from-timestamp"
+            | "from-snapshot"
+            | "from-snapshot-full"
+            | "from-file-creation-time"
+            | "from-creation-timestamp"
+        ):
+            raise BadOptionValue(
+                f"scan.mode {mode!r} needs to know the moment",
+                hint="set scan.timestamp-millis, scan.snapshot-id, scan.tag-name or scan.file-creation-time-millis",
+                option="scan.mode",
+            )
+    return Latest()
+
+
+def _named(options: TableOptions) -> Travel:
+    if options.has(opt.SCAN_TAG_NAME):
+        return AtTag(_need(options.get(opt.SCAN_TAG_NAME)))
+    if options.has(opt.SCAN_WATERMARK):
+        return AtWatermark(_need(options.get(opt.SCAN_WATERMARK)))
+    if options.has(opt.SCAN_TIMESTAMP_MILLIS):
+        return AtTime(_need(options.get(opt.SCAN_TIMESTAMP_MILLIS)))
+    if options.has(opt.SCAN_TIMESTAMP):
+        return AtTime(local_ms(_need(options.get(opt.SCAN_TIMESTAMP)), opt.SCAN_TIMESTAMP.key))
+    id_option = opt.SCAN_SNAPSHOT_ID if options.has(opt.SCAN_SNAPSHOT_ID) else opt.SCAN_FALLBACK_SNAPSHOT_ID
+    return AtSnapshot(_need(options.get(id_option)))
+
+
+def _need(value: T | None) -> T:
+    assert value is not None
+    return value
+
+
+def local_ms(text: str, option: str) -> int:
+    """Epoch milliseconds of `yyyy-MM-dd[ HH:mm[:ss[.fff]]]` on this process's wall clock, as Java takes it."""
+    try:
+        from paimon_nb.table.scan.predicate.bind import parse_nanos
+
+        nanos = parse_nanos(text)
+        wall = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=nanos // 1000)
+        return int(wall.astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise BadOptionValue(
+            f"option {option!r} cannot be {text!r}: it is no time", hint="write '2024-01-31 12:00:00'", option=option
+        ) from None
+
+
+def own_schema(options: TableOptions) -> bool:
+    """Whether a past snapshot is read under its own schema rather than the latest."""
+    return SCAN_VERSION in options.raw or options.raw.get(OWN_SCHEMA, "").lower() == "true"
+
+
+def resolve(store: TableStore, travel: Travel) -> Snapshot | None:
+    """The snapshot that a moment means; None only for the latest of an empty table.
+
+    Raises:
+        SnapshotExpired: it was removed by expiration. TimeTravelError: the moment is outside the table's history.
+        TagNotFound: with the nearest name.
+    """
+    store.snapshots.forget()  # another process may have rolled back and committed under an id that was read before
+    match travel:
+        case Latest() | LatestDelta():
+            return store.latest()
+        case AtSnapshot(wanted):
+            return snapshot_by_id(store, wanted)
+        case AtTag(name):
+            return store.tags.get(name).snapshot
+        case AtVersion(text):
+            return resolve(store, version_of(store, text))
+        case AtTime(ms):
+            return _not_after(store, ms)
+        case AtWatermark(watermark):
+            return _watermarked(store, watermark)
+        case LastCompacted(every):
+            return _last_compacted(store, every)
+        case CreatedSince(ms, or_snapshot):
+            return (_first_since(store, ms) if or_snapshot else None) or store.latest()
+    raise TypeError(f"unknown moment {travel!r}")
+
+
+def created_since(store: TableStore, travel: Travel) -> int | None:
+    """The file creation time from which on files count, for `CreatedSince`; else None."""
+    if isinstance(travel, CreatedSince) and not (travel.or_snapshot and _first_since(store, travel.ms)):
+        return travel.ms
+    return None
+
+
+def snapshot_by_id(store: TableStore, wanted: int) -> Snapshot:
+    """A snapshot by its id. Raises `SnapshotExpired`, `TimeTravelError` with the range that is there."""
+    try:
+        return store.snapshots.get(wanted)
+    except SnapshotNotFound:
+        earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+        if earliest is None or latest is None:
+            raise _empty(store) from None
+        expired = wanted < earliest
+        kind = SnapshotExpired if expired and wanted > 0 else TimeTravelError
+        raise kind(
+            f"{store.name}: snapshot {wanted} is {'gone' if expired and wanted > 0 else 'not there'}; "
+            + (
+                f"snapshots {earliest} to {latest} are there"
+                if earliest != latest
+                else f"snapshot {latest} alone is there"
+            ),
+            hint="tag a snapshot to keep it, or raise snapshot.num-retained.min"
+            if expired
+            else f"read snapshot {latest}",
+            wanted=wanted,
+            earliest=earliest,
+            latest=latest,
+        ) from None
+
+
+def version_of(store: TableStore, text: str) -> Travel:
+    if text in store.tags.names():
+        return AtTag(text)
+    if text.startswith(_WATERMARK_PREFIX) and text[len(_WATERMARK_PREFIX) :].isdecimal():
+        return AtWatermark(int(text[len(_WATERMARK_PREFIX) :]))
+    if text.isdecimal():
+        return AtSnapshot(int(text))
+    store.tags.get(text)
+    raise TagNotFound(f"no tag {text!r}", hint="a version is a tag, a snapshot id, or watermark-<n>", name=text)
+
+
+def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snapshot | None:
+    """The last snapshot for which the test holds, by bisection: times grow with ids."""
+    low, high = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    if low is None or high is None:
+        raise _empty(store)
+    found = None
+    while low <= high:
+        middle = (low + high) // 2
+        try:
+            snapshot = store.snapshots.get(middle)
+        except SnapshotNotFound:  # expired meanwhile
+            low = middle + 1
+            continue
+        if early_enough(snapshot):
+            found, low = snapshot, middle + 1
+        else:
+            high = middle - 1
+    return found
+
+
+def not_after(store: TableStore, ms: int) -> Snapshot | None:
+    """The last snapshot committed at or before `ms`; None when all are later. Raises TimeTravelError: no snapshot."""
+    return _search(store, lambda s: s.time_ms <= ms)
+
+
+def _not_after(store: TableStore, ms: int) -> Snapshot:
+    found = not_after(store, ms)
+    if found is None:
+        first = snapshot_by_id(store, _need(store.snapshots.earliest_id()))
+        raise TimeTravelError(
+            f"{store.name}: nothing was there yet at {_clock(ms)}; the earliest snapshot, {first.id}, is from {_clock(first.time_ms)}",
+            hint="ask for a later time, or read a tag",
+            wanted=ms,
+            earliest=first.id,
+        )
+    return found
+
+
+def _first_since(store: TableStore, ms: int) -> Snapshot | None:
+    before = not_after(store, ms - 1)
+    if before is None or before.id == store.snapshots.latest_id():
+        return None
+    return snapshot_by_id(store, before.id + 1)
+
+
+def _watermarked(store: TableStore, watermark: int) -> Snapshot:
+    for snapshot_id in store.snapshots.ids():
+        snapshot = snapshot_by_id(store, snapshot_id)
+        if snapshot.watermark is not None and snapshot.watermark >= watermark:
+            return snapshot
+    raise TimeTravelError(
+        f"{store.name}: no snapshot has a watermark of {watermark} or later",
+        hint="SELECT snapshot_id, watermark FROM the $snapshots table",
+        wanted=watermark,
+    )
+
+
+def _last_compacted(store: TableStore, every: int) -> Snapshot | None:
+    for snapshot_id in reversed(store.snapshots.ids()):
+        snapshot = snapshot_by_id(store, snapshot_id)
+        identifier = snapshot.commit_identifier
+        if snapshot.commit_kind == "COMPACT" and (identifier % every == 0 or identifier == (1 << 63) - 1):
+            return snapshot
+    return store.latest()
+
+
+def _empty(store: TableStore) -> TimeTravelError:
+    return TimeTravelError(f"{store.name} has no snapshot yet", hint="write rows first", path=store.root)
+
+
+def _clock(ms: int) -> str:
+    return (dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms)).isoformat(" ", "milliseconds") + " UTC"

@@ -1,0 +1,210 @@
+"""Minimum, maximum and null count of a column over many files, as Arrow columns; decides nothing.
+
+Statistics lie in serialized rows, one a file. Fixed-size columns are cut out of all rows at once with NumPy.
+Source: format reference, sections 6 and 7.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base.errors import FormatError
+from paimon_nb.format.data import TRACKING_FIELDS
+from paimon_nb.format.manifest import STATS_COLS, Entries, null_counts
+from paimon_nb.format.row import deserialize
+from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
+from paimon_nb.format.types.arrow_builders import column as column_of
+from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.format.unique import distinct
+
+_WIDTH = {"BOOLEAN": "<i1", "TINYINT": "<i1", "SMALLINT": "<i2", "INT": "<i4", "DATE": "<i4", "TIME": "<i4", "BIGINT": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}  # fmt: skip
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One column over n files; null = not known (or, for min and max, that all values are NULL)."""
+
+    low: pa.Array
+    high: pa.Array
+    nulls: pa.Array
+    """int64."""
+    rows: pa.Array
+    """int64, never null."""
+
+
+def column_bounds(
+    files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], *, keys: bool = False
+) -> Bounds:
+    """What the files' statistics say about a column of the present schema.
+
+    Args:
+        keys: look into the key statistics (over the trimmed primary key) instead of the value statistics.
+    """
+    size = len(files)
+    want = arrow_type(field.type)
+    parts: list[tuple[np.ndarray, Bounds]] = []
+    for place, members in _groups(files, field, schema_of, keys).items():
+        parts.append((np.flatnonzero(members), _decode(files.choose(members), place, want, keys)))
+    if len(parts) == 1 and len(parts[0][0]) == size:
+        return parts[0][1]
+    order = (
+        from_numpy(np.argsort(np.concatenate([m for m, _ in parts]), kind="stable"))
+        if parts
+        else pa.nulls(0, pa.int64())
+    )
+    return Bounds(*(pa.concat_arrays([getattr(b, n) for _, b in parts]).take(order) for n in Bounds.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a file's statistics hold the column."""
+
+    types: tuple[DataType, ...]
+    index: int
+    usable: bool
+    absent: bool
+    """The file was written before the column was there: all NULL."""
+
+
+def _groups(
+    files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
+) -> dict[_Place, np.ndarray]:
+    """Which files hold the column where: a boolean for each file."""
+    schemas = files.column("schema_id")
+    listed = np.zeros(len(files), np.int64)
+    forms: list[tuple[str, ...] | None] = [None]
+    if not keys:
+        seen: dict[tuple[str, ...] | None, int] = {}
+        listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
+        forms = list(seen)
+    out: dict[_Place, np.ndarray] = {}
+    for schema_id in distinct(schemas).tolist():
+        for form in distinct(listed[schemas == schema_id]).tolist():
+            place = _place(schema_of(schema_id), forms[form], field, keys)
+            members = (schemas == schema_id) & (listed == form)
+            out[place] = out[place] | members if place in out else members
+    return out
+
+
+def _place(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField, keys: bool) -> _Place:
+    fields = schema.key_fields if keys else schema.fields
+    if all(f.id != field.id for f in schema.fields):
+        return _Place((), 0, False, True)
+    kept = list(fields) if listed is None else [f for f in (*fields, *TRACKING_FIELDS) if f.name in listed]
+    if listed is not None:
+        kept.sort(key=lambda f: listed.index(f.name))
+    at = next((i for i, f in enumerate(kept) if f.id == field.id), None)
+    if at is None or not _same_order(kept[at].type, field.type):
+        return _Place((), 0, False, False)
+    return _Place(tuple(f.type for f in kept), at, True, False)
+
+
+def _same_order(old: DataType, new: DataType) -> bool:
+    """Whether old values, cast, keep their order and are all kept: only then do old bounds bound the new values."""
+    if old.with_nullable(True) == new.with_nullable(True):
+        return True
+    if old.root in _INTEGERS and new.root in _INTEGERS:
+        return _INTEGERS.index(old.root) <= _INTEGERS.index(new.root)
+    return old.root == "FLOAT" and new.root == "DOUBLE"
+
+
+def _decode(files: Entries, place: _Place, want: pa.DataType, keys: bool) -> Bounds:
+    rows = from_numpy(files.column("row_count"))
+    nothing = pa.nulls(len(files), want)
+    if place.absent:
+        return Bounds(nothing, nothing, rows, rows)
+    if not place.usable:
+        return Bounds(nothing, nothing, pa.nulls(len(files), pa.int64()), rows)
+    low, high = (files.column(n) for n in (("key_low", "key_high") if keys else ("value_low", "value_high")))
+    return Bounds(
+        stats_column(low, place.types, place.index).cast(want),
+        stats_column(high, place.types, place.index).cast(want),
+        files.column(null_counts(keys, place.index)),
+        rows,
+    )
+
+
+def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Array:
+    """Column `index` of serialized rows of `types`, as `arrow_type`; null where a row has no such columns.
+
+    Args:
+        rows: large_binary, none null.
+    """
+    t = types[index]
+    starts, lengths, data = _parts(rows)
+    usable = lengths >= 12
+    first = np.where(usable, starts, 0)
+    for i, byte in enumerate(struct.pack(">i", len(types))):
+        usable &= (data[first + i] == byte) if len(data) > 3 else False
+    if not usable.all():
+        found = stats_column(rows.filter(from_numpy(usable)), types, index)
+        return found.take(from_numpy(np.cumsum(usable) - 1, ~usable))
+    if not len(rows):
+        return pa.nulls(0, arrow_type(t))
+    values, null = _slots(starts, lengths, data, len(types), index)
+    if t.root in _WIDTH:
+        narrow = np.ascontiguousarray(values).view(_WIDTH[t.root])[:: 8 // np.dtype(_WIDTH[t.root]).itemsize]
+        plain = narrow.astype(bool) if t.root == "BOOLEAN" else narrow
+        column = from_numpy(plain, null)
+        return column.view(arrow_type(t)) if t.root in ("DATE", "TIME") else column
+    if isinstance(t, Timestamp | LocalZonedTimestamp) and t.precision <= 3:
+        return from_numpy(values, null).view(arrow_type(t))
+    if isinstance(t, Decimal) and t.precision <= 18:
+        wide = np.stack([values, values >> 63], axis=1)
+        flags = from_numpy(~null).buffers()[1]
+        return pa.Decimal128Array.from_buffers(arrow_type(t), len(values), [flags, pa.py_buffer(wide.tobytes())])
+    if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
+        return _texts(starts, lengths, data, values, null, t)
+    decoded = [deserialize(types, row)[index] for row in rows.to_pylist()]
+    return column_of([to_arrow_value(t, v) for v in decoded], arrow_type(t))
+
+
+def _parts(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(start, length of each row, the bytes that they lie in)."""
+    _, offsets, data = rows.buffers()
+    cuts = np.frombuffer(offsets, np.int64)[rows.offset : rows.offset + len(rows) + 1] if len(rows) else np.zeros(1, np.int64)  # fmt: skip
+    return cuts[:-1], np.diff(cuts), np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+
+
+def _slots(
+    starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, arity: int, index: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(8-byte slots as int64, null flags) of one column of all rows."""
+    null_bytes = (arity + 63 + 8) // 64 * 8
+    at = 4 + null_bytes + 8 * index
+    if lengths.min() < at + 8:
+        raise FormatError("statistics rows are too short", hint="the manifest is broken; read an earlier snapshot")
+    slots = data[starts[:, None] + np.arange(at, at + 8)].view("<i8").reshape(-1)
+    bit = index + 8
+    null = (data[starts + 4 + (bit >> 3)] >> (bit & 7)) & 1
+    return slots, null.astype(bool)
+
+
+def _texts(
+    starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, slots: np.ndarray, null: np.ndarray, t: DataType
+) -> pa.Array:
+    """Up to seven bytes lie in the slot itself, behind them a mark and their number; of more it says where in the row they lie."""
+    words = slots.view("<u8")
+    marks = (words >> np.uint64(56)).astype(np.int64)
+    short = (marks & 0x80) > 0
+    place, size = (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    if (~null & ~short & (4 + place + size > lengths)).any():
+        raise FormatError("a statistics value lies outside its row", hint="read an earlier snapshot")
+    plain, inline = data.tobytes(), slots.tobytes()
+    out: list[bytes | None] = [
+        None if gone else inline[8 * i : 8 * i + min(mark & 0x7F, 8)] if here else plain[start : start + count]
+        for i, (gone, here, mark, start, count) in enumerate(
+            zip(
+                null.tolist(), short.tolist(), marks.tolist(), (starts + 4 + place).tolist(), size.tolist(), strict=True
+            )
+        )
+    ]
+    return column_of(out, pa.binary()).cast(arrow_type(t))

@@ -1,0 +1,224 @@
+"""Conditions on rows as data: what can be asked of columns, and how negation moves inwards; reads no rows.
+
+Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ...) or values in the in-row form; `bind`
+(bind.py) turns them into the column's own form. SQL's three-valued logic holds: a comparison with NULL is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.base.sql_quoting import text_literal
+
+_NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""The operator with its sides exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """Base of all conditions. `str(p)` is SQL."""
+
+    def columns(self) -> frozenset[str]:
+        """Names of the columns it looks at."""
+        return frozenset(leaf.column for leaf in leaves(self))
+
+    def negate(self) -> Predicate:
+        """The condition that is true where this one is false, and unknown where this one is unknown."""
+        return Not(self)
+
+    def __and__(self, other: Predicate) -> Predicate:
+        return all_of([self, other])
+
+    def __or__(self, other: Predicate) -> Predicate:
+        return Or((self, other))
+
+    def __invert__(self) -> Predicate:
+        return self.negate()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf(Predicate):
+    """A condition on one column."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Leaf):
+    """column op literal; op is one of = <> < <= > >=."""
+
+    op: str
+    literal: Any
+
+    def negate(self) -> Predicate:
+        return Compare(self.column, _NEGATED[self.op], self.literal)
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.op} {_sql(self.literal)}"
+
+
+@dataclass(frozen=True, slots=True)
+class In(Leaf):
+    """column IN (literals); a NULL among them makes a miss unknown, as in SQL."""
+
+    literals: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.column} IN ({', '.join(map(_sql, self.literals))})"
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Leaf):
+    """column IS NULL: never unknown."""
+
+    def negate(self) -> Predicate:
+        return IsNotNull(self.column)
+
+    def __str__(self) -> str:
+        return f"{self.column} IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class IsNotNull(Leaf):
+    """column IS NOT NULL: never unknown."""
+
+    def negate(self) -> Predicate:
+        return IsNull(self.column)
+
+    def __str__(self) -> str:
+        return f"{self.column} IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class StartsWith(Leaf):
+    """column LIKE 'prefix%'; the prefix is plain text."""
+
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"{self.column} LIKE {_sql(self.prefix + '%')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Like(Leaf):
+    """column LIKE pattern: % any text, _ one character, backslash quotes the next one."""
+
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"{self.column} LIKE {_sql(self.pattern)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Leaf):
+    """`value` where the column is not null, else unknown: what a comparison with an impossible literal comes to."""
+
+    value: bool
+
+    def negate(self) -> Predicate:
+        return Known(self.column, not self.value)
+
+    def __str__(self) -> str:
+        return f"{self.column} = {self.column}" if self.value else f"{self.column} <> {self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Predicate):
+    """True, false or (None) unknown for every row."""
+
+    value: bool | None
+
+    def negate(self) -> Predicate:
+        return Constant(None if self.value is None else not self.value)
+
+    def __str__(self) -> str:
+        return {True: "TRUE", False: "FALSE", None: "NULL"}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class And(Predicate):
+    """All parts hold."""
+
+    parts: tuple[Predicate, ...]
+
+    def negate(self) -> Predicate:
+        return Or(tuple(p.negate() for p in self.parts))
+
+    def __str__(self) -> str:
+        return " AND ".join(f"({p})" if isinstance(p, Or) else str(p) for p in self.parts) or "TRUE"
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Predicate):
+    """One part at least holds."""
+
+    parts: tuple[Predicate, ...]
+
+    def negate(self) -> Predicate:
+        return And(tuple(p.negate() for p in self.parts))
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({p})" if isinstance(p, And) else str(p) for p in self.parts) or "FALSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Predicate):
+    """The part does not hold; for conditions whose negation has no form of its own."""
+
+    part: Predicate
+
+    def negate(self) -> Predicate:
+        return self.part
+
+    def __str__(self) -> str:
+        return f"NOT ({self.part})"
+
+
+def leaves(predicate: Predicate) -> Iterator[Leaf]:
+    """Every condition on a column inside a predicate."""
+    match predicate:
+        case Leaf():
+            yield predicate
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from leaves(part)
+        case Not(part):
+            yield from leaves(part)
+
+
+def conjuncts(predicate: Predicate | None) -> list[Predicate]:
+    """The parts that must all hold; [] for no condition."""
+    match predicate:
+        case None:
+            return []
+        case And(parts):
+            return [c for part in parts for c in conjuncts(part)]
+    return [predicate]
+
+
+def all_of(parts: list[Predicate]) -> Predicate:
+    """The conjunction, flat."""
+    flat = [c for part in parts for c in conjuncts(part)]
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def only_on(predicate: Predicate | None, columns: frozenset[str] | set[str]) -> Predicate | None:
+    """The conjuncts that look at no other columns; None when there is none."""
+    kept = [c for c in conjuncts(predicate) if c.columns() <= columns]
+    return all_of(kept) if kept else None
+
+
+def _sql(value: Any) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case str():
+            return text_literal(value)
+        case bytes():
+            return f"X'{value.hex().upper()}'"
+    return str(value)

@@ -1,0 +1,45 @@
+"""A condition on partition columns as a test for serialized partitions. Reads no files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.format.row.internal_values import to_arrow_value
+from paimon_nb.format.types import arrow_type
+from paimon_nb.format.types.arrow_builders import column
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.evaluate import evaluate
+from paimon_nb.table.scan.predicate.parser import parse_predicate
+from paimon_nb.table.store import TableStore
+
+
+def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
+    """True for the partitions whose values satisfy `where`; unknown (NULL) counts as no.
+
+    Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` looks at other columns.
+    """
+    predicate = bind(parse_predicate(where, store.schema), store.schema.fields)
+    others = sorted(predicate.columns() - set(store.schema.partition_keys))
+    if others:
+        raise UnsupportedOperation(
+            f"a condition on {', '.join(others)} does not choose partitions of {store.name}",
+            hint=f"partitioned by: {', '.join(store.schema.partition_keys) or 'nothing'}",
+            columns=others,
+        )
+    fields = store.schema.partition_fields
+    types = pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields])
+
+    def matches(partition: bytes) -> bool:
+        values = store.partition_values(partition)
+        columns = [
+            column([None if v is None else to_arrow_value(f.type, v)], arrow_type(f.type))
+            for f, v in zip(fields, values, strict=True)
+        ]
+        if not columns:
+            return True
+        return evaluate(predicate, pa.table(columns, schema=types), fields)[0].as_py() is True
+
+    return matches

@@ -1,0 +1,1 @@
+"""Reading splits: data files, deletion vectors, merging and schema evolution."""

@@ -1,0 +1,29 @@
+"""The primary keys that a table holds, bucket by bucket: for writes and commits that must know where a key lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from paimon_nb.format.manifest import ManifestEntry
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.lsm.superseded import key_ids
+from paimon_nb.table.scan.plan.planner import grouped, select, vectors_of
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.read.split_reader import read_split
+from paimon_nb.table.store import TableStore
+
+
+def bucket_keys(
+    store: TableStore, snapshot: Snapshot, entries: Iterable[ManifestEntry]
+) -> Iterator[tuple[bytes, int, pa.Array]]:
+    """(partition, bucket, `key_ids` of its rows) for the buckets of these files.
+
+    Rows are merged: whether a -D removed one or only took something off is the merge engine's to say.
+    """
+    vectors, fields = vectors_of(store, snapshot), store.schema.key_fields
+    for (partition, bucket, total), files in grouped(entries):
+        deleted = select(vectors, partition, files)
+        split = Split(snapshot.id, partition, bucket, total, tuple(files), deleted, raw=False)
+        yield partition, bucket, key_ids(read_split(store, split, [f.name for f in fields]), fields)

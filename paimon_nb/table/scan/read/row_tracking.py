@@ -1,0 +1,67 @@
+"""Ids of rows in tables that track them: a rewritten file holds them, in any other they are counted from the file's first.
+
+Source: format reference, section 8.2 (Paimon `RowTrackingTable`, `AppendCompactTask` of a table with `row-tracking.enabled`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.format.data import TRACKING_FIELDS, read_data_file
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.types import DataField
+from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.read.split_reader import load_vector, read_split
+from paimon_nb.table.store import TableStore
+
+
+def tracks_rows(store: TableStore) -> bool:
+    """Whether each row keeps its id through rewrites."""
+    return not store.has_keys and bool(store.options.get(opt.ROW_TRACKING_ENABLED))
+
+
+def held(file: DataFile) -> tuple[DataField, ...]:
+    """Which of `TRACKING_FIELDS` are columns of the file."""
+    return tuple(f for f in TRACKING_FIELDS if file.write_cols is not None and f.name in file.write_cols)
+
+
+def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table:
+    """The rows with `TRACKING_FIELDS` as last columns.
+
+    Args:
+        rows: all rows of the file from `position` on, none left out, with the columns that `held` names.
+    """
+    count = rows.num_rows
+    first = file.first_row_id
+    ids = pa.nulls(count, pa.int64()) if first is None else from_numpy(np.arange(count) + (first + position))
+    sequence = from_numpy(np.full(count, file.max_sequence, np.int64))
+    for field, default in zip(TRACKING_FIELDS, (ids, sequence), strict=True):
+        values = default
+        if field.name in rows.column_names:
+            values = pc.coalesce(rows.column(field.name), default)
+            rows = rows.drop_columns([field.name])
+        rows = rows.append_column(field.name, values)
+    return rows
+
+
+def tracked_rows(store: TableStore, split: Split) -> pa.Table:
+    """The rows of a split of one file (or of files of the same rows) that are not deleted, in its order, with
+    `TRACKING_FIELDS` as last columns."""
+    file = split.files[0]
+    rows = read_split(store, split)
+    if len(split.files) > 1:
+        return with_tracking(rows, file)
+    kept = held(file)
+    path = store.data_path(split.partition, split.bucket, file)
+    ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})
+    ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
+    ref = (split.deletion_vectors or {}).get(file.file_name)
+    if ref is not None:
+        ids = ids.filter(from_numpy(~load_vector(store, ref).mask(file.row_count)))
+    for field in TRACKING_FIELDS:
+        rows = rows.append_column(field.name, ids.column(field.name))
+    return rows

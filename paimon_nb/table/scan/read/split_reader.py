@@ -1,0 +1,246 @@
+"""Reading splits: rows of files, deletion vectors applied by position, merged where versions meet, evolved to the schema.
+
+Source: format reference, section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, read_data_file
+from paimon_nb.format.data.schema_evolution import evolve
+from paimon_nb.format.index import DeletionVector, read_deletion_vector
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
+from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.keys import key_decoder
+from paimon_nb.table.lsm.sections import sections
+from paimon_nb.table.lsm.superseded import without_older_results
+from paimon_nb.table.merge import PICKS_ROWS, MergeSpec, merge
+from paimon_nb.table.merge.merge import without_retracts
+from paimon_nb.table.migrated_files import in_file, with_partition
+from paimon_nb.table.scan.plan.planner import ScanPlan
+from paimon_nb.table.scan.plan.prune import file_schema
+from paimon_nb.table.scan.plan.splits import DvRef, Split
+from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.predicate.model import Predicate
+from paimon_nb.table.scan.read.bucket_diff import diff_states
+from paimon_nb.table.scan.read.data_evolution import evolves, holders, same_rows
+from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.parallel import side_by_side
+from paimon_nb.table.scan.read.pushdown import early_condition, file_filter
+from paimon_nb.table.store import TableStore
+
+
+def read_plan(
+    plan: ScanPlan, columns: Sequence[str] | None = None, *, kinds: bool = False, threads: int | None = None
+) -> pa.Table:
+    """All rows of a plan, its predicate applied. Splits are read side by side; their order is kept.
+
+    Args:
+        columns: which, in which order; None = all of the plan's schema.
+        kinds: keep retractions, and tell each row's kind in a last column `_VALUE_KIND` (int8).
+    """
+    read = read_split_kinds if kinds else read_split
+
+    def one(split: Split) -> pa.Table:
+        return read(plan.store, split, columns, plan.predicate)
+
+    size = sum(f.file_size for s in plan.splits for f in s.files)
+    parts = side_by_side(plan.store.fs, one, plan.splits, size, threads or os.cpu_count() or 1)
+    fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
+    empty = no_rows([*fields, KIND_FIELD] if kinds else fields)
+    return pa.concat_tables([empty, *parts])
+
+
+def iter_plan(plan: ScanPlan, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The rows split by split, for callers that must not hold all."""
+    for split in plan.splits:
+        yield read_split(plan.store, split, columns, plan.predicate)
+
+
+def read_split(
+    store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+) -> pa.Table:
+    """The rows of a split in the store's schema, merged, without retractions (but see `Split.changes`).
+
+    Args:
+        store: `ScanPlan.store`. columns: which, in which order; None = all. predicate: rows it is not true for are left out.
+
+    Raises: SnapshotExpired: by now. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
+    """
+    return _read(store, split, columns, predicate, kinds=False)
+
+
+def read_split_kinds(
+    store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+) -> pa.Table:
+    """The same with retractions, and each row's kind as a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
+    return _read(store, split, columns, predicate, kinds=True)
+
+
+def _read(
+    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
+) -> pa.Table:
+    if split.branch is not None:
+        store = store.on_branch(split.branch)
+    with naming_expiry(store, split.snapshot_id):
+        return _read_here(store, split, columns, predicate, kinds=kinds)
+
+
+def _read_here(
+    store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
+) -> pa.Table:
+    names = list(store.schema.names if columns is None else columns)
+    asked = set(names) | (predicate.columns() if predicate is not None else set())
+    unknown = asked - set(store.schema.names)
+    if unknown:
+        store.schema.field(min(unknown))  # raises with a did-you-mean
+    fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
+    files = _Files(store, split.partition, split.bucket, early_condition(store, split, predicate))
+    rows = _rows(files, split, fields, kinds)
+    if not kinds and not split.changes and VALUE_KIND in rows.column_names:
+        rows = without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
+    rows = keep(predicate, rows, fields)
+    return rows.select([*names, VALUE_KIND] if kinds else names)
+
+
+def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: bool) -> pa.Table:
+    """The split's rows; with a kind column unless there can be nothing but inserts."""
+    store = files.store
+    if not store.has_keys:
+        beside = not split.raw and evolves(store)
+        rows = (files.beside if beside else files.plain)(split.files, fields, split.deletion_vectors)
+        return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
+    if split.raw and not kinds:
+        return files.plain(split.files, fields, split.deletion_vectors)
+    if split.changes:
+        return files.plain(split.files, (*fields, KIND_FIELD), None)
+    if split.diff:
+        spec, wide = _merging(store, None)
+        before = _merged(files, split.before, wide, split.before_vectors, spec)
+        after = _merged(files, split.files, wide, split.deletion_vectors, spec)
+        if not kinds:
+            before, after = without_retracts(before), without_retracts(after)
+        return diff_states(before, after, spec, keep_deletes=kinds)
+    spec, wide = _merging(store, fields)
+    return _merged(files, split.files, wide, split.deletion_vectors, spec)
+
+
+def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
+    """The merge rule, and the columns it must see to deliver `fields` (None: all)."""
+    schema, options = store.schema, store.options
+    if fields is None or options.merge_engine not in PICKS_ROWS:  # all that others merge must be read
+        return MergeSpec.of(schema, options), schema.fields
+    needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
+    narrow = tuple(f for f in schema.fields if f.name in needed)
+    return replace(MergeSpec.of(schema, options), fields=narrow), narrow
+
+
+def _merged(
+    files: _Files,
+    chosen: Sequence[DataFile],
+    fields: tuple[DataField, ...],
+    vectors: Mapping[str, DvRef] | None,
+    spec: MergeSpec,
+) -> pa.Table:
+    """One row a key, kinds kept. Only sections in which runs overlap are merged."""
+    wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
+    parts = [no_rows(wide)]
+    key = key_decoder([f.type for f in files.store.schema.key_fields])
+    single: list[DataFile] = []
+    for section in sections(chosen, key):
+        if len(section) == 1:
+            single += section[0].files
+            continue
+        if files.store.options.need_lookup:
+            by_level = [(f.level, files.plain([f], wide, vectors)) for run in section for f in run.files]
+            runs = without_older_results(by_level, files.store.schema.key_fields)
+        else:
+            runs = [files.plain(run.files, wide, vectors) for run in section]
+        runs = [r for r in runs if r.num_rows]
+        if runs:
+            parts.append(merge(runs, spec, drop_delete=False).select([f.name for f in wide]))
+    if single:
+        parts.append(files.plain(single, wide, vectors))
+    return pa.concat_tables(parts)
+
+
+class _Files:
+    """Rows of one bucket's files, file by file; where it can, without those that `early` is not true for."""
+
+    def __init__(self, store: TableStore, partition: bytes, bucket: int, early: Predicate | None = None) -> None:
+        self.store, self.partition, self.bucket, self.early = store, partition, bucket, early
+
+    def plain(
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
+    ) -> pa.Table:
+        """All wanted rows of the files that no vector deletes, as `fields` of the present schema."""
+        parts = [no_rows(fields)]
+        parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
+        return pa.concat_tables(parts)
+
+    def beside(
+        self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
+    ) -> pa.Table:
+        """The same where files of the same rows hold some of their columns each."""
+        parts = [no_rows(fields)]
+        for group in same_rows(files):
+            columns: dict[str, pa.ChunkedArray] = {}
+            for file, part in holders(self.store, group, fields):
+                rows = self._one(file, part, (vectors or {}).get(file.file_name))
+                columns |= dict(zip(rows.column_names, rows.columns, strict=True))
+            parts.append(pa.table({f.name: columns[f.name] for f in fields}, schema=parts[0].schema))
+        return pa.concat_tables(parts)
+
+    def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
+        schema = file_schema(self.store, file.schema_id)
+        wanted = {f.id for f in fields}
+        stored = [f for f in (*in_file(self.store, file, schema.fields), SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
+        if file.write_cols is not None:
+            stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
+        path = self.store.data_path(self.partition, self.bucket, file)
+        if stored:
+            early = None
+            if self.early is not None and vector is None:  # which counts rows by their place in the whole file
+                early = file_filter(self.early, fields, stored, self.store.schema.trimmed_primary_keys)
+            columns = [f.name for f in stored]
+            rows = read_data_file(self.store.fs, path, schema_and_system(schema), columns, keep=early)
+        else:
+            rows = _no_columns(file.row_count)
+        if vector is not None:
+            deleted = load_vector(self.store, vector).mask(rows.num_rows)
+            rows = rows.filter(from_numpy(~deleted))
+        if not stored:
+            rows = pa.table(
+                [pa.nulls(rows.num_rows, f.type) for f in arrow_schema(fields)],
+                schema=arrow_schema(fields, nullable=True),
+            )
+        else:
+            rows = evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+        return with_partition(self.store, self.partition, file, rows)
+
+
+def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
+    """Columns by which a data file can be asked: the table's, sequence number and kind."""
+    return (*schema.fields, SEQUENCE_FIELD, KIND_FIELD)
+
+
+def load_vector(store: TableStore, ref: DvRef) -> DeletionVector:
+    """A data file's deleted positions. Raises `MissingFile`, `CorruptFile`."""
+    return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length)
+
+
+def _no_columns(rows: int) -> pa.Table:
+    return pa.table({"": pa.nulls(rows)})
+
+
+def _inserts(rows: int) -> pa.Array:
+    return from_numpy(np.zeros(rows, np.int8))

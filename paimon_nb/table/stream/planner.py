@@ -1,0 +1,346 @@
+"""The next step of a stream: which snapshot, which files, which rows with which kinds.
+
+Source: behaviour reference, section 8 (Paimon `DataTableStreamScan`, `DeltaFollowUpScanner`, `ChangelogFollowUpScanner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import SnapshotExpired, TimeTravelError
+from paimon_nb.format.data import KIND_FIELD, VALUE_KIND
+from paimon_nb.format.manifest import ADD, DELETE, DataFile, ManifestEntry
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.table.merge.merge import without_retracts
+from paimon_nb.table.scan.plan.manifest_scan import changes, live
+from paimon_nb.table.scan.plan.planner import grouped, is_independent, live_pruned, select, vectors_of
+from paimon_nb.table.scan.plan.prune import Pruner
+from paimon_nb.table.scan.plan.splits import Split, pack_bucket
+from paimon_nb.table.scan.predicate.bind import bind
+from paimon_nb.table.scan.predicate.model import Predicate, only_on
+from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.start import change_of
+
+_FOREVER = 1 << 62
+
+
+class Idle(Enum):
+    """Why there is no step."""
+
+    WAITING = "waiting"
+    """The next snapshot is not there yet, or too young to be shown."""
+    ENDED = "ended"
+    """The bounded watermark was passed: nothing will come any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows that one task reads."""
+
+    split: Split
+    retracts: bool = False
+    """Tell the rows as taken back: the state of a partition before it was overwritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one snapshot brings. It may bring nothing: then only the position moves."""
+
+    snapshot: Snapshot
+    full: bool
+    """The snapshot's whole state instead of its changes."""
+    pieces: tuple[Piece, ...]
+    after: Position
+    """Where the stream stands when the rows are delivered."""
+    predicate: Predicate | None = None
+    """Bound to the schema; rows it is not true for are left out."""
+
+    @property
+    def files(self) -> int:
+        return sum(len(p.split.files) for p in self.pieces)
+
+    @property
+    def size(self) -> int:
+        """Bytes to read."""
+        return sum(p.split.size for p in self.pieces)
+
+    @property
+    def row_count(self) -> int:
+        """Rows stored, before merging and filtering."""
+        return sum(p.split.row_count for p in self.pieces)
+
+
+def next_step(
+    store: TableStore, position: Position, predicate: Predicate | None = None, *, now_ms: int | None = None
+) -> Step | Idle:
+    """Look at the snapshot where the stream stands.
+
+    Args:
+        predicate: as the user wrote it; None = all rows. now_ms: for `streaming.read.snapshot.delay`; None = the clock.
+
+    Raises:
+        SnapshotExpired: it was there and is gone. TimeTravelError: the table's history ends before it (rolled back, or
+            another table now). TableReplaced: the table was dropped and created again. CorruptFile, MissingFile.
+    """
+    bound = None if predicate is None else bind(predicate, store.schema.fields)
+    if not position.full and _ended_before(store, position.next):
+        return Idle.ENDED
+    snapshot = change_of(store, position.next)
+    if snapshot is None:
+        _check_range(store, position.next)
+        return Idle.WAITING
+    if position.full:
+        pieces = _whole(store, snapshot, bound, position.since_ms)
+        return Step(snapshot, True, pieces, Position(position.next + 1), bound)
+    if _is_past(store, snapshot):
+        return Idle.ENDED
+    delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
+    if delay is not None and snapshot.time_ms > (clock.now_ms() if now_ms is None else now_ms) - delay:
+        return Idle.WAITING
+    return Step(snapshot, False, _follow(store, snapshot, bound), Position(position.next + 1), bound)
+
+
+def newest_position(store: TableStore) -> Position | None:
+    """Behind the last snapshot that a stream may be shown now: `streaming.read.snapshot.delay` and the bounded watermark
+    hold it back. None for a table without snapshot."""
+    latest = store.latest()
+    if latest is None:
+        return None
+    delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
+    shown_ms = None if delay is None else clock.now_ms() - delay
+    end, snapshot = latest.id, latest
+    while _is_past(store, snapshot) or (shown_ms is not None and snapshot.time_ms > shown_ms):
+        end -= 1
+        before = change_of(store, end) if end else None
+        if before is None:
+            break
+        snapshot = before
+    return Position(end + 1)
+
+
+def steps_between(
+    store: TableStore, start: Position, end: Position, predicate: Predicate | None = None
+) -> Iterator[Step]:
+    """All steps from one position up to another that was reached before; what was shown then is shown again.
+
+    Raises: as `next_step`; TimeTravelError: the history does not reach `end` any more.
+    """
+    position = start
+    while position.next < end.next:
+        step = next_step(store, position, predicate, now_ms=_FOREVER)
+        if step is Idle.ENDED:
+            return
+        if isinstance(step, Idle):
+            raise TimeTravelError(
+                f"{store.name}: the stream came to snapshot {end.next - 1} before, but now {position.next} is not there",
+                hint="the table was rolled back; start the stream again with a new checkpoint",
+                wanted=position.next,
+            )
+        yield step
+        position = step.after
+
+
+def read_step(store: TableStore, step: Step, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
+    fields = store.schema.fields if columns is None else [store.schema.field(c) for c in columns]
+    parts = [no_rows([*fields, KIND_FIELD])]
+    parts += [read_piece(store, piece, columns, step.predicate) for piece in step.pieces]
+    return pa.concat_tables(parts)
+
+
+def read_piece(
+    store: TableStore, piece: Piece, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+) -> pa.Table:
+    """One piece's rows; see `read_step`. `predicate` is bound to the schema."""
+    split = piece.split
+    if split.changes:
+        return read_split_kinds(store, split, columns, predicate)
+    if split.raw or not store.has_keys:
+        rows = read_split(store, split, columns, predicate)
+        rows = rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
+    else:
+        rows = without_retracts(read_split_kinds(store, split, columns, predicate))
+    return _taken_back(rows) if piece.retracts else rows
+
+
+def _taken_back(rows: pa.Table) -> pa.Table:
+    """+I becomes -D and +U becomes -U."""
+    kinds = np.where(to_numpy(rows.column(VALUE_KIND)) == 0, 3, 1).astype(np.int8)
+    return rows.set_column(rows.schema.get_field_index(VALUE_KIND), VALUE_KIND, pa.array(kinds))
+
+
+# -- what a snapshot brings
+
+
+def _whole(store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None) -> tuple[Piece, ...]:
+    """The state of a snapshot. Producers that will still tell the changes of young files leave those out of it."""
+    independent = is_independent(store)
+    pruner = Pruner(store, bound, independent=independent)
+    entries = live_pruned(store, snapshot, pruner, _told_levels(store), since_ms)
+    vectors = vectors_of(store, snapshot)
+    merged = tuple(
+        Piece(Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw))
+        for (partition, bucket, total), members in _in_order(store, entries)
+        for files, raw in pack_bucket(store, members, independent)
+    )
+    return (*merged, *_waiting(store, snapshot, bound, since_ms))
+
+
+def _waiting(store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None) -> tuple[Piece, ...]:
+    """Rows that wait for a bucket belong to a stream's first state, as they were written, when no changelog tells them."""
+    if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer != "none":
+        return ()
+    pruner = _key_pruner(store, bound)
+    waiting = [e for e in live(store, snapshot, pruner.keep_manifests).entries if e.bucket == POSTPONE_BUCKET]
+    entries = pruner.statistics(pruner.created_since(pruner.partitions(waiting), since_ms))
+    return _one_by_one(store, snapshot, entries)
+
+
+def _told_levels(store: TableStore):  # type: ignore[no-untyped-def]
+    match store.options.changelog_producer if store.has_keys else "none":
+        case "lookup":
+            return lambda level: level > 0
+        case "full-compaction":
+            top = store.options.num_levels - 1
+            return lambda level: level == top
+    return None
+
+
+def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[Piece, ...]:
+    """The changes that a snapshot made, one by one, as they were written or as its changelog tells them."""
+    producer = store.options.changelog_producer
+    if snapshot.commit_kind == "OVERWRITE" and _shows_overwrites(store):
+        return _overwritten(store, snapshot, bound)
+    if producer == "none":
+        name = snapshot.delta_manifest_list if snapshot.commit_kind == "APPEND" else None
+    else:
+        name = snapshot.changelog_manifest_list
+    return _written(store, snapshot, name, bound) if name is not None else ()
+
+
+def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None) -> tuple[Piece, ...]:
+    return _one_by_one(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
+
+
+def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[Piece, ...]:
+    pieces = []
+    for (partition, bucket, total), files in _in_order(store, added):
+        # Rows of one bucket stay in the order in which they were written: no cutting by key.
+        for chosen in [files] if store.has_keys else [group for group, _ in pack_bucket(store, files, True)]:
+            split = Split(
+                snapshot.id, partition, bucket, total, tuple(chosen), None, not store.has_keys, store.has_keys
+            )
+            pieces.append(Piece(split))
+    return tuple(pieces)
+
+
+def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[Piece, ...]:
+    """What an overwrite took away and what it brought; of a table without keys only what it brought."""
+    if not store.has_keys:
+        return _written(store, snapshot, snapshot.delta_manifest_list, bound)
+    if not store.fs.exists(store.manifest_path(snapshot.delta_manifest_list)):
+        raise _expired(store, snapshot.id)  # a long-lived changelog keeps no rows that an overwrite took away
+    entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
+    gone = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
+    come = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
+    before = change_of(store, snapshot.id - 1)
+    pieces = []
+    for source, retracts, state in ((gone, True, before), (come, False, snapshot)):
+        vectors = vectors_of(store, state)
+        for (partition, bucket, total), files in source.items():
+            split = Split(
+                snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False
+            )
+            pieces.append(Piece(split, retracts))
+    # A bucket's old rows go directly before its new ones: the sort keeps the order of equals.
+    return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket)))
+
+
+def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) -> Sequence[ManifestEntry]:
+    """Entries of one commit."""
+    pruner = _key_pruner(store, bound)
+    entries = pruner.buckets(pruner.partitions(changes(store, manifests, pruner.keep_manifests).entries))
+    return pruner.statistics(_real_buckets(store, entries))
+
+
+def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
+    """A change of a value may be told by a row that matches and one that does not: only keys leave files of a primary-key
+    table out."""
+    keys = frozenset((*store.schema.primary_keys, *store.schema.partition_keys))
+    return Pruner(store, only_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
+
+
+def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
+    """Without rows that wait for a bucket, where a changelog will tell them later."""
+    if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer == "none":
+        return entries
+    return [e for e in entries if e.bucket >= 0]
+
+
+def _in_order(
+    store: TableStore, entries: Sequence[ManifestEntry]
+) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
+    """Files by bucket, in the order of first sight, or partition by partition (`scan.plan-sort-partition`)."""
+    groups = grouped(entries)
+    if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
+        groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
+    return groups
+
+
+def _shows_overwrites(store: TableStore) -> bool:
+    key = opt.STREAMING_READ_OVERWRITE if store.has_keys else opt.STREAMING_READ_APPEND_OVERWRITE
+    return bool(store.options.get(key))
+
+
+# -- where it ends
+
+
+def _is_past(store: TableStore, snapshot: Snapshot) -> bool:
+    """Whether the snapshot lies behind `scan.bounded.watermark`."""
+    bound = store.options.get(opt.SCAN_BOUNDED_WATERMARK)
+    return bound is not None and snapshot.watermark is not None and snapshot.watermark > bound
+
+
+def _ended_before(store: TableStore, snapshot_id: int) -> bool:
+    """Whether the snapshot before, which was delivered in full, lay behind the bounded watermark already."""
+    if store.options.get(opt.SCAN_BOUNDED_WATERMARK) is None:
+        return False
+    before = change_of(store, snapshot_id - 1)
+    return before is not None and _is_past(store, before)
+
+
+def _check_range(store: TableStore, wanted: int) -> None:
+    """Raise when waiting for a snapshot is in vain."""
+    earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    store.check_identity()  # after the ids: those of a table that is dropped meanwhile say nothing
+    if earliest is not None and wanted < earliest and change_of(store, wanted) is None:
+        raise _expired(store, wanted)
+    if wanted > (latest or 0) + 1 and change_of(store, wanted) is None:
+        raise TimeTravelError(
+            f"{store.name}: the stream waits for snapshot {wanted}, but the newest is {latest or 'none'}",
+            hint="the table was rolled back or made anew; start the stream again",
+            wanted=wanted,
+            latest=latest,
+        )
+
+
+def _expired(store: TableStore, wanted: int) -> SnapshotExpired:
+    earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
+    return SnapshotExpired(
+        f"{store.name}: the stream needs snapshot {wanted}, which has expired; snapshots {earliest} to {latest} are there",
+        hint=f"start again with 'scan.mode' = 'latest-full' or 'scan.snapshot-id' = '{earliest}'; to keep what a "
+        "stream has not read yet, give it a 'consumer-id' or raise 'snapshot.time-retained'",
+        wanted=wanted,
+        earliest=earliest,
+        latest=latest,
+    )

@@ -1,0 +1,59 @@
+"""Sums over the live files of a snapshot, by any part of their address; shared by the partition and bucket tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paimon_nb.format.manifest import DELETE, ManifestEntry
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.table.scan.plan.manifest_scan import changes, live
+from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
+from paimon_nb.table.store import TableStore
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over some files."""
+
+    rows: int = 0
+    size: int = 0
+    files: int = 0
+    newest_ms: int | None = None
+    """The latest creation time, on the writers' wall clocks."""
+    total_buckets: int = -1
+
+    def add(self, entry: ManifestEntry) -> None:
+        """Count a file, or take one back that was counted; the latest time stays that of any of them, as in Java."""
+        f, sign = entry.file, -1 if entry.kind == DELETE else 1
+        self.rows += sign * f.row_count
+        self.size += sign * f.file_size
+        self.files += sign
+        if f.creation_time_ms is not None:
+            self.newest_ms = max(self.newest_ms or f.creation_time_ms, f.creation_time_ms)
+        self.total_buckets = entry.total_buckets
+
+
+def live_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
+    """The snapshot that the store's options name, and its files, level 0 included."""
+    snapshot = resolve(store, parse_travel(store.options))
+    return snapshot, live(store, snapshot).entries if snapshot is not None else []
+
+
+def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
+    """Every entry of a snapshot's manifests as it stands there: files added, also those taken back since, and the taking back."""
+    if snapshot is None:
+        return []
+    names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
+    return [e for name in names for e in changes(store, name).entries]
+
+
+def totals(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
+    """Sums by key, keys in the order of first sight; those of which no file is left are left out."""
+    out: dict[K, Totals] = {}
+    for entry in entries:
+        out.setdefault(key(entry), Totals()).add(entry)
+    return {k: t for k, t in out.items() if t.files > 0}

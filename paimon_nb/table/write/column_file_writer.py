@@ -1,0 +1,80 @@
+"""Newer values of some columns in a file of their own, beside the file whose rows they belong to (data evolution).
+
+Source: Paimon 1.3 `DataEvolutionSparkTableWrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.manifest import DataFile
+from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.format.types import DataField
+from paimon_nb.options import table as opt
+from paimon_nb.table.commit.live_files import live_entries
+from paimon_nb.table.commit.message import CommitMessage
+from paimon_nb.table.commit.snapshot_change import Change, append_change
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+
+
+class _ColumnFile(AppendFiles):
+    """One file with some columns of all rows of another."""
+
+    def __init__(self, store: TableStore, place: Place, columns: Sequence[DataField], first_row_id: int) -> None:
+        # One file, however large; and indexes are of whole rows.
+        own = {k: v for k, v in store.schema.options.items() if not k.startswith("file-index.")}
+        whole = store.at_schema(store.schema.with_options({**own, opt.TARGET_FILE_SIZE.key: f"{1 << 60} b"}))
+        super().__init__(whole, place)
+        self.columns, self.first_row_id = columns, first_row_id
+
+    def _fields(self) -> Sequence[DataField]:
+        return self.columns
+
+    def _describe(self, size: int) -> DataFile:
+        names = tuple(f.name for f in self.columns)
+        return replace(super()._describe(size), first_row_id=self.first_row_id, write_cols=names)
+
+
+def write_columns(store: TableStore, split: Split, columns: Sequence[DataField], rows: pa.Table) -> CommitMessage:
+    """Write new values of `columns` for all rows of a split's files, in their order. Nothing is published.
+
+    Args:
+        split: one file, or files of the same rows.
+    """
+    base = split.files[0]
+    assert base.first_row_id is not None
+    assert base.row_count == rows.num_rows
+    with _ColumnFile(store, Place(split.partition, split.bucket), columns, base.first_row_id) as out:
+        out.write(rows)
+        new = out.finish()
+    return CommitMessage(
+        split.partition, split.bucket, split.total_buckets, new_files=tuple(new), base_snapshot=split.snapshot_id
+    )
+
+
+def columns_change(
+    store: TableStore, latest: Snapshot | None, messages: Sequence[CommitMessage], read: Sequence[Split]
+) -> Change:
+    """The APPEND snapshot of such files, and of files with new rows.
+
+    Args:
+        read: the splits that the new values were computed from.
+    Raises: CommitConflict: somebody else gave these rows values, or took them away, since they were read.
+    """
+    ids = {f.first_row_id for m in messages for f in m.new_files} - {None}
+    there = {e.file.file_name for e in live_entries(store, latest) if e.file.first_row_id in ids}
+    known = {f.file_name for split in read for f in split.files if f.first_row_id in ids}
+    if there != known:
+        raise CommitConflict(
+            f"{store.name}: rows were changed since they were read",
+            hint="run the statement again on the new state",
+            file=min(there ^ known),
+            path=store.root,
+        )
+    return append_change(messages)

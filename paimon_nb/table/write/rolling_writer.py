@@ -1,0 +1,276 @@
+"""Writing data files and describing them: rolls at the target size, keeps keys, counts and statistics.
+
+Knows one (partition, bucket) and the rows in their final order; decides neither order nor content.
+Source: format reference, sections 5.3, 7 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimon_nb.base import clock
+from paimon_nb.format.data import (
+    KEY_PREFIX,
+    SEQUENCE_NUMBER,
+    TRACKING_FIELDS,
+    VALUE_KIND,
+    DataWriter,
+    file_extension,
+    key_value_fields,
+    open_data_writer,
+)
+from paimon_nb.format.index import FileIndexWriter, index_specs
+from paimon_nb.format.manifest import EMPTY_STATS, DataFile
+from paimon_nb.format.row import EMPTY_ROW, from_scalar, serialize
+from paimon_nb.format.types import DataField
+from paimon_nb.format.types.arrow_builders import to_numpy
+from paimon_nb.options import table as opt
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.write.file_index import place_index
+from paimon_nb.table.write.file_stats import key_stats, value_stats
+from paimon_nb.table.write.postpone_writer import as_postponed
+
+APPEND_SOURCE, COMPACT_SOURCE = 0, 1
+_SLICE_ROWS = 65536
+"""Rows between two looks at the file's size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where files go and what they are."""
+
+    partition: bytes
+    bucket: int
+    level: int = 0
+    source: int = APPEND_SOURCE
+    changelog: bool = False
+
+
+def write_key_values(store: TableStore, place: Place, tables: Iterable[pa.Table]) -> list[DataFile]:
+    """Write kv tables, sorted by key across all of them, to one or more files. [] for no rows."""
+    with KeyValueFiles(store, place) as files:
+        for table in tables:
+            files.write(table)
+        return files.finish()
+
+
+@dataclass
+class _Rolling:
+    """Opens, rolls and closes files. Leaving by an exception deletes what was written."""
+
+    store: TableStore
+    place: Place
+    done: list[DataFile] = field(default_factory=list)
+    _writer: DataWriter | None = None
+    _name: str = ""
+    _path: str = ""
+    _told_path: str | None = None
+    _index: FileIndexWriter = field(default_factory=lambda: FileIndexWriter(()))
+
+    def __post_init__(self) -> None:
+        if self.place.bucket == POSTPONE_BUCKET and not self.place.changelog:
+            self.store = as_postponed(self.store)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.abort()
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows; a new file begins when the current one has reached the target size."""
+        target = self.store.options.target_file_size(self.store.has_keys)
+        for start in range(0, table.num_rows, _SLICE_ROWS):
+            part = table.slice(start, _SLICE_ROWS)
+            if self._writer is None:
+                self._open()
+            assert self._writer is not None
+            self._writer.write(self._to_file(part))
+            self._index.add(part)
+            self._note(part)
+            if self._writer.bytes_written >= target:
+                self._roll()
+
+    def finish(self) -> list[DataFile]:
+        """Close the last file. Returns all files in order."""
+        if self._writer is not None:
+            self._roll()
+        return self.done
+
+    def abort(self) -> None:
+        """Delete everything written so far."""
+        partition, bucket = self.place.partition, self.place.bucket
+        if self._writer is not None:
+            self._writer.abort()
+            self._writer = None
+            self.store.fs.delete(self._path)
+        for file in self.done:
+            for path in self.store.paths_of(partition, bucket, file):
+                self.store.fs.delete(path)
+
+    def _open(self) -> None:
+        kind = "changelog" if self.place.changelog else "data"
+        options = self.store.options
+        extension = file_extension(options, self.place.level, changelog=self.place.changelog)
+        self._name = self.store.new_file_name(kind, extension)
+        self._path, self._told_path = self.store.new_path(self.place.partition, self.place.bucket, self._name)
+        self._index = FileIndexWriter(index_specs(options, self.store.schema.fields))
+        self._writer = open_data_writer(
+            self.store.fs, self._path, self._fields(), options, self.place.level, changelog=self.place.changelog
+        )
+        self._begin()
+
+    def _roll(self) -> None:
+        assert self._writer is not None
+        written = self._writer.close()
+        self._writer = None
+        self.done.append(replace(self._describe(written.size), external_path=self._told_path))
+        index = self._index.finish()
+        if index is not None:
+            embedded, extra = place_index(self.store, self._path, index)
+            self.done[-1] = replace(self.done[-1], embedded_index=embedded, extra_files=extra)
+
+    # what key-value and plain files do differently
+
+    def _fields(self) -> Sequence[DataField]:
+        raise NotImplementedError
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _note(self, part: pa.Table) -> None:
+        raise NotImplementedError
+
+    def _describe(self, size: int) -> DataFile:
+        raise NotImplementedError
+
+
+class KeyValueFiles(_Rolling):
+    """Files of a primary-key table; takes kv tables in key order."""
+
+    def _fields(self) -> Sequence[DataField]:
+        return key_value_fields(self.store.schema, self._thin)
+
+    @property
+    def _thin(self) -> bool:
+        return bool(self.store.options.get(opt.DATA_FILE_THIN_MODE))
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        schema = self.store.schema
+        keys = [] if self._thin else [(KEY_PREFIX + k, part.column(k)) for k in schema.trimmed_primary_keys]
+        columns = [
+            *keys,
+            (SEQUENCE_NUMBER, part.column(SEQUENCE_NUMBER)),
+            (VALUE_KIND, part.column(VALUE_KIND)),
+            *((n, part.column(n)) for n in schema.names),
+        ]
+        return pa.table([c for _, c in columns], names=[n for n, _ in columns])
+
+    def _begin(self) -> None:
+        self._values, self._keys = value_stats(self.store, self.place), key_stats(self.store, self.place)
+        self._rows = self._deletes = 0
+        self._low: int | None = None
+        self._high: int | None = None
+        self._first_key = self._last_key = EMPTY_ROW
+
+    def _note(self, part: pa.Table) -> None:
+        self._values.add(part)
+        self._keys.add(part)
+        if not self._rows:
+            self._first_key = self._key(part, 0)
+        self._last_key = self._key(part, part.num_rows - 1)
+        self._rows += part.num_rows
+        kinds = to_numpy(part.column(VALUE_KIND))
+        self._deletes += int(((kinds == 1) | (kinds == 3)).sum())
+        span = pc.min_max(part.column(SEQUENCE_NUMBER)).as_py()
+        self._low = span["min"] if self._low is None else min(self._low, span["min"])
+        self._high = span["max"] if self._high is None else max(self._high, span["max"])
+
+    def _key(self, part: pa.Table, row: int) -> bytes:
+        fields = self.store.schema.key_fields
+        return serialize([f.type for f in fields], [from_scalar(f.type, part.column(f.name)[row]) for f in fields])
+
+    def _describe(self, size: int) -> DataFile:
+        stats, cols = self._values.result()
+        return DataFile(
+            file_name=self._name,
+            file_size=size,
+            row_count=self._rows,
+            min_key=self._first_key,
+            max_key=self._last_key,
+            key_stats=self._keys.result()[0],
+            value_stats=stats,
+            min_sequence=self._low or 0,
+            max_sequence=self._high or 0,
+            schema_id=self.store.schema.id,
+            level=self.place.level,
+            extra_files=(),
+            creation_time_ms=clock.local_now_ms(),
+            delete_row_count=self._deletes,
+            embedded_index=None,
+            file_source=self.place.source,
+            value_stats_cols=cols,
+            first_row_id=None,
+            write_cols=None,
+        )
+
+
+class AppendFiles(_Rolling):
+    """Files of a table without keys; takes plain tables in row order.
+
+    `next_sequence` is the number the first row gets; one number a row (format reference, section 8.2). `tracked`: the
+    tables bring `TRACKING_FIELDS` too, and the files keep them.
+    """
+
+    def __init__(self, store: TableStore, place: Place, next_sequence: int = 0, *, tracked: bool = False) -> None:
+        super().__init__(store, place)
+        self.next_sequence, self.tracked = next_sequence, tracked
+
+    def _fields(self) -> Sequence[DataField]:
+        return (*self.store.schema.fields, *TRACKING_FIELDS) if self.tracked else self.store.schema.fields
+
+    def _to_file(self, part: pa.Table) -> pa.Table:
+        return part.select([f.name for f in self._fields()])
+
+    def _begin(self) -> None:
+        self._values = value_stats(self.store, self.place, self._fields())
+        self._rows = 0
+
+    def _note(self, part: pa.Table) -> None:
+        self._values.add(part)
+        self._rows += part.num_rows
+
+    def _describe(self, size: int) -> DataFile:
+        stats, cols = self._values.result()
+        first = self.next_sequence
+        self.next_sequence += self._rows
+        return DataFile(
+            file_name=self._name,
+            file_size=size,
+            row_count=self._rows,
+            min_key=EMPTY_ROW,
+            max_key=EMPTY_ROW,
+            key_stats=EMPTY_STATS,
+            value_stats=stats,
+            min_sequence=first,
+            max_sequence=self.next_sequence - 1,
+            schema_id=self.store.schema.id,
+            level=0,
+            extra_files=(),
+            creation_time_ms=clock.local_now_ms(),
+            delete_row_count=0,
+            embedded_index=None,
+            file_source=self.place.source,
+            value_stats_cols=cols,
+            first_row_id=None,
+            write_cols=tuple(f.name for f in self._fields()) if self.tracked else None,
+        )

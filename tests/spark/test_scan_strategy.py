@@ -1,0 +1,50 @@
+"""The way of a split is chosen from sizes and from how many keys are asked for; no Spark is started to choose."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from spark_tables import make_table
+
+from paimon_nb.spark.scan.scan_strategy import Limits, Way
+from paimon_nb.spark.scan.table_scan import decide, read_inline
+from paimon_nb.table.scan import And, Compare, In
+from paimon_nb.table.scan.predicate.evaluate import keep
+
+SMALL = Limits(inline_bytes=50_000, inline_rows=2_000)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """100,000 keys, every tenth written again in each of two more commits."""
+    made = make_table(
+        tmp_path_factory.mktemp("route"), {"k": "BIGINT", "v": "STRING", "n": "INT"}, keys=("k",), bucket="2"
+    )
+    for number, step in enumerate((1, 10, 10)):
+        keys = np.arange(0, 100_000, step)
+        rows = {"k": keys, "v": [f"{number}-{k}" for k in keys], "n": pa.array(keys[::-1].astype(np.int32))}
+        made.upsert(pa.table(rows))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("where", "way"),
+    [
+        (None, Way.MASKED),
+        (Compare("k", "=", 77), Way.INLINE),
+        (In("k", (5, 900)), Way.INLINE),
+        (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), Way.INLINE),
+        (Compare("k", "<", 50_000), Way.MASKED),
+        (Compare("k", ">", -(2**63)), Way.MASKED),
+        (Compare("v", "=", "0-3"), Way.SEARCHED),
+        (Compare("n", "<", 1_000), Way.SEARCHED),
+        (Compare("n", "<", 50_000), Way.MASKED),
+        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), Way.SEARCHED),
+    ],
+)
+def test_few_keys_are_read_in_the_driver(table, where, way):
+    chosen = decide(table, filter=where, limits=SMALL)
+    assert {r.way for r in chosen.routes} == {way}
+    every = table.to_arrow()
+    expected = keep(where, every, table.schema.fields).sort_by("k")
+    assert expected.num_rows
+    assert read_inline(chosen, chosen.plan.splits).sort_by("k").to_pydict() == expected.to_pydict()

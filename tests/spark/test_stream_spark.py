@@ -1,0 +1,414 @@
+"""Tables as sources and sinks of Structured Streaming, through `wb.spark`."""
+
+from __future__ import annotations
+
+import time
+from itertools import accumulate
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import StreamingQueryException
+
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue, SnapshotExpired, TableReplaced, UnsupportedOperation
+from paimon_nb.spark.errors import translate
+from paimon_nb.spark.streaming import idle_checkpoint_timer
+from paimon_nb.spark.streaming.sink import INLINE_ROWS
+from paimon_nb.table.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.maintenance.expire import ExpireLimits
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def wb(spark, tmp_path):
+    with paimon_nb.connect(str(tmp_path / "w"), spark=spark) as wb:
+        yield wb
+
+
+def rows(*pairs: tuple[int, str]) -> pa.Table:
+    return pa.table({"k": pa.array([k for k, _ in pairs], pa.int32()), "v": [v for _, v in pairs]})
+
+
+def make(wb, name="t", keys=True, **options):
+    given = (
+        {"bucket": "1"} | ({} if keys else {"bucket-key": "k"}) | {k.replace("_", "-"): v for k, v in options.items()}
+    )
+    texts = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
+    key = ", PRIMARY KEY (k) NOT ENFORCED" if keys else ""
+    wb.run(f"CREATE TABLE {name} (k INT, v STRING{key}) WITH ({texts})")
+    return wb.table(name)
+
+
+class Run:
+    """A stream run to the end of what is there, its micro-batches kept apart."""
+
+    def __init__(self, frame, checkpoint):
+        self.frame, self.checkpoint = frame, str(checkpoint)
+        self.batches: list[list[tuple]] = []
+
+    def __call__(self):
+        self.batches = []
+
+        def keep(batch, number):
+            self.batches.append(sorted(tuple(r) for r in batch.collect()))
+
+        writer = self.frame.writeStream.foreachBatch(keep).option("checkpointLocation", self.checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination(240)
+        return [b for b in self.batches if b]
+
+
+def test_a_stream_with_kinds_goes_on_after_a_restart(wb, tmp_path):
+    table = make(wb)
+    table.append(rows((1, "a"), (2, "b")))
+    run = Run(wb.spark.readStream.format("paimon").option("read.changelog", True).table("t"), tmp_path / "c")
+    assert run() == [[("+I", 1, "a"), ("+I", 2, "b")]]
+    table.upsert(rows((2, "B")))
+    table.delete(rows((1, "a")))
+    assert run() == [[("+I", 2, "B"), ("-D", 1, "a")]]
+    assert run() == []
+
+
+@pytest.mark.nightly
+def test_without_kinds_only_rows_that_are_there_come(wb, tmp_path):
+    table = make(wb)
+    run = Run(wb.spark.readStream.format("paimon").load(table.path).select("v"), tmp_path / "c")
+    assert run() == []  # an empty table is waited for
+    table.append(rows((1, "a"), (2, "b")))
+    table.delete(rows((1, "a")))
+    assert run() == [[("b",)]]
+    table.append(rows((3, "c")))
+    table.delete(rows((3, "c")))
+    assert run() == [[("c",)]]
+
+
+@pytest.mark.nightly
+def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
+    table = make(wb, keys=False)
+    for n in range(1, 6):
+        table.append(rows((n, "x")))
+    reader = wb.spark.readStream.format("paimon").option("scan.snapshot-id", 2)
+    frame = reader.option("read.stream.maxRowsPerTrigger", 2).option("consumer-id", "me").table("t")
+    seen: list[list[int]] = []
+    query = (
+        frame.writeStream.foreachBatch(lambda b, n: seen.append(sorted(r.k for r in b.collect())))
+        .option("checkpointLocation", str(tmp_path / "c")).start()
+    )  # fmt: skip
+    try:
+        query.processAllAvailable()
+        assert sorted(k for batch in seen for k in batch) == [2, 3, 4, 5]
+        seen.clear()
+        for n in range(6, 11):
+            table.append(rows((n, "x")))
+        query.processAllAvailable()
+        assert [k for batch in seen for k in batch] == [6, 7, 8, 9, 10]
+        assert max(map(len, seen)) <= 2
+    finally:
+        query.stop()
+    assert table.store.consumers.next_snapshot("me") >= 9  # the last batch is dealt with once the next is asked for
+
+
+@pytest.mark.nightly
+def test_changes_of_one_key_keep_their_order(wb, tmp_path):
+    table = make(wb, bucket="4")
+    for n in range(30):
+        table.upsert(rows(*[(k, f"{n:02}") for k in range(5)]))
+    copied = make(wb, "copied", bucket="3")
+    frame = wb.spark.readStream.option("scan.snapshot-id", "1").table("t")
+    writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+    writer.trigger(availableNow=True).toTable("copied").awaitTermination(240)
+    assert sorted(copied.to_arrow().to_pylist(), key=lambda r: r["k"]) == [{"k": k, "v": "29"} for k in range(5)]
+
+
+def test_kinds_travel_from_table_to_table(wb, tmp_path):
+    source, target = make(wb, changelog_producer="input"), make(wb, "target")
+    source.append(rows((1, "a"), (2, "b")))
+    frame = wb.spark.readStream.format("paimon").option("read.changelog", "true").table("t")
+
+    def run():
+        writer = frame.writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(240)
+        return sorted(tuple(r.values()) for r in target.to_arrow().to_pylist())
+
+    assert run() == [(1, "a"), (2, "b")]
+    source.delete(rows((1, "a")))
+    source.upsert(rows((2, "B"), (3, "c")))
+    assert run() == [(2, "B"), (3, "c")]
+    snapshots = target.snapshots().to_pylist()
+    assert len({s["commit_user"] for s in snapshots}) == 1
+    assert [s["commit_identifier"] for s in snapshots if s["commit_kind"] == "APPEND"] == [1, 2]
+
+
+def test_a_batch_that_is_in_already_is_not_written_again(wb, tmp_path):
+    """The driver dies after our commit and before Spark's own note of it."""
+    source, target = make(wb, keys=False), make(wb, "target", keys=False)
+    source.append(rows((1, "a")))
+    checkpoint = tmp_path / "c"
+    frame = wb.spark.readStream.table("t")
+
+    def run():
+        writer = frame.writeStream.format("paimon").option("checkpointLocation", str(checkpoint))
+        writer.trigger(availableNow=True).toTable("target").awaitTermination(240)
+        return sorted(target.to_arrow().column("k").to_pylist())
+
+    assert run() == [1]
+    source.append(rows((2, "b")))
+    assert run() == [1, 2]
+    noted = max((checkpoint / "commits").glob("[0-9]*"), key=lambda p: int(p.name))
+    noted.unlink()
+    noted.with_name(f".{noted.name}.crc").unlink(missing_ok=True)
+    before = target.latest_snapshot().id
+    assert run() == [1, 2]
+    assert target.latest_snapshot().id == before
+    source.append(rows((3, "c")))
+    assert run() == [1, 2, 3]
+
+
+@pytest.mark.nightly
+def test_complete_results_replace_those_before(wb, tmp_path):
+    source = make(wb, keys=False)
+    source.append(rows((1, "a"), (2, "a"), (3, "b")))
+    wb.run("CREATE TABLE counts (v STRING, n BIGINT)")
+    frame = wb.spark.readStream.table("t").groupBy("v").count()
+
+    def run():
+        writer = (
+            frame.writeStream.format("paimon").outputMode("complete").option("checkpointLocation", str(tmp_path / "c"))
+        )
+        writer.trigger(availableNow=True).toTable("counts").awaitTermination(240)
+        return sorted(tuple(r.values()) for r in wb.table("counts").to_arrow().to_pylist())
+
+    assert run() == [("a", 2), ("b", 1)]
+    source.append(rows((4, "a")))
+    assert run() == [("a", 3), ("b", 1)]
+
+
+def test_a_large_micro_batch_behind_small_ones_arrives_once(wb, tmp_path):
+    source, sizes = make(wb, keys=False), (10, 20, 2 * INLINE_ROWS + 1, 30)
+    make(wb, "u", keys=False)
+    query = wb.spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "c")).toTable("u")
+    for first, size in zip((0, *accumulate(sizes)), sizes, strict=False):
+        source.append(pa.table({"k": pa.array(range(first, first + size), pa.int32())}))
+        query.processAllAvailable()
+    query.stop()
+    arrived = wb.table("u").to_arrow().column("k").to_pylist()
+    assert sorted(arrived) == list(range(sum(sizes)))
+    assert wb.table("u").snapshots().column("delta_record_count").to_pylist() == list(sizes)
+
+
+def test_results_that_change_need_a_table_with_keys(wb, tmp_path):
+    make(wb, keys=False).append(rows((1, "a")))
+    wb.run("CREATE TABLE counts (v STRING, n BIGINT)")
+    writer = wb.spark.readStream.table("t").groupBy("v").count().writeStream.format("paimon").outputMode("update")
+    writer = writer.option("checkpointLocation", str(tmp_path / "c"))
+    for target in ("counts", "absent"):
+        with pytest.raises(UnsupportedOperation, match=f"needs a table with primary keys, and .*{target} has none"):
+            writer.toTable(target)
+    assert wb.run("SHOW TABLES").arrow.num_rows == 2  # "absent" was not made
+
+
+def test_few_rows_wait_for_more_but_not_for_ever(wb, tmp_path):
+    source = make(wb, keys=False)
+    make(wb, "u", keys=False)
+
+    def sizes():
+        return (
+            []
+            if wb.table("u").latest_snapshot() is None
+            else wb.table("u").snapshots().column("delta_record_count").to_pylist()
+        )
+
+    def stream(checkpoint, delay):
+        frame = wb.spark.readStream.option("read.stream.minRowsPerTrigger", 3).option(
+            "read.stream.maxTriggerDelayMs", delay
+        )
+        writer = frame.table("t").writeStream.option("checkpointLocation", str(tmp_path / checkpoint))
+        return writer.toTable("u")
+
+    source.append(rows((1, "a")))
+    query = stream("c", 600_000)
+    query.processAllAvailable()  # the first one does not wait
+    source.append(rows((2, "a"), (3, "a")))
+    query.processAllAvailable()
+    assert sizes() == [1]
+    source.append(rows((4, "a")))
+    query.processAllAvailable()
+    assert sizes() == [1, 3]
+    query.stop()
+    source.append(rows((5, "a")))
+    query = stream("c", 1)
+    query.processAllAvailable()
+    source.append(rows((6, "a")))
+    query.processAllAvailable()
+    query.stop()
+    assert sizes() == [1, 3, 1, 1]
+    with pytest.raises(BadOptionValue, match="go together"):
+        wb.spark.readStream.option("read.stream.minRowsPerTrigger", 3).table("t")
+    with pytest.raises(BadOptionValue, match="more than"):
+        wb.spark.readStream.option("read.stream.maxRowsPerTrigger", 2).option(
+            "read.stream.minRowsPerTrigger", 3
+        ).option("read.stream.maxTriggerDelayMs", 5).table("t")
+
+
+@pytest.mark.nightly
+def test_a_stream_makes_the_table_that_is_absent(wb, tmp_path):
+    make(wb, keys=False).append(rows((1, "a")))
+    writer = (
+        wb.spark.readStream.table("t").writeStream.format("paimon").option("checkpointLocation", str(tmp_path / "c"))
+    )
+    writer.trigger(availableNow=True).start(str(tmp_path / "made")).awaitTermination(240)
+    assert paimon_nb.open_table(str(tmp_path / "made")).to_arrow().to_pylist() == [{"k": 1, "v": "a"}]
+
+
+def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
+    for name in ("t", "u", "a", "b"):
+        make(wb, name, keys=False).append(rows((1, "a")))
+
+    def run(source, target, checkpoint):
+        writer = wb.spark.readStream.table(source).writeStream.format("paimon")
+        query = (
+            writer.option("checkpointLocation", str(tmp_path / checkpoint)).trigger(availableNow=True).toTable(target)
+        )
+        query.awaitTermination(240)
+
+    run("t", "a", "c")
+    with pytest.raises(BadOptionValue, match="belongs to a stream into"):
+        run("t", "b", "c")
+    (tmp_path / "c" / "paimon_sink.json").unlink()
+    wb.table("u").append(rows((2, "b")))
+    with pytest.raises(StreamingQueryException) as error:
+        run("u", "b", "c")
+    assert isinstance(translate(error.value), TableReplaced)
+
+
+@pytest.mark.nightly
+def test_expired_and_rolled_back_snapshots_are_errors_of_ours(wb, tmp_path):
+    table = make(wb, keys=False)
+    for n in range(1, 4):
+        table.append(rows((n, "x")))
+    run = Run(wb.spark.readStream.table("t"), tmp_path / "c")
+    assert len(run()) == 1
+    for n in range(4, 8):
+        table.append(rows((n, "x")))
+    expire_snapshots(table.store, ExpireLimits(1, 1, 0, 50))
+    with pytest.raises(StreamingQueryException) as error:
+        run()
+    ours = translate(error.value)
+    assert isinstance(ours, SnapshotExpired)
+    assert "needs snapshot 4, which has expired" in str(ours)
+    again = make(wb, "r", keys=False)
+    for n in range(1, 4):
+        again.append(rows((n, "x")))
+    run = Run(wb.spark.readStream.table("r"), tmp_path / "r")
+    assert len(run()) == 1
+    rollback_to_snapshot(again.store, 1)
+    with pytest.raises(StreamingQueryException, match="rolled back"):
+        run()
+
+
+def test_what_cannot_be_streamed_is_refused_before_it_starts(wb):
+    make(wb, "p", merge_engine="partial-update")
+    make(wb, "t")
+    with pytest.raises(UnsupportedOperation, match="needs a changelog producer"):
+        wb.spark.readStream.table("p")
+    with pytest.raises(BadOptionValue):
+        wb.spark.readStream.option("scan.tag-name", "x").table("t")
+    with pytest.raises(UnsupportedOperation, match="cannot be read as a stream"):
+        wb.spark.readStream.table("t$snapshots")
+
+
+@pytest.mark.nightly
+def test_sparks_own_streams_are_left_alone(wb, tmp_path):
+    frame = wb.spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    query = (
+        frame.writeStream.format("memory").queryName("seen").option("checkpointLocation", str(tmp_path / "c")).start()
+    )
+    try:
+        assert query.isActive
+    finally:
+        query.stop()
+
+
+@pytest.mark.nightly
+def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
+    """The driver dies in the very first micro-batch; Spark asks for the first offset again, when the table has moved on."""
+    table = make(wb, keys=False)
+    table.append(rows((1, "a")))
+    frame = wb.spark.readStream.table("t")
+
+    def dies(batch, number):
+        table.append(rows((2, "b")))
+        raise RuntimeError("the driver dies")
+
+    with pytest.raises(StreamingQueryException):
+        frame.writeStream.foreachBatch(dies).option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination(
+            60
+        )
+    run = Run(frame, tmp_path / "c")
+    # A run that finds a batch to repeat may end with it: availableNow then leaves the rest to the next.
+    assert run() + run() == [[(1, "a")], [(2, "b")]]
+
+
+def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
+    """The form that Spark's books show: the view is one of the batch's session, and of no other."""
+    table, seen = make(wb), []
+    table.append(rows((1, "a"), (2, "b")))
+    wb.run("CREATE TABLE merged (k INT, v STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')")
+    wb.run("INSERT INTO merged VALUES (1, 'old')")
+
+    def merge(batch, number):
+        batch.createOrReplaceTempView("changes")
+        seen.append(batch.sparkSession.table("changes").count())
+        batch.sparkSession.sql(
+            "MERGE INTO merged USING changes c ON merged.k = c.k"
+            " WHEN MATCHED THEN UPDATE SET v = c.v WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    for number in (1, 2):
+        writer = wb.spark.readStream.format("paimon").table("t").writeStream.foreachBatch(merge)
+        writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True).start().awaitTermination(
+            240
+        )
+        table.append(rows((2, f"B{number}")))
+    merged = wb.table("merged").to_arrow().to_pylist()
+    assert (sorted((r["k"], r["v"]) for r in merged), seen) == ([(1, "a"), (2, "B1")], [2, 1])
+    assert not wb.spark.catalog.tableExists("changes")
+
+
+def test_each_third_micro_batch_compacts_everything_and_idle_time_counts(wb, tmp_path, monkeypatch):
+    """Where the changelog comes of full compactions: as a Flink job with `full-compaction.delta-commits` tells it."""
+    source = make(wb, keys=False)
+    target = make(wb, "u", changelog_producer="full-compaction", bucket="2", **{"full-compaction.delta-commits": "3"})
+
+    def run(*keys):
+        writer = wb.spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "c"))
+        query = writer.toTable("u")
+        for k in keys:
+            source.append(rows((k, "a")))
+            query.processAllAvailable()
+        return query
+
+    def told():
+        return [(s["commit_kind"], s["commit_identifier"]) for s in target.snapshots().to_pylist()]
+
+    monkeypatch.setattr(idle_checkpoint_timer, "PAUSE_S", 3600.0)
+    source.append(rows((1, "a")))
+    query = run()
+    query.processAllAvailable()
+    query.stop()
+    run(2, 3, 4, 5).stop()
+    before = told()
+    last = before[-1][1]  # Spark also counts micro-batches without rows
+    assert [n for kind, n in before if kind == "COMPACT"] == list(range(3, last + 1, 3))
+    assert [kind for kind, _ in before].count("APPEND") == 5
+    monkeypatch.setattr(idle_checkpoint_timer, "PAUSE_S", 0.1)
+    query = run()
+    deadline = time.monotonic() + 120
+    while told()[-1][0] != "COMPACT" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    query.stop()
+    changes = wb.run("SELECT rowkind, k FROM u$audit_log ORDER BY k").arrow.to_pylist()
+    assert [(c["rowkind"], c["k"]) for c in changes] == [("+I", k) for k in (1, 2, 3, 4, 5)]
+    assert told()[: len(before)] == before
+    assert len(told()) <= len(before) + 1

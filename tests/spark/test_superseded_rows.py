@@ -1,0 +1,68 @@
+"""Hidden rows worked out from those of the snapshot before are the ones that a merge of everything finds. Without Spark."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paimon_nb.spark.scan import superseded_rows
+from paimon_nb.spark.scan.superseded_rows import hidden_of
+from paimon_nb.table.scan import plan_scan
+from paimon_nb.workbench import connect
+
+KEYS = {"INT": int, "BIGINT": int, "STRING": str}
+
+
+def forget() -> None:
+    superseded_rows._CACHE = superseded_rows._Cache(superseded_rows.CACHE_BYTES)
+    superseded_rows._DECODED.clear()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_commit_after_commit(seed, tmp_path):
+    r = random.Random(seed)
+    key_type = r.choice(list(KEYS))
+    extra = r.choice([{}, {}, {"sequence.field": "v"}, {"merge-engine": "first-row"}, {"ignore-delete": "true"}])
+    options = {"bucket": str(r.choice([1, 2])), "write-only": "true", **extra}
+    wb = connect(str(tmp_path))
+    given = ", ".join(f"{k!r} = {v!r}" for k, v in options.items())
+    wb.run(f"CREATE TABLE t (k {key_type}, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ({given})")
+    table = wb.table("t")
+    for _ in range(r.randrange(4, 9)):
+        keys = [KEYS[key_type](k) for k in r.sample(range(40), r.choice([1, 5, 30]))]
+        rows = pa.Table.from_pylist([{"k": k, "v": r.randrange(100)} for k in keys], schema=table.schema.arrow)
+        if r.random() < 0.3 and "first-row" not in extra.values():
+            table.delete(rows)
+        else:
+            table.upsert(rows)
+        if r.random() < 0.2:
+            table.copy({"write-only": "false"}).compact(full=r.random() < 0.5)
+        plan = plan_scan(table.store)
+        grown = hidden_of(plan.store, plan.splits).rows
+        forget()
+        merged = hidden_of(plan.store, plan.splits).rows
+        assert {n: m.tolist() for n, m in grown.items()} == {n: m.tolist() for n, m in merged.items()}
+        shown = sum(f.row_count for f in plan.files) - sum(int(m.sum()) for m in merged.values())
+        assert shown == table.to_arrow().num_rows
+
+
+def test_a_small_commit_sorts_nothing_anew_and_reads_only_its_own_file(tmp_path, monkeypatch):
+    forget()
+    wb = connect(str(tmp_path))
+    wb.run("CREATE TABLE t (k BIGINT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')")  # fmt: skip
+    table = wb.table("t")
+    for n in range(2):
+        keys = np.arange(0, 10_000, n + 1)
+        table.upsert(pa.table({"k": keys, "v": np.zeros(len(keys), np.int32)}))
+    plan = plan_scan(table.store)
+    hidden_of(plan.store, plan.splits)
+    table.upsert(pa.table({"k": [5, 6, 99_999], "v": pa.array([1, 1, 1], pa.int32())}))
+    read, plan = [], plan_scan(table.store)
+    own = superseded_rows.read_data_file
+    monkeypatch.setattr(superseded_rows, "read_data_file", lambda fs, path, *a: read.append(path) or own(fs, path, *a))
+    monkeypatch.setattr(superseded_rows, "_merged", None)
+    found = hidden_of(plan.store, plan.splits).rows
+    newest = max(plan.files, key=lambda f: f.min_sequence)
+    assert [path.rsplit("/", 1)[1] for path in read] == [newest.file_name]
+    assert sorted(int(m.sum()) for m in found.values()) == [1, 5001]

@@ -1,0 +1,113 @@
+"""Every way into Spark gives the rows that `Table.to_arrow` gives, on random tables of every kind."""
+
+import random
+
+import pytest
+from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
+
+from paimon_nb.spark.runtime.arrow_interop import to_arrow
+from paimon_nb.spark.scan.scan_strategy import Limits, Way
+from paimon_nb.spark.scan.table_scan import decide, frame_of, relation, with_routes
+
+pytestmark = pytest.mark.spark
+
+KINDS = {
+    "append": {"keys": (), "options": {"bucket": "-1"}},
+    "append buckets": {"keys": (), "options": {"bucket": "3", "bucket_key": "k"}},
+    "deduplicate": {"keys": ("k",), "options": {"bucket": "2"}, "deletes": True},
+    "deduplicate by field": {"keys": ("k",), "options": {"bucket": "1", "sequence__field": "i"}, "deletes": True},
+    "ignore delete": {"keys": ("k",), "options": {"bucket": "1", "ignore_delete": "true"}, "deletes": True},
+    "first-row": {"keys": ("k",), "options": {"bucket": "1", "merge_engine": "first-row"}, "compact": True},
+    "partial-update": {"keys": ("k",), "options": {"bucket": "2", "merge_engine": "partial-update"}},
+    "aggregation": {
+        "keys": ("k",),
+        "options": {"bucket": "1", "merge_engine": "aggregation", "fields__i__aggregate_function": "sum"},
+    },
+    "deletion vectors": {
+        "keys": ("k",), "options": {"bucket": "1", "deletion_vectors__enabled": "true"}, "deletes": True, "compact": True,
+    },
+    "orc": {"keys": ("k",), "options": {"bucket": "1", "file__format": "orc"}, "deletes": True},
+    "avro": {"keys": (), "options": {"bucket": "-1", "file__format": "avro"}},
+}  # fmt: skip
+
+
+def build(where, kind, *, partitioned, odd, seed):
+    r = random.Random(f"{kind}{partitioned}{odd}{seed}")
+    what = KINDS[kind]
+    names = ["a=1/é %", "b", "c{d}*"] if partitioned else None
+    columns = {"k": "BIGINT", **({"p": "STRING"} if names else {}), **VALUES, **(ODD if odd else {})}
+    if kind == "avro":
+        columns.pop("n9", None)  # Avro has no nanoseconds
+    keys = (*what["keys"], "p") if names and what["keys"] else what["keys"]
+    table = make_table(where, columns, keys=keys, partitions=("p",) if names else (), **what["options"])
+    for _ in range(4):
+        rows = random_rows(r, 120, 150, names, odd).select(list(columns))
+        kinds = [r.choice(["+I", "+I", "+I", "-D"]) for _ in range(rows.num_rows)] if what.get("deletes") else None
+        store_rows(table, rows, kinds, compact=what.get("compact", False))
+    return table
+
+
+# Odd types and partitions meet crosswise in the long run only: what the one decides asks nothing of the other.
+@pytest.mark.parametrize(
+    ("partitioned", "odd"),
+    [
+        pytest.param(True, False, id="partitioned-plain"),
+        pytest.param(False, True, id="whole-odd"),
+        pytest.param(False, False, id="whole-plain", marks=pytest.mark.nightly),
+        pytest.param(True, True, id="partitioned-odd", marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
+    table = build(tmp_path, kind, partitioned=partitioned, odd=odd, seed=1)
+    expected = as_rows(table.to_arrow())
+    assert expected
+    best = decide(table, limits=Limits(inline_bytes=0))
+    for chosen in (decide(table), best, with_routes(best, Way.TASKS)):
+        got = to_arrow(frame_of(spark, chosen), chosen.fields)
+        assert got.column_names == list(table.schema.names)
+        assert as_rows(got) == expected, {r.way for r in chosen.routes}
+
+
+def test_ways_are_the_ones_expected(tmp_path):
+    seen = {
+        kind: {r.way for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=Limits(inline_bytes=0)).routes}
+        for kind in ("append", "deduplicate", "partial-update", "avro")
+    }  # fmt: skip
+    assert seen == {
+        "append": {Way.NATIVE},
+        "deduplicate": {Way.MASKED},
+        "partial-update": {Way.MASKED},
+        "avro": {Way.TASKS},
+    }
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(inline_bytes=0)], ids=["inline", "big"])
+def test_chosen_columns_in_any_case_and_counts(spark, tmp_path, limits):
+    table = build(tmp_path, "deduplicate", partitioned=True, odd=True, seed=3)
+    whole = table.to_arrow()
+    frame = relation(spark, table, columns=["S", "k"], limits=limits)
+    assert frame.columns == ["k", "s"]
+    assert frame.count() == whole.num_rows
+    assert relation(spark, table, columns=[], limits=limits).count() == whole.num_rows
+    assert frame.where("k < 20").count() == sum(k < 20 for k in whole["k"].to_pylist())
+
+
+def test_an_empty_table_has_its_columns(spark, tmp_path):
+    table = make_table(tmp_path, {"k": "BIGINT", **VALUES, **ODD}, keys=("k",), bucket="1")
+    frame = relation(spark, table)
+    assert frame.columns == list(table.schema.names)
+    assert frame.collect() == []
+
+
+def test_time_travel_and_a_pinned_snapshot(spark, tmp_path):
+    table = make_table(tmp_path, {"k": "BIGINT", **VALUES}, keys=("k",), bucket="1")
+    store_rows(table, random_rows(random.Random(1), 50, 1000))
+    first = as_rows(table.to_arrow())
+    frames = [relation(spark, table, limits=limits) for limits in (Limits(), Limits(inline_bytes=0))]
+    store_rows(table, random_rows(random.Random(2), 50, 1000))
+    fields = table.schema.fields
+    for frame in frames:
+        assert as_rows(to_arrow(frame, fields)) == first
+    assert as_rows(to_arrow(relation(spark, table, options={"scan.snapshot-id": "1"}), fields)) == first
+    assert relation(spark, table).count() > len(first)
