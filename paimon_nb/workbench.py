@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
 from paimon_nb.base.identifier import split_name
-from paimon_nb.base.scalars import plain
+from paimon_nb.base.scalars import to_python
 from paimon_nb.catalog import open_catalog
 from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.session import Result, Session
@@ -115,7 +115,7 @@ class Workbench:
             raise SqlAnalysisError(
                 f"no value for :{missing[0]}", hint=f"pass it: sql(..., {missing[0]}=...)", sql=text, missing=missing
             )
-        params = {name: plain(value) for name, value in params.items()}
+        params = {name: to_python(value) for name, value in params.items()}
         result = None
         for statement in statements:
             result = run_statement(self.session, statement, text, params)

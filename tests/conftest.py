@@ -37,7 +37,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 REPO = Path(__file__).resolve().parents[1]
 
 DEAR = (
-    "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_change.py",
+    "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_update_delete.py",
     "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_read.py",
     "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
     "interop/test_matrix.py", "interop/test_changelogs.py", "state/test_machine.py",

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from paimon_nb.base.errors import Cancelled
 
 
-class Stop:
+class CancellationToken:
     """Shared by work in a thread of its own and by whoever waits for it."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Stop:
             yield
 
 
-_heard: ContextVar[Stop | None] = ContextVar("stop", default=None)
+_heard: ContextVar[CancellationToken | None] = ContextVar("stop", default=None)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def split_name(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Identifier:
     """A table's full name: `database.table[$branch_b][$system]`. Grammar: Paimon's Identifier."""
 
     database: str
@@ -73,7 +73,7 @@ class Name:
             )
 
     @classmethod
-    def parse_object(cls, database: str, text: str) -> Name:
+    def parse_object(cls, database: str, text: str) -> Identifier:
         """Parse the object part: `t`, `t$files`, `t$branch_b`, `t$branch_b$files`."""
         table, *rest = text.split("$")
         branch = MAIN_BRANCH
@@ -83,7 +83,7 @@ class Name:
             raise InvalidName(f"{text!r} has too many '$'", hint="t[$branch_b][$system_table]", name=text)
         return cls(database, table, branch, rest[0] if rest else None)
 
-    def of_table(self) -> Name:
+    def of_table(self) -> Identifier:
         """The name without its system table."""
         return replace(self, system=None)
 

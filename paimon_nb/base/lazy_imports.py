@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 
-def door(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_getattr(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """The room's `__getattr__` (PEP 562).
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def plain(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """A NumPy or Arrow scalar as an everyday Python value; all else as it is. NumPy's times come in microseconds."""
     wrapper = type(value).__module__.partition(".")[0]
     if wrapper == "pyarrow" and hasattr(value, "as_py"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.table.table import Table
 
@@ -58,37 +58,37 @@ class Catalog(ABC):
         """Table names in order. Raises `DatabaseNotFound`."""
 
     @abstractmethod
-    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+    def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         """The table (system part of the name ignored), with `options` on top of its own. Raises `TableNotFound`."""
 
     @abstractmethod
-    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+    def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         """Write schema 0. True if made now. Raises `AlreadyExists`, `DatabaseNotFound`."""
 
     @abstractmethod
-    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         """Put a table in the place of another, which goes to the trash. Whether there was one.
 
         Raises `TableNotFound` when there is none and not `create`; what `create_table` raises: then the old one stays.
         """
 
     @abstractmethod
-    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+    def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         """Take the table away: into the trash for `undrop_table`, or for good with `purge`."""
 
     @abstractmethod
-    def undrop_table(self, name: Name) -> None:
+    def undrop_table(self, name: Identifier) -> None:
         """Bring the last dropped table of this name back. Raises `TableNotFound`, `AlreadyExists`."""
 
     @abstractmethod
-    def rename_table(self, source: Name, target: Name) -> None:
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
         """Move a table, also between databases."""
 
     @abstractmethod
-    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+    def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         """Write the next schema. Raises `SchemaChangeError`, `FixedOption`, `ColumnNotFound`."""
 
-    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
         """Make the catalog know what its files say: tables it never heard of, columns, partitions. All unless named.
 
         Returns the tables that it learnt something about. Raises `UnsupportedOperation` where the files are the catalog;

@@ -19,7 +19,7 @@ from paimon_nb.fs import FileIO, FileStatus
 from paimon_nb.table.migrated_files import with_partition
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.file_stats import value_stats
-from paimon_nb.table.write.rolling_writer import Place
+from paimon_nb.table.write.rolling_writer import FileTarget
 
 SUFFIX = "_paimon_"
 """What Java puts behind the name of the table that is in the making."""
@@ -45,7 +45,7 @@ def put_back(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
 def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
     """The file's entry; every row is read once, so a file that cannot be read is found out before the commit."""
     fields = [f for f in store.schema.fields if f.name not in store.schema.partition_keys]
-    collector = value_stats(store, Place(partition, 0))
+    collector = value_stats(store, FileTarget(partition, 0))
     told = DataFile(
         path.rsplit("/", 1)[-1], status.size, 0, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, store.schema.id, 0,
         creation_time_ms=clock.local_now_ms(), delete_row_count=0, file_source=0,

@@ -19,10 +19,10 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name, check_name
+from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.catalog.metastore import DB_SUFFIX, Register
+from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
 from paimon_nb.catalog.schema_validation import check_fallback, check_schema
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
@@ -52,8 +52,8 @@ class WarehouseCatalog(Catalog):
         name: str,
         options: Mapping[str, str],
         fs: RootedFileIO,
-        register: Register,
-        lock_of: Callable[[Name], Lock] | None = None,
+        register: Metastore,
+        lock_of: Callable[[Identifier], Lock] | None = None,
     ) -> None:
         self.name = check_name(name, "catalog")
         self.fs, self.warehouse = fs, fs.root
@@ -91,7 +91,7 @@ class WarehouseCatalog(Catalog):
                 f"database {name!r} holds {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
             )
         for table in tables:
-            self.drop_table(Name(name, table), if_exists=True)
+            self.drop_table(Identifier(name, table), if_exists=True)
         self.register.remove_database(name)
         return True
 
@@ -102,7 +102,7 @@ class WarehouseCatalog(Catalog):
             raise self._no_database(database)
         return self.register.tables(database)
 
-    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+    def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         path = self.register.found_table(name)
         if path is None:
             raise self._no_table(name)
@@ -112,14 +112,14 @@ class WarehouseCatalog(Catalog):
             raise self._no_table(name) from None
         return Table(replace(store, watcher=self.register.watcher(name, store.schema)), name=name.of_table())
 
-    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+    def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if self._made(name, self._checked(name, schema)):
             return True
         if if_not_exists:
             return False
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
-    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         schema = self._checked(name, schema)  # before the old one goes
         replaced = self.drop_table(name, if_exists=create)
         if not self._made(name, schema):
@@ -128,7 +128,7 @@ class WarehouseCatalog(Catalog):
             )
         return replaced
 
-    def _checked(self, name: Name, schema: TableSchema) -> TableSchema:
+    def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """What a new table's schema will be. Raises what makes it impossible."""
         if name.system or name.branch != "main":
             raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
@@ -147,7 +147,7 @@ class WarehouseCatalog(Catalog):
             self.fs.exists(root)  # raises where the catalog does not allow the place
         return schema
 
-    def _made(self, name: Name, schema: TableSchema) -> bool:
+    def _made(self, name: Identifier, schema: TableSchema) -> bool:
         """First the schema file, which one session writes, then the name: a crash between leaves files that `repair` finds."""
         if self.register.has_table(name):
             return False
@@ -187,7 +187,7 @@ class WarehouseCatalog(Catalog):
             )
         return found
 
-    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+    def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         path, ours = self.table_path(name), self.register.owns_files(name)
         if not self.register.remove_table(name):
             if if_exists:
@@ -205,7 +205,7 @@ class WarehouseCatalog(Catalog):
             fs.move(path, posixpath.join(self._trash(name.database), f"{kept}@{clock.now_ms()}"))
         return True
 
-    def undrop_table(self, name: Name) -> None:
+    def undrop_table(self, name: Identifier) -> None:
         kept = self.register.kept_name(name).table
         dropped = [
             s
@@ -236,7 +236,7 @@ class WarehouseCatalog(Catalog):
             fs.move(path, newest.path)
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
 
-    def rename_table(self, source: Name, target: Name) -> None:
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
         if not self.register.has_database(target.database):
             raise self._no_database(target.database)
         if not self.register.has_table(source):
@@ -261,7 +261,7 @@ class WarehouseCatalog(Catalog):
                 raise taken from None
             raise
 
-    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+    def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
         from paimon_nb.catalog.deletion_vector_toggle import check_vectors
 
@@ -282,7 +282,7 @@ class WarehouseCatalog(Catalog):
                 return changed
         raise CommitGaveUp(f"table {name}: other writers changed the schema {_ALTER_TRIES} times", hint="try again")
 
-    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
         if self.register.in_files:
             return super().repair(database, table)
         if database is None:
@@ -290,7 +290,7 @@ class WarehouseCatalog(Catalog):
             names = [s.name.removesuffix(DB_SUFFIX) for s in found]
             return [t for name in names if name for t in self.repair(name)]
         if table is not None:
-            name = Name(database, table)
+            name = Identifier(database, table)
             if not self.register.has_database(database):
                 raise self._no_database(database)
             return [name] if self._repaired(name) else []
@@ -298,16 +298,16 @@ class WarehouseCatalog(Catalog):
         path = self.register.database_path(database)
         tables = [s.name for s in self._files(path).list(path) if s.is_dir and not s.name.startswith(".")]
         return [
-            Name(database, t)
+            Identifier(database, t)
             for t in tables
-            if self._has_files(Name(database, t)) and self._repaired(Name(database, t))
+            if self._has_files(Identifier(database, t)) and self._repaired(Identifier(database, t))
         ]
 
-    def _has_files(self, name: Name) -> bool:
+    def _has_files(self, name: Identifier) -> bool:
         path = self.table_path(name)
         return bool(SchemaDirectory(self._files(path), path).ids())
 
-    def _repaired(self, name: Name) -> bool:
+    def _repaired(self, name: Identifier) -> bool:
         """Whether the register had to learn anything: the table, its columns; partitions are told again in any case."""
         from paimon_nb.table.commit.live_files import live_entries
 
@@ -327,7 +327,7 @@ class WarehouseCatalog(Catalog):
 
     # -- paths and errors
 
-    def table_path(self, name: Name) -> str:
+    def table_path(self, name: Identifier) -> str:
         """The table's directory."""
         return self.register.table_path(name)
 
@@ -335,13 +335,13 @@ class WarehouseCatalog(Catalog):
         """The files, these paths among them."""
         return self.fs
 
-    def _fs_of(self, name: Name, path: str) -> FileIO:
+    def _fs_of(self, name: Identifier, path: str) -> FileIO:
         """The files as this table's writers see them: under the catalog's lock where there is one."""
         fs = self._files(path)
         return fs if self._lock_of is None else LockedFileIO(fs, self._lock_of(name))
 
     def _trash(self, database: str) -> str:
-        kept = self.register.kept_name(Name(check_name(database, "database"), "t")).database
+        kept = self.register.kept_name(Identifier(check_name(database, "database"), "t")).database
         return posixpath.join(self.warehouse, TRASH, kept + DB_SUFFIX)
 
     def _no_database(self, name: str) -> DatabaseNotFound:
@@ -352,7 +352,7 @@ class WarehouseCatalog(Catalog):
             name=name,
         )
 
-    def _no_table(self, name: Name) -> TableNotFound | DatabaseNotFound:
+    def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
         if not self.register.has_database(name.database):
             return self._no_database(name.database)
         known = self.tables(name.database)

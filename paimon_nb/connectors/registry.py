@@ -13,10 +13,10 @@ SOURCES = Registry(
     {
         "datagen": "datagen:Datagen",
         "filesystem": "files:Files",
-        "kafka": "kafka:Kafka",
-        "upsert-kafka": "kafka:Kafka",
-        "mysql-cdc": "mysql_source:MySqlCdc",
-        "postgres-cdc": "postgres_source:PostgresCdc",
+        "kafka": "kafka.connector:Kafka",
+        "upsert-kafka": "kafka.connector:Kafka",
+        "mysql-cdc": "mysql_cdc.connector:MySqlCdc",
+        "postgres-cdc": "postgres_cdc.connector:PostgresCdc",
         "jdbc": "jdbc:Jdbc",
     },
 )
@@ -26,8 +26,8 @@ SINKS = Registry(
         "print": "print:Print",
         "blackhole": "blackhole:Blackhole",
         "filesystem": "files:FilesSink",
-        "kafka": "kafka:open_kafka_sink",
-        "upsert-kafka": "kafka:open_kafka_sink",
+        "kafka": "kafka.connector:open_kafka_sink",
+        "upsert-kafka": "kafka.connector:open_kafka_sink",
     },
 )
 

@@ -12,7 +12,7 @@ _READERS_OWN = "/consumer/"
 """Where a reader of a stream notes how far he is."""
 
 
-class Guard(Protocol):
+class AccessPolicy(Protocol):
     """Who is asked. Goes to Spark tasks, so it must pickle."""
 
     def check_read(self) -> None:
@@ -25,7 +25,7 @@ class Guard(Protocol):
 class GuardedFileIO(RootedFileIO):
     """The same files as `rooted`; each call that changes one asks `guard` first."""
 
-    def __init__(self, rooted: RootedFileIO, guard: Guard) -> None:
+    def __init__(self, rooted: RootedFileIO, guard: AccessPolicy) -> None:
         super().__init__(rooted, rooted.root, rooted.roots[1:])
         self._rooted, self._guard = rooted, guard  # not `inner`: the view below may take a lock
 

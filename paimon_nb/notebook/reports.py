@@ -11,7 +11,7 @@ from paimon_nb.notebook.svg import LEVEL_COLOURS
 from paimon_nb.table.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
-    from paimon_nb.table.inspect import Compared, Due, Finding, Version, Why
+    from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory, RowVersion
 
 STYLE = """
 .pnb-r{font:12px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit);max-width:900px;overflow-x:auto;padding-bottom:2px}
@@ -42,7 +42,7 @@ class Report:
         return {"text/plain": self._text, "text/html": f'<div class="pnb-r"><style>{STYLE}</style>{self._html}</div>'}
 
 
-def why_report(answer: Why) -> Report:
+def why_report(answer: RowHistory) -> Report:
     """Versions in merge order, the row after each, and what decided."""
     key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
     columns = [c for c in (answer.versions[0].values if answer.versions else {}) if c not in answer.key]
@@ -65,7 +65,7 @@ def why_report(answer: Why) -> Report:
     return Report(answer, str(answer), html)
 
 
-def _version(version: Version, columns: Sequence[str], before: Mapping[str, Any] | None) -> str:
+def _version(version: RowVersion, columns: Sequence[str], before: Mapping[str, Any] | None) -> str:
     """One line; columns that this version changed in the merged row are bold."""
     cells = [f"<td>{escape(version.kind)}</td><td>{version.sequence}</td>"]
     for name in columns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, open_svg
-from paimon_nb.table.inspect import Version, Why
+from paimon_nb.table.inspect import RowHistory, RowVersion
 
 COLUMNS = 5
 """Value columns that fit."""
@@ -20,7 +20,7 @@ _LATER = '<g opacity=".42">'
 """What has not been taken in yet."""
 
 
-def shown_columns(answer: Why) -> list[str]:
+def shown_columns(answer: RowHistory) -> list[str]:
     """Columns for the picture, in the table's order: not the key, and of each version in turn something that it set."""
     if not answer.versions:
         return []
@@ -37,7 +37,7 @@ def shown_columns(answer: Why) -> list[str]:
     return [c for c in names if c in chosen]
 
 
-def why_svg(answer: Why, step: int | None = None) -> str:
+def why_svg(answer: RowHistory, step: int | None = None) -> str:
     """One row a version in merge order: what it holds on the left, the row once it is taken in on the right.
 
     Args:
@@ -77,7 +77,7 @@ def why_svg(answer: Why, step: int | None = None) -> str:
 
 
 def _version(
-    version: Version, columns: Sequence[str], y: float, wide: float, before: Mapping[str, Any] | None
+    version: RowVersion, columns: Sequence[str], y: float, wide: float, before: Mapping[str, Any] | None
 ) -> list[str]:
     base = y + 20
     colour = LEVEL_COLOURS[min(version.level, len(LEVEL_COLOURS) - 1)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import EnvironmentError_, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.identifier import Name, split_name
+from paimon_nb.base.identifier import Identifier, split_name
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _migrate_database(
         if is_paimon(entry):
             continue
         try:
-            migrate_table(catalog, Name(source_database, entry.tableName), None, parse_options(options))
+            migrate_table(catalog, Identifier(source_database, entry.tableName), None, parse_options(options))
             done += 1
         except PaimonError as error:
             failed += 1
@@ -95,9 +95,9 @@ def _migrate_iceberg_table(
     return success()
 
 
-def _name(context: Context, text: str) -> Name:
+def _name(context: Context, text: str) -> Identifier:
     parts = split_name(text)
-    return Name(*parts) if len(parts) == 2 else Name(context.current_database, *parts)
+    return Identifier(*parts) if len(parts) == 2 else Identifier(context.current_database, *parts)
 
 
 _CONNECTOR = Argument("connector", required=True, doc="`hive`", also=("source_type",))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.identifier import Name, check_name, split_name
+from paimon_nb.base.identifier import Identifier, check_name, split_name
 from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 
@@ -69,7 +69,7 @@ def _sync_table(
     context: Context,
     source: str,
     kind: type[MySqlSync] | type[KafkaSync] | type[PostgresSync],
-    name: Name,
+    name: Identifier,
     conf: Mapping[str, str],
     *,
     primary_keys: str | None,
@@ -132,10 +132,10 @@ def _started(context: Context, sync: SyncJob, name: str) -> pa.Table:
     return one_row(job=job, tables=", ".join(sorted(str(t.name) for t in sync.targets.values())))
 
 
-def _name(context: Context, text: str) -> Name:
+def _name(context: Context, text: str) -> Identifier:
     parts = split_name(text)
     database = parts[-2] if len(parts) > 1 else context.current_database
-    return Name(check_name(database, "database"), check_name(parts[-1], "table"))
+    return Identifier(check_name(database, "database"), check_name(parts[-1], "table"))
 
 
 def _texts(text: str | None) -> tuple[str, ...]:

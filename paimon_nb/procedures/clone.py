@@ -8,7 +8,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.open import open_catalog
 from paimon_nb.format.schema import TableSchema
@@ -20,7 +20,7 @@ from paimon_nb.table.scan.predicate.partition_filter import partition_filter
 from paimon_nb.table.store import POSTPONE_BUCKET
 from paimon_nb.table.table import Table
 
-Pair = tuple[Name, Name]
+Pair = tuple[Identifier, Identifier]
 """What is cloned, and under which name."""
 _FORMATS = ("parquet", "orc", "avro")
 
@@ -33,10 +33,10 @@ class Source(Protocol):
     def tables(self, database: str) -> list[str]:
         """What can be cloned, in order."""
 
-    def schema(self, name: Name, options: Mapping[str, str], file_format: str | None) -> TableSchema:
+    def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         """Schema 0 of the clone."""
 
-    def write(self, name: Name, target: Table, where: str | None) -> tuple[int, list[int]]:
+    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
         """Put the rows into the target. Returns how many, and the new snapshots."""
 
 
@@ -49,10 +49,10 @@ class PaimonSource:
     def tables(self, database: str) -> list[str]:
         return self.catalog.tables(database)
 
-    def schema(self, name: Name, options: Mapping[str, str], file_format: str | None) -> TableSchema:
+    def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         return clone_schema(self.catalog.table(name).schema, options, file_format)
 
-    def write(self, name: Name, target: Table, where: str | None) -> tuple[int, list[int]]:
+    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
         source = self.catalog.table(name).store
         return clone_rows(source, target.store, partition_filter(source, where) if where else None)
 
@@ -77,7 +77,7 @@ class HiveSource:
 
         return hive_tables(self.hive, database)
 
-    def schema(self, name: Name, options: Mapping[str, str], file_format: str | None) -> TableSchema:
+    def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         from paimon_nb.catalog.hive.clone import hive_schema
 
         if options:
@@ -93,7 +93,7 @@ class HiveSource:
             )  # fmt: skip
         return made
 
-    def write(self, name: Name, target: Table, where: str | None) -> tuple[int, list[int]]:
+    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
         from paimon_nb.catalog.hive.clone import clone_files
 
         return clone_files(self.hive, name, target.store, partition_filter(target.store, where) if where else None)
@@ -159,7 +159,7 @@ def _give_buckets(context: Context, catalog: Catalog, target: Table) -> None:
 class Made:
     """A place for a table: what was made for it goes away again when the work inside fails before it published anything."""
 
-    def __init__(self, catalog: Catalog, place: Name, schema: TableSchema) -> None:
+    def __init__(self, catalog: Catalog, place: Identifier, schema: TableSchema) -> None:
         self.catalog, self.place, self.schema = catalog, place, schema
         self._database = self._table = False
 
@@ -254,10 +254,10 @@ def chosen_pairs(
                 "included_tables and excluded_tables choose among several tables", hint="leave them out for one",
                 argument="included_tables" if included else "excluded_tables",
             )  # fmt: skip
-        return [(Name.parse_object(database, table), Name(str(to_database), str(to_table)))]
+        return [(Identifier.parse_object(database, table), Identifier(str(to_database), str(to_table)))]
     found = [(d, t) for d in ([database] if database else databases()) for t in tables(d)]
     pairs = [
-        (Name(d, t), Name(to_database or d, t))
+        (Identifier(d, t), Identifier(to_database or d, t))
         for d, t in found
         if f"{d}.{t}" not in excluded and (not included or f"{d}.{t}" in included)
     ]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SqlAnalysisError, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -133,7 +133,7 @@ def _compact_database(
                 continue
             if unwanted and (unwanted.fullmatch(full) or unwanted.fullmatch(name)):
                 continue
-            table = context.catalog.table(Name(database, name), parse_options(table_options))
+            table = context.catalog.table(Identifier(database, name), parse_options(table_options))
             try:
                 idle = partition_idle_time if table.partition_keys else None
                 chosen = _partitions(table, None, None, idle)

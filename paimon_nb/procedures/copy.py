@@ -8,7 +8,7 @@ from contextlib import suppress
 import pyarrow as pa
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.procedures.clone import Made, chosen_pairs, given_catalog, known_tables
@@ -72,12 +72,12 @@ def _with_warehouse(conf: str | None, warehouse: str | None) -> dict[str, str]:
     return {**({"warehouse": warehouse} if warehouse else {}), **parse_options(conf)}
 
 
-def _refuse_itself(catalog: Catalog, place: Name, source: Table) -> None:
+def _refuse_itself(catalog: Catalog, place: Identifier, source: Table) -> None:
     if place.table in known_tables(catalog, place.database) and catalog.table(place).path == source.path:
         raise AlreadyExists(f"{place} is the very table to be copied", hint="copy under another name", name=str(place))
 
 
-def _with_schemas(catalog: Catalog, place: Name, schemas: Sequence[TableSchema]) -> Table:
+def _with_schemas(catalog: Catalog, place: Identifier, schemas: Sequence[TableSchema]) -> Table:
     """The table that is copied into; an empty one gets the schemas that it lacks: it is new, or a copy that was cut short."""
     table = catalog.table(place)
     if table.latest_snapshot() is None and table.store.schemas.get(0).fields == schemas[0].fields:

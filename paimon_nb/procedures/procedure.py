@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SqlAnalysisError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.options.parsing import parse_duration_ms
@@ -49,7 +49,7 @@ class Context(Protocol):
         """The running Spark, for big work; None when there is none yet."""
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
-    def place(self, text: str) -> tuple[Catalog, Name]:
+    def place(self, text: str) -> tuple[Catalog, Identifier]:
         """Where a table of this name is, or would be."""
 
     def sql(self, text: str) -> Any: ...

@@ -50,7 +50,7 @@ from paimon_nb.session.statements import admin, ddl, insert, merge, settings, sh
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class StatementContext:
     """What a handler gets: the session, the whole text that spans point into, and the bound `:name` values."""
 
     session: Session
@@ -58,7 +58,7 @@ class Job:
     params: Mapping[str, Any]
 
 
-def _query(job: Job, statement: Query) -> Result:
+def _query(job: StatementContext, statement: Query) -> Result:
     from paimon_nb.session.streaming.planner import wants_stream
 
     if wants_stream(job.session, statement, job.text):
@@ -71,7 +71,7 @@ def _query(job: Job, statement: Query) -> Result:
     return of_frame(run_query(job.session, statement, job.text, job.params))
 
 
-def _stop_job(job: Job, statement: StopJob) -> Result:
+def _stop_job(job: StatementContext, statement: StopJob) -> Result:
     from paimon_nb.session.streaming.statements import stop_job
 
     return stop_job(job, statement)
@@ -122,7 +122,7 @@ def run_statement(session: Session, statement: Statement, text: str, params: Map
         PaimonError: of the kind that fits, with `sql`, `start`, `stop` facts that show the place.
     """
     try:
-        return HANDLERS[type(statement)](Job(session, text, params), statement)
+        return HANDLERS[type(statement)](StatementContext(session, text, params), statement)
     except PaimonError as error:
         if "start" not in error.facts:
             at(error, text, place(error, text, statement.span))

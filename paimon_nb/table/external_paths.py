@@ -15,7 +15,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
-Chooser = Callable[[str, str], str]
+PathAllocator = Callable[[str, str], str]
 """(directory below a root, file name) -> path."""
 
 
@@ -42,7 +42,7 @@ def roots_outside(options: TableOptions) -> tuple[str, ...]:
     return roots
 
 
-def external_paths(options: TableOptions) -> Chooser | None:
+def external_paths(options: TableOptions) -> PathAllocator | None:
     """Chooses a path for each new file; None for a table that keeps its files.
 
     Raises:

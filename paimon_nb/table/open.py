@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from paimon_nb.base.identifier import MAIN_BRANCH, Name
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.fs import RootedFileIO, external_roots, open_fs
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -23,4 +23,4 @@ def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, st
     store = TableStore.open(rooted, rooted.root, branch=branch, dynamic=options)
     directory, base = posixpath.split(rooted.root.rstrip("/"))
     database = posixpath.basename(directory).removesuffix(".db") or "default"
-    return Table(store, name=Name(database, base, branch))
+    return Table(store, name=Identifier(database, base, branch))

@@ -22,7 +22,7 @@ from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 Marked = tuple[Split, np.ndarray]
 """A file, and the physical positions in it of rows that go."""
@@ -91,7 +91,7 @@ def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> Comm
     rows, places = placed_rows(store, split, tracked=tracked)
     kept = rows.filter(from_numpy(~np.isin(places, positions)))
     (file,) = split.files
-    with AppendFiles(store, Place(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
+    with AppendFiles(store, FileTarget(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
         if kept.num_rows:
             out.write(kept)
         new = out.finish()

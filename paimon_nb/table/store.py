@@ -15,10 +15,10 @@ from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
-from paimon_nb.fs import FileIO, Guard
+from paimon_nb.fs import AccessPolicy, FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
-from paimon_nb.table.external_paths import Chooser, external_paths
+from paimon_nb.table.external_paths import PathAllocator, external_paths
 
 _LOOKS = 3
 
@@ -53,7 +53,7 @@ class TableStore:
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Options given for this use only; never stored."""
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
-    rights: Guard | None = field(default=None, compare=False, repr=False)
+    rights: AccessPolicy | None = field(default=None, compare=False, repr=False)
     """What the user may do with the rows; None where nobody guards them."""
 
     @classmethod
@@ -268,7 +268,7 @@ class TableStore:
         return f"{self.root}/index/{name}", None
 
     @cached_property
-    def _outside(self) -> Chooser | None:
+    def _outside(self) -> PathAllocator | None:
         return external_paths(self.options)
 
     def new_file_name(self, kind: str, extension: str | None = None) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.base.scalars import plain
+from paimon_nb.base.scalars import to_python
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
-    from paimon_nb.table.inspect import Compared, Due, Finding, Why
-    from paimon_nb.table.scan import KeyFinder, Predicate
-    from paimon_nb.table.stream import Position, TableStream
+    from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory
+    from paimon_nb.table.scan import PointLookup, Predicate
+    from paimon_nb.table.stream import StreamOffset, TableStream
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.arrow_input import Rows
 
@@ -54,10 +54,10 @@ class Table:
     views: ClassVar[dict[str, Callable[..., Any]]] = {}
     """`lsm`, `timeline`, `explore` ...: put here by the notebook room."""
 
-    def __init__(self, store: TableStore, name: Name | None = None) -> None:
+    def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
         self.store = store
         self.name = name or _name_of(store)
-        self._finder: KeyFinder | None = None
+        self._finder: PointLookup | None = None
 
     # -- what it is
 
@@ -223,7 +223,7 @@ class Table:
 
         Raises: UnsupportedOperation: no primary key, or a key column is missing.
         """
-        from paimon_nb.table.scan import Compare, KeyFinder, all_of, read_plan
+        from paimon_nb.table.scan import Compare, PointLookup, all_of, read_plan
 
         if not self.primary_keys:
             raise UnsupportedOperation(f"{self.name} has no primary key", hint="to_arrow(where=...) filters any table")
@@ -238,7 +238,7 @@ class Table:
             )
         wanted = all_of([Compare(k, "=", v) for k, v in key.items()])
         if self._finder is None:
-            self._finder = KeyFinder(self.store)
+            self._finder = PointLookup(self.store)
         plan = self._finder.plan(wanted)
         return self.to_arrow(where=wanted) if plan is None else read_plan(plan)
 
@@ -266,7 +266,7 @@ class Table:
         *,
         columns: Sequence[str] | None = None,
         where: str | Predicate | None = None,
-        position: Position | None = None,
+        position: StreamOffset | None = None,
         idle_s: float | None = None,
     ) -> TableStream:
         """The table's rows and then its changes, snapshot by snapshot, read in this process.
@@ -519,7 +519,7 @@ class Table:
 
     # -- looking inside
 
-    def why(self, **key: Any) -> Why:
+    def why(self, **key: Any) -> RowHistory:
         """Every stored version of a key, and how they become its row: `t.why(id=7)`. See `table.inspect.why`.
 
         Raises: UnsupportedOperation: no primary key, or a key column is missing.
@@ -619,7 +619,7 @@ def _epoch_ms(moment: int | str | dt.date) -> int:
     """Raises: BadOptionValue: it is no moment."""
     from paimon_nb.table.scan.plan.time_travel import local_ms
 
-    match plain(moment):
+    match to_python(moment):
         case bool():
             pass
         case int(ms):
@@ -647,7 +647,7 @@ def _duration_ms(value: str | int | dt.timedelta | None) -> int | None:
         raise BadOptionValue(f"{value!r} is no time span: {error}", hint="write '1 d', or milliseconds") from None
 
 
-def _name_of(store: TableStore) -> Name:
+def _name_of(store: TableStore) -> Identifier:
     parts = store.root.rstrip("/").split("/")
     database = parts[-2].removesuffix(".db") if len(parts) > 1 and parts[-2] else "default"
-    return Name(database, parts[-1], store.branch)
+    return Identifier(database, parts[-1], store.branch)

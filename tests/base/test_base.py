@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from paimon_nb.base.errors import CorruptFile, InvalidName, PaimonError, UnknownName
-from paimon_nb.base.identifier import Name, check_name, split_name
+from paimon_nb.base.identifier import Identifier, check_name, split_name
 from paimon_nb.base.redact import redact_options, redact_text
 from paimon_nb.base.registry import Registry
 
@@ -19,14 +19,14 @@ def test_a_name_that_is_no_directory_entry_is_refused(text):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("t", Name("db", "t")),
-        ("t$files", Name("db", "t", system="files")),
-        ("t$branch_b", Name("db", "t", "b")),
-        ("t$branch_b$files", Name("db", "t", "b", "files")),
+        ("t", Identifier("db", "t")),
+        ("t$files", Identifier("db", "t", system="files")),
+        ("t$branch_b", Identifier("db", "t", "b")),
+        ("t$branch_b$files", Identifier("db", "t", "b", "files")),
     ],
 )
 def test_object_names_parse_and_print(text, name):
-    assert Name.parse_object("db", text) == name
+    assert Identifier.parse_object("db", text) == name
     assert name.object == text
 
 

@@ -27,7 +27,7 @@ wb.table("t").append(pa.table({{"k": [1]}}))
     look = f"""
 import sys, paimon_nb
 paimon_nb.open_table({str(tmp_path / "default.db" / "t")!r}).files()
-rows = ["table.scan.read", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
+rows = ["table.scan.read.split_reader", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
 heavy = ["pyarrow.compute", "pyarrow.parquet", "pyarrow.orc", "pyarrow.fs", "pyroaring", "numpy.ma", "pandas"]
 print([m for m in [*(f"paimon_nb.{{r}}" for r in rows), *heavy] if m in sys.modules])
 """

@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.base.errors import BadOptionValue, SchemaChangeError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.alter import apply_changes
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
@@ -71,7 +71,7 @@ CONTRADICTIONS = [
 def test_contradictions_are_refused_when_they_are_made(options):
     """As Java does: CREATE TABLE and ALTER TABLE fail, not the first write."""
     catalog = FilesystemCatalog("c", "memory:/w", {}, MemoryFileIO())
-    name, plain = Name("default", "t"), {"merge-engine": "partial-update", "bucket": "1"}
+    name, plain = Identifier("default", "t"), {"merge-engine": "partial-update", "bucket": "1"}
     with pytest.raises(BadOptionValue):
         catalog.create_table(name, schema({**plain, **options}))
     catalog.create_table(name, schema(plain))

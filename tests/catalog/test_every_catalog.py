@@ -20,10 +20,10 @@ from paimon_nb.base.errors import (
     TableReplaced,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.plan.ddl import AddColumn, DropColumn, RenameColumn, SetOptions
 
-T = Name("d", "t")
+T = Identifier("d", "t")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def rows(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int32()), "v": [f"v{i}" for i in ids]})
 
 
-def read(catalog, name: Name = T) -> list[int]:
+def read(catalog, name: Identifier = T) -> list[int]:
     return sorted(catalog.table(name).to_arrow().column("id").to_pylist())
 
 
@@ -71,7 +71,7 @@ def test_a_database_that_holds_tables_goes_only_with_them(filled, session):
 
 
 def test_the_default_database_takes_tables(catalog, session):
-    catalog.create_table(Name("default", "t"), schema())
+    catalog.create_table(Identifier("default", "t"), schema())
     assert session().tables("default") == ["t"]
 
 
@@ -101,24 +101,24 @@ def test_a_name_is_taken_once(filled, session):
     [
         lambda c, n: c.table(n),
         lambda c, n: c.drop_table(n),
-        lambda c, n: c.rename_table(n, Name("d", "new")),
+        lambda c, n: c.rename_table(n, Identifier("d", "new")),
         lambda c, n: c.alter_table(n, [SetOptions({"snapshot.num-retained.max": "50"})]),
     ],
     ids=["table", "drop", "rename", "alter"],
 )
 def test_what_is_not_there_is_told_with_the_nearest_name(filled, act):
     with pytest.raises(TableNotFound) as caught:
-        act(filled, Name("d", "tt"))
+        act(filled, Identifier("d", "tt"))
     assert "'t'" in caught.value.hint
     with pytest.raises(DatabaseNotFound):
-        act(filled, Name("nowhere", "t"))
+        act(filled, Identifier("nowhere", "t"))
     assert read(filled) == [1, 2]
 
 
 def test_nothing_is_made_in_a_database_that_is_not_there(filled, session):
     for act in (
-        lambda: filled.create_table(Name("e", "t"), schema()),
-        lambda: filled.rename_table(T, Name("e", "t")),
+        lambda: filled.create_table(Identifier("e", "t"), schema()),
+        lambda: filled.rename_table(T, Identifier("e", "t")),
         lambda: filled.tables("e"),
     ):
         with pytest.raises(DatabaseNotFound):
@@ -177,19 +177,19 @@ def test_purge_leaves_nothing(filled, session):
 
 def test_a_table_moves_with_its_rows(filled, session):
     filled.create_database("e")
-    filled.rename_table(T, Name("e", "u"))
+    filled.rename_table(T, Identifier("e", "u"))
     other = session()
-    assert (other.tables("d"), other.tables("e"), read(other, Name("e", "u"))) == ([], ["u"], [1, 2])
-    other.table(Name("e", "u")).upsert(rows(3))
-    assert read(filled, Name("e", "u")) == [1, 2, 3]
+    assert (other.tables("d"), other.tables("e"), read(other, Identifier("e", "u"))) == ([], ["u"], [1, 2])
+    other.table(Identifier("e", "u")).upsert(rows(3))
+    assert read(filled, Identifier("e", "u")) == [1, 2, 3]
 
 
 def test_a_rename_hides_no_other_table(filled, session):
-    filled.create_table(Name("d", "u"), schema("other"))
+    filled.create_table(Identifier("d", "u"), schema("other"))
     with pytest.raises(AlreadyExists, match=r"d\.u"):
-        filled.rename_table(T, Name("d", "u"))
+        filled.rename_table(T, Identifier("d", "u"))
     other = session()
-    assert (other.tables("d"), other.table(Name("d", "u")).schema.names) == (["t", "u"], ("id", "v", "other"))
+    assert (other.tables("d"), other.table(Identifier("d", "u")).schema.names) == (["t", "u"], ("id", "v", "other"))
     assert read(other) == [1, 2]
 
 
@@ -210,7 +210,7 @@ def test_a_change_that_fails_changes_nothing(filled, session):
 
 
 def test_branches_and_system_tables_are_no_tables_to_make(catalog):
-    for name in (Name("default", "t", "b"), Name("default", "t", "main", "files")):
+    for name in (Identifier("default", "t", "b"), Identifier("default", "t", "main", "files")):
         with pytest.raises(InvalidName):
             catalog.create_table(name, schema())
     assert catalog.tables("default") == []
@@ -224,7 +224,7 @@ def test_odd_names_are_only_names(catalog, session, odd):
     if catalog.options.get("metastore") == "hive" and not odd.isidentifier():
         try:  # Hive's releases differ in what they take; what they refuse leaves nothing behind
             catalog.create_database(odd)
-            catalog.create_table(Name(odd, odd), schema())
+            catalog.create_table(Identifier(odd, odd), schema())
         except InvalidName:
             assert [d for d in catalog.databases() if catalog.tables(d)] == []
             return
@@ -232,15 +232,15 @@ def test_odd_names_are_only_names(catalog, session, odd):
         odd = odd.lower()
     elif catalog.options.get("metastore") == "hive" and not odd.isascii():
         with pytest.raises(InvalidName):
-            catalog.create_table(Name("default", odd), schema())
+            catalog.create_table(Identifier("default", odd), schema())
         return
     catalog.create_database(odd)
-    name = Name(odd, odd)
+    name = Identifier(odd, odd)
     catalog.create_table(name, schema())
     other = session()
     other.table(name).upsert(rows(1))
     assert (other.databases(), other.tables(odd)) == (sorted([odd, "default"]), [odd])
-    moved = Name("default", odd + "2")
+    moved = Identifier("default", odd + "2")
     other.rename_table(name, moved)
     assert (read(session(), moved), session().tables(odd)) == ([1], [])
     session().drop_table(moved)
@@ -253,16 +253,16 @@ def test_names_that_are_paths_are_refused(catalog, bad):
     with pytest.raises(InvalidName):
         catalog.create_database(bad)
     with pytest.raises(InvalidName):
-        catalog.create_table(Name("default", bad), schema())
+        catalog.create_table(Identifier("default", bad), schema())
     assert (catalog.databases(), catalog.tables("default")) == (["default"], [])
 
 
 @pytest.mark.parametrize("wild", ["t_", "t%", "%", "_"])
 def test_a_name_is_no_pattern(catalog, session, wild):
-    catalog.create_table(Name("default", "tx"), schema())
+    catalog.create_table(Identifier("default", "tx"), schema())
     with pytest.raises(TableNotFound):
-        session().table(Name("default", wild))
-    assert catalog.drop_table(Name("default", wild), if_exists=True) is False
+        session().table(Identifier("default", wild))
+    assert catalog.drop_table(Identifier("default", wild), if_exists=True) is False
     assert session().tables("default") == ["tx"]
 
 
@@ -272,7 +272,7 @@ def test_a_name_is_no_pattern(catalog, session, wild):
 def test_of_many_creators_one_wins(session):
     session().create_database("d")
     for turn in range(3):
-        name = Name("d", f"t{turn}")
+        name = Identifier("d", f"t{turn}")
         done = at_once([partial(session().create_table, name, schema(f"by{i}")) for i in range(4)])
         assert sorted(str(type(x).__name__) for x in done) == ["AlreadyExists"] * 3 + ["bool"]
         winner = done.index(True)
@@ -289,9 +289,9 @@ def test_many_creators_of_a_database_all_find_it(session):
 def test_of_many_renames_to_one_name_one_wins(session):
     first = session()
     for i in range(4):
-        first.create_table(Name("default", f"t{i}"), schema(f"by{i}"))
-    new = Name("default", "new")
-    done = at_once([partial(session().rename_table, Name("default", f"t{i}"), new) for i in range(4)])
+        first.create_table(Identifier("default", f"t{i}"), schema(f"by{i}"))
+    new = Identifier("default", "new")
+    done = at_once([partial(session().rename_table, Identifier("default", f"t{i}"), new) for i in range(4)])
     assert sorted(str(type(x).__name__) for x in done) == ["AlreadyExists"] * 3 + ["NoneType"]
     winner = done.index(None)
     assert first.table(new).schema.names == ("id", "v", f"by{winner}")
@@ -299,8 +299,8 @@ def test_of_many_renames_to_one_name_one_wins(session):
 
 
 def test_all_changes_of_two_sessions_arrive(session):
-    session().create_table(Name("default", "t"), schema())
-    name = Name("default", "t")
+    session().create_table(Identifier("default", "t"), schema())
+    name = Identifier("default", "t")
     done = at_once([partial(session().alter_table, name, [AddColumn((f"c{i}",), "INT")]) for i in range(4)])
     assert [e for e in done if isinstance(e, PaimonError)] == []
     now = session().table(name).schema
@@ -308,7 +308,7 @@ def test_all_changes_of_two_sessions_arrive(session):
 
 
 def test_all_commits_of_two_sessions_arrive(session):
-    name = Name("default", "t")
+    name = Identifier("default", "t")
     session().create_table(name, schema())
 
     def write(table, me: int) -> int:

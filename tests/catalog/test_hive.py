@@ -22,14 +22,14 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.hive.client import _pool
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan.ddl import AddColumn, SetOptions
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
-T = Name("d", "t")
+T = Identifier("d", "t")
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ def rows(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int32()), "v": [f"v{i}" for i in ids]})
 
 
-def read(catalog, name: Name = T) -> list[int]:
+def read(catalog, name: Identifier = T) -> list[int]:
     return sorted(catalog.table(name).to_arrow().column("id").to_pylist())
 
 
-def hive_table(catalog, name: Name, location: Path, kind: str = "EXTERNAL_TABLE"):
+def hive_table(catalog, name: Identifier, location: Path, kind: str = "EXTERNAL_TABLE"):
     """A Parquet table as Hive itself makes it."""
     package = "org.apache.hadoop.hive.ql.io.parquet"
     entry = ttypes.Table(
@@ -98,7 +98,7 @@ def test_an_engine_that_knows_hive_finds_columns_keys_and_options(catalog):
     assert entry.sd.location == f"file:{catalog.table(T).path}"
 
     catalog.alter_table(T, [SetOptions({"bucket": "4"}), AddColumn(("z",), "INT", "the last")])
-    catalog.create_table(Name("d", "u"), create_schema(fields, [], ["k"], {"bucket": "3"}, None))
+    catalog.create_table(Identifier("d", "u"), create_schema(fields, [], ["k"], {"bucket": "3"}, None))
     now = catalog.register.entry(T)
     assert (now.parameters["bucket"], now.sd.cols[-1].name, now.sd.cols[-1].type) == ("4", "z", "int")
 
@@ -123,21 +123,21 @@ def test_partitions_come_and_go_with_commits(catalog):
         ("dt", "STRING", None, None),
         ("h", "INT", None, None),
     ]
-    for name, told in ((T, "true"), (Name("d", "quiet"), "false")):
+    for name, told in ((T, "true"), (Identifier("d", "quiet"), "false")):
         catalog.create_table(name, create_schema(columns, ["dt", "h"], [], {"metastore.partitioned-table": told}, None))
     entry = catalog.register.entry(T)
     assert ([c.name for c in entry.sd.cols], [c.name for c in entry.partitionKeys]) == (["id", "v"], ["dt", "h"])
-    for name in (T, Name("d", "quiet")):
+    for name in (T, Identifier("d", "quiet")):
         more = {"dt": ["a b", "a b", "c"], "h": pa.array([1, 2, 1], pa.int32())}
         catalog.table(name).append(pa.table({**{c: rows(1, 2, 3).column(c) for c in ("id", "v")}, **more}))
     assert partitions(catalog, T) == {("a b", "1"): "dt=a b/h=1", ("a b", "2"): "dt=a b/h=2", ("c", "1"): "dt=c/h=1"}
-    assert partitions(catalog, Name("d", "quiet")) == {}
+    assert partitions(catalog, Identifier("d", "quiet")) == {}
     catalog.table(T).drop_partitions([{"dt": "a b"}])
     assert partitions(catalog, T) == {("c", "1"): "dt=c/h=1"}
     assert read(catalog) == [3]
 
 
-def partitions(catalog, name: Name) -> dict[tuple[str, ...], str]:
+def partitions(catalog, name: Identifier) -> dict[tuple[str, ...], str]:
     """Values of the metastore's partitions, and their directories below the table's."""
     found = catalog.register.metastore.ask("get_partitions", name.database, name.table, -1)
     root = catalog.register.entry(name).sd.location
@@ -152,8 +152,11 @@ def test_a_database_has_a_place_and_an_external_table_keeps_its_files(options, c
         wb.run(f"CREATE TABLE d.mine (id INT, v STRING) WITH ('path' = '{tmp_path}/kept')")
         wb.run("INSERT INTO d.mine VALUES (2, 'v2')")
     assert catalog.register.metastore.ask("get_database", "away").description == "elsewhere"
-    assert (catalog.table(Name("away", "t")).path, read(catalog, Name("away", "t"))) == (f"{tmp_path}/away/t", [1])
-    mine = Name("d", "mine")
+    assert (catalog.table(Identifier("away", "t")).path, read(catalog, Identifier("away", "t"))) == (
+        f"{tmp_path}/away/t",
+        [1],
+    )
+    mine = Identifier("d", "mine")
     assert (catalog.register.entry(mine).tableType, catalog.table(mine).path) == ("EXTERNAL_TABLE", f"{tmp_path}/kept")
     catalog.drop_table(mine, purge=True)
     other = create_schema([("id", "BIGINT", None, None)], [], [], {"path": f"{tmp_path}/kept"}, None)
@@ -162,29 +165,32 @@ def test_a_database_has_a_place_and_an_external_table_keeps_its_files(options, c
     same = [("id", "INT", None, None), ("v", "STRING", None, None)]
     catalog.create_table(mine, create_schema(same, [], [], {"path": f"{tmp_path}/kept"}, None))
     assert read(catalog, mine) == [2]
-    catalog.rename_table(mine, Name("d", "renamed"))
-    assert (catalog.table(Name("d", "renamed")).path, read(catalog, Name("d", "renamed"))) == (f"{tmp_path}/kept", [2])
+    catalog.rename_table(mine, Identifier("d", "renamed"))
+    assert (catalog.table(Identifier("d", "renamed")).path, read(catalog, Identifier("d", "renamed"))) == (
+        f"{tmp_path}/kept",
+        [2],
+    )
     # Managed ones move: out of the other place, too.
-    catalog.rename_table(Name("away", "t"), T)
+    catalog.rename_table(Identifier("away", "t"), T)
     assert (catalog.table(T).path, read(catalog)) == (f"{options['warehouse']}/d.db/t", [1])
 
 
 def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
-    hive_table(catalog, Name("d", "logs"), tmp_path / "logs")
-    hive_table(catalog, Name("d", "seen"), tmp_path / "seen", kind="VIRTUAL_VIEW")
+    hive_table(catalog, Identifier("d", "logs"), tmp_path / "logs")
+    hive_table(catalog, Identifier("d", "seen"), tmp_path / "seen", kind="VIRTUAL_VIEW")
     catalog.create_table(T, schema())
     assert catalog.tables("d") == ["t"]
     with pytest.raises(TableNotFound, match="a Hive table of parquet files"):
-        catalog.table(Name("d", "logs"))
+        catalog.table(Identifier("d", "logs"))
     with pytest.raises(TableNotFound, match="a view of Hive"):
-        catalog.table(Name("d", "seen"))
+        catalog.table(Identifier("d", "seen"))
     for act in (
-        lambda: catalog.create_table(Name("d", "logs"), schema()),
-        lambda: catalog.rename_table(T, Name("d", "logs")),
+        lambda: catalog.create_table(Identifier("d", "logs"), schema()),
+        lambda: catalog.rename_table(T, Identifier("d", "logs")),
     ):
         with pytest.raises(AlreadyExists, match="logs"):
             act()
-    for act in (lambda: catalog.drop_table(Name("d", "logs")), lambda: catalog.alter_table(Name("d", "logs"), [AddColumn(("n",), "INT")])):  # fmt: skip
+    for act in (lambda: catalog.drop_table(Identifier("d", "logs")), lambda: catalog.alter_table(Identifier("d", "logs"), [AddColumn(("n",), "INT")])):  # fmt: skip
         with pytest.raises(TableNotFound):
             act()
     with pytest.raises(UnsupportedOperation, match="logs, seen"):
@@ -193,12 +199,15 @@ def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
 
 
 def test_case_does_not_count(catalog):
-    catalog.create_table(Name("D", "Orders"), schema("Amount"))
-    assert (catalog.tables("d"), catalog.table(Name("d", "ORDERS")).schema.names) == (["orders"], ("id", "v", "Amount"))
+    catalog.create_table(Identifier("D", "Orders"), schema("Amount"))
+    assert (catalog.tables("d"), catalog.table(Identifier("d", "ORDERS")).schema.names) == (
+        ["orders"],
+        ("id", "v", "Amount"),
+    )
     with pytest.raises(AlreadyExists):
-        catalog.create_table(Name("d", "ORDERS"), schema())
-    catalog.drop_table(Name("d", "oRDERS"))
-    catalog.undrop_table(Name("D", "Orders"))
+        catalog.create_table(Identifier("d", "ORDERS"), schema())
+    catalog.drop_table(Identifier("d", "oRDERS"))
+    catalog.undrop_table(Identifier("D", "Orders"))
     assert catalog.tables("D") == ["orders"]
     with pytest.raises(InvalidName, match="metastore"):
         catalog.create_database("a-b c")
@@ -258,11 +267,11 @@ def test_a_lost_connection_is_made_again(options, catalog):
 def test_repair_finds_what_the_metastore_lost(options, catalog):
     columns = [("id", "INT", None, None), ("v", "STRING", None, None), ("dt", "STRING", None, None)]
     catalog.create_table(T, create_schema(columns, ["dt"], [], {"metastore.partitioned-table": "true"}, None))
-    catalog.create_table(Name("d", "stale"), schema())
+    catalog.create_table(Identifier("d", "stale"), schema())
     catalog.table(T).append(rows(1, 2).append_column("dt", pa.array(["x", "y"])))
     metastore = catalog.register.metastore
     metastore.change("drop_table", "d", "t", False)  # files without an entry, as after a crash or a restored metastore
-    entry = catalog.register.entry(Name("d", "stale"))
+    entry = catalog.register.entry(Identifier("d", "stale"))
     entry.sd.cols, entry.parameters = entry.sd.cols[:1], {**entry.parameters, "bucket": "7"}
     metastore.change("alter_table", "d", "stale", entry)
 
@@ -274,7 +283,7 @@ def test_repair_finds_what_the_metastore_lost(options, catalog):
         with pytest.raises(DatabaseNotFound):
             wb.run("CALL sys.repair('nowhere.t')")
     assert (read(catalog), partitions(catalog, T)) == ([1, 2], {("x",): "dt=x", ("y",): "dt=y"})
-    stale = catalog.register.entry(Name("d", "stale"))
+    stale = catalog.register.entry(Identifier("d", "stale"))
     assert ([c.name for c in stale.sd.cols], stale.parameters["bucket"]) == (["id", "v"], "1")
     assert catalog.repair() == []
     metastore.change("drop_table", "d", "t", False)

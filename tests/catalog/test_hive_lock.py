@@ -19,14 +19,14 @@ from catalog_kit import at_once, catalog_options, schema
 from hive_server import hive_metastore
 
 from paimon_nb.base.errors import BadOptionValue, CommitGaveUp, StoreError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
-from paimon_nb.catalog.hive.client import Metastore
+from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.plan.ddl import AddColumn
 from paimon_nb.table.maintenance.branches import create_branch
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
-T = Name("d", "t")
+T = Identifier("d", "t")
 
 
 # Hive 4 stands still when locks in a Derby are asked for at the same time; those of the other test come one by one.
@@ -54,13 +54,17 @@ def row(key: int = 1) -> pa.Table:
 
 def queue(options: dict[str, str]) -> list:
     """All locks of the metastore and those that wait for one."""
-    return Metastore.of({"hive.metastore.uris": options["uri"]}, 1).ask("show_locks", ttypes.ShowLocksRequest()).locks
+    return (
+        HiveMetastoreClient.of({"hive.metastore.uris": options["uri"]}, 1)
+        .ask("show_locks", ttypes.ShowLocksRequest())
+        .locks
+    )
 
 
 @contextmanager
 def locked(options: dict[str, str], table: str = "t") -> Iterator[int]:
     """The lock, taken by the calls of Java's HiveCatalogLock."""
-    metastore = Metastore.of({"hive.metastore.uris": options["uri"]}, 1)
+    metastore = HiveMetastoreClient.of({"hive.metastore.uris": options["uri"]}, 1)
     what = ttypes.LockComponent(
         type=ttypes.LockType.EXCLUSIVE, level=ttypes.LockLevel.TABLE, dbname="d", tablename=table
     )
@@ -124,7 +128,7 @@ def test_a_lock_that_stays_taken_is_given_up_and_nothing_is_published(options):
     acts = {
         "t": [lambda: table.upsert(row()), lambda: impatient.alter_table(T, [AddColumn(("n",), "INT")])],
         "t$branch_b": [lambda: branch.upsert(row())],
-        "u": [lambda: impatient.create_table(Name("d", "u"), schema())],
+        "u": [lambda: impatient.create_table(Identifier("d", "u"), schema())],
     }
     for name, blocked in acts.items():
         with locked(options, name) as number:
@@ -148,18 +152,18 @@ def test_where_the_lock_is_taken(options, tmp_path, request):
     del s3["lock.enabled"]
     on_s3 = opened(s3, lock_acquire_timeout="0 s")
     on_s3.create_database("e")
-    on_s3.create_table(Name("e", "t"), schema())
+    on_s3.create_table(Identifier("e", "t"), schema())
     with pytest.raises(BadOptionValue, match="no lock of type 'jdbc'"):
         opened({**options, "lock.type": "jdbc"})
     unlocked = opened({**options, "lock.enabled": "false"})
-    unlocked.create_table(Name("d", "other"), schema())
+    unlocked.create_table(Identifier("d", "other"), schema())
 
     with locked(options):
         unlocked.table(T).upsert(row())
         opened({k: v for k, v in options.items() if k != "lock.enabled"}).table(T).upsert(row(2))
     assert unlocked.table(T).snapshots().num_rows == 2
-    with on_s3._lock_of(Name("e", "t")).held(), pytest.raises(CommitGaveUp):
-        on_s3.table(Name("e", "t")).upsert(row())
+    with on_s3._lock_of(Identifier("e", "t")).held(), pytest.raises(CommitGaveUp):
+        on_s3.table(Identifier("e", "t")).upsert(row())
 
 
 def test_a_lock_whose_reply_was_lost_is_given_back(options):

@@ -16,7 +16,7 @@ from sql_servers import PASSWORD, USER, rows_of
 
 import paimon_nb
 from paimon_nb.base.errors import TableNotFound
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 
 DRIVERS = {
@@ -121,7 +121,7 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
     with paimon_nb.connect(options["warehouse"], catalog="p", options=options) as wb:
         assert [r["id"] for r in wb.table("javas.x").to_arrow().sort_by("id").to_pylist()] == [7, 8, 9]
     if options["metastore"] == "hive":
-        entries = [_form(options, name) for name in (Name("ours", "t"), Name("javas", "x"))]
+        entries = [_form(options, name) for name in (Identifier("ours", "t"), Identifier("javas", "x"))]
         assert entries[0] == entries[1]
         assert _locks(options) == []
         return
@@ -144,7 +144,7 @@ def test_java_and_we_share_a_catalog(place, shared, tmp_path):
 @pytest.mark.parametrize("place", ["hive"], indirect=True)
 def test_java_waits_for_our_lock(place, shared, tmp_path):
     options, jars = place
-    name, impatient = Name("default", "t"), {**options, "lock-acquire-timeout": "1 s"}
+    name, impatient = Identifier("default", "t"), {**options, "lock-acquire-timeout": "1 s"}
     catalog = open_catalog("c", options)
     catalog.create_table(name, schema())
     insert = ["INSERT INTO t VALUES (1, 'java');"]
@@ -164,7 +164,7 @@ def _locks(options: dict[str, str]) -> list:
     return open_catalog("c", options).register.metastore.ask("show_locks", ShowLocksRequest()).locks
 
 
-def _form(options: dict[str, str], name: Name) -> dict:
+def _form(options: dict[str, str], name: Identifier) -> dict:
     """A table's entry in the Hive metastore, without what differs between two tables."""
     register = open_catalog("c", options).register
     entry = register.entry(name)

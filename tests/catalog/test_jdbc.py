@@ -20,14 +20,14 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
 from paimon_nb.catalog.locks import Patience
 from paimon_nb.table.maintenance.branches import create_branch
 
-T = Name("default", "t")
+T = Identifier("default", "t")
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
@@ -50,7 +50,7 @@ def locked(options: dict[str, str], **more: str) -> dict[str, str]:
 def test_the_layout_is_javas(options, tmp_path):
     catalog = open_catalog("c", locked(options))
     catalog.create_database("d")
-    catalog.create_table(Name("d", "t"), schema())
+    catalog.create_table(Identifier("d", "t"), schema())
     key = options.get("catalog-key", "jdbc")
     where = f"{tmp_path}/w"
     assert rows_of(options, "paimon_tables") == [(key, "d", "t")]
@@ -89,15 +89,15 @@ def test_catalogs_with_other_keys_share_a_database_and_no_names(options):
                                    "warehouse": f"{options['warehouse']}{i}"}) for i in (1, 2))  # fmt: skip
     for catalog in (one, two):
         catalog.create_database("d")
-        catalog.create_table(Name("d", "t"), schema())
+        catalog.create_table(Identifier("d", "t"), schema())
     one.drop_database("d", cascade=True)
     assert (one.databases(), two.databases(), two.tables("d")) == (["default"], ["d", "default"], ["t"])
 
 
 def test_a_name_in_another_case_is_no_match(options):
     catalog = open_catalog("c", options)
-    catalog.create_table(Name("default", "People"), schema())
-    other = Name("default", "people")
+    catalog.create_table(Identifier("default", "People"), schema())
+    other = Identifier("default", "people")
     with pytest.raises(TableNotFound):
         catalog.table(other)
     assert catalog.drop_table(other, if_exists=True) is False
@@ -109,7 +109,7 @@ def test_a_name_in_another_case_is_no_match(options):
     else:
         catalog.create_table(other, schema("newer"))
         assert catalog.tables("default") == ["People", "people"]
-    assert catalog.table(Name("default", "People")).schema.names == ("id", "v")
+    assert catalog.table(Identifier("default", "People")).schema.names == ("id", "v")
 
 
 def test_files_that_the_catalog_does_not_know_are_not_written_over(sqlite):
@@ -192,7 +192,7 @@ def test_the_lock_of_a_writer_that_died_goes_by_itself(options):
 def test_a_name_too_long_for_the_lock_is_refused(sqlite):
     catalog = open_catalog("c", locked(sqlite, lock_key_max_length="20"))
     with pytest.raises(BadOptionValue, match="longer than 20"):
-        catalog.create_table(Name("default", "a_rather_long_name"), schema())
+        catalog.create_table(Identifier("default", "a_rather_long_name"), schema())
     assert catalog.tables("default") == []
 
 

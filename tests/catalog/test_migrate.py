@@ -21,7 +21,7 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
@@ -103,7 +103,7 @@ def test_rows_and_files_stay_as_they_are(catalog, options, tmp_path, kind):
     with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
         result = wb.run(f"CALL sys.migrate_table('hive', 'd.logs', options => 'file.format={kind}')")
     assert result.arrow.to_pylist() == [{"result": True}]
-    table = catalog.table(Name("d", "logs"))
+    table = catalog.table(Identifier("d", "logs"))
     want = rows(*range(10))
     assert told(table.to_arrow()) == told(want.set_column(3, "seen", want["seen"].cast(pa.timestamp("ms"))))
     assert (table.schema.comment, table.primary_keys, table.path) == ("of Hive", (), str(where))
@@ -115,7 +115,7 @@ def test_rows_and_files_stay_as_they_are(catalog, options, tmp_path, kind):
     table.append(rows(99).set_column(3, "seen", rows(99)["seen"].cast(pa.timestamp("ms"))))
     assert [r["id"] for r in told(table.to_arrow())] == [*range(10), 99]
     table.compact(full=True)
-    assert [r["id"] for r in told(catalog.table(Name("d", "logs")).to_arrow())] == [*range(10), 99]
+    assert [r["id"] for r in told(catalog.table(Identifier("d", "logs")).to_arrow())] == [*range(10), 99]
 
 
 def test_partitions_are_told_by_their_directories(catalog, options, tmp_path):
@@ -133,15 +133,15 @@ def test_partitions_are_told_by_their_directories(catalog, options, tmp_path):
         wb.run(
             "CALL sys.migrate_table('hive', 'd.sales', 'd.sold', 'partition.default-name=__HIVE_DEFAULT_PARTITION__')"
         )
-    sold = catalog.table(Name("d", "sold"))
+    sold = catalog.table(Identifier("d", "sold"))
     got = [(r["id"], r["dt"], r["h"]) for r in told(sold.to_arrow())]
     assert got == [(1, "2024-01-01", 1), (2, "2024-01-01", 1), (3, "2024-01-01", None), (4, "a b", 7), (5, "a b", 7)]
     assert sold.partition_keys == ("dt", "h")
     assert told(sold.to_arrow(columns=["h", "id"])) == [{"h": h, "id": i} for i, _, h in got]
     with pytest.raises(TableNotFound):
-        catalog.table(Name("d", "sales"))
+        catalog.table(Identifier("d", "sales"))
     sold.compact(full=True)
-    assert [(r["id"], r["dt"], r["h"]) for r in told(catalog.table(Name("d", "sold")).to_arrow())] == got
+    assert [(r["id"], r["dt"], r["h"]) for r in told(catalog.table(Identifier("d", "sold")).to_arrow())] == got
 
 
 def test_a_database_is_taken_over_and_what_cannot_be_stays(catalog, options, tmp_path):
@@ -159,7 +159,7 @@ def test_a_database_is_taken_over_and_what_cannot_be_stays(catalog, options, tmp
         with pytest.raises(UnsupportedOperation, match="already"):
             wb.run("CALL sys.migrate_table('hive', 'd.a')")
     assert catalog.tables("d") == ["a", "b"]
-    assert [r["id"] for r in told(catalog.table(Name("d", "b")).to_arrow())] == [1, 2]
+    assert [r["id"] for r in told(catalog.table(Identifier("d", "b")).to_arrow())] == [1, 2]
 
 
 @pytest.mark.parametrize("fault", ["a broken file", "a directory inside"])
@@ -177,7 +177,7 @@ def test_what_fails_leaves_everything_where_it_was(catalog, options, tmp_path, f
     ):
         wb.run("CALL sys.migrate_table('hive', 'd.bad')")
     assert {p: p.read_bytes() for p in where.rglob("*") if p.is_file()} == before
-    assert (catalog.tables("d"), catalog.register.kind(Name("d", "bad"))) == ([], "a Hive table of parquet files")
+    assert (catalog.tables("d"), catalog.register.kind(Identifier("d", "bad"))) == ([], "a Hive table of parquet files")
 
 
 def test_a_target_with_other_columns_is_refused(catalog, options, tmp_path):
@@ -190,7 +190,7 @@ def test_a_target_with_other_columns_is_refused(catalog, options, tmp_path):
         with pytest.raises(SchemaMismatch, match="other columns"):
             wb.run("CALL sys.migrate_table('hive', 'd.logs', target_table => 'd.other')")
     assert [p.name for p in where.iterdir()] == ["f1"]
-    assert (catalog.tables("d"), catalog.table(Name("d", "other")).to_arrow().num_rows) == (["other"], 0)
+    assert (catalog.tables("d"), catalog.table(Identifier("d", "other")).to_arrow().num_rows) == (["other"], 0)
 
 
 def test_only_a_hive_catalog_can(tmp_path):

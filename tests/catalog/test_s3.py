@@ -13,11 +13,11 @@ from catalog_kit import schema
 
 import paimon_nb
 from paimon_nb.base.errors import MissingFile, StoreError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.fs import open_fs
 
-T = Name("default", "t")
+T = Identifier("default", "t")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
 from paimon_nb.format.types import parse_type
@@ -15,7 +15,7 @@ OPTIONS = {"bucket": "1", "changelog-producer": "full-compaction", "full-compact
 
 def opened(tmp_path) -> Target:
     catalog = open_catalog("here", {"warehouse": str(tmp_path)})
-    return open_target(catalog, Name("d", "t"), "cdc-me", Wanted(COLUMNS, ("k",)), TargetOptions(options=OPTIONS))
+    return open_target(catalog, Identifier("d", "t"), "cdc-me", Wanted(COLUMNS, ("k",)), TargetOptions(options=OPTIONS))
 
 
 def columns(name: str, values, kind) -> pa.Array:

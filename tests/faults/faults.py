@@ -21,7 +21,7 @@ class Fault:
 
 COMMIT = ("table/commit/test_commit.py",)
 STATE = ("state/test_machine.py",)
-SCAN = ("table/scan/test_plan.py", "table/scan/test_pruning.py", "table/scan/test_pruned_tables.py")
+SCAN = ("table/scan/test_planner.py", "table/scan/test_pruning.py", "table/scan/test_pruned_tables.py")
 COMPACT = ("table/compact",)
 MAINTAIN = ("table/maintenance",)
 MERGE = ("table/merge",)
@@ -33,7 +33,7 @@ FAULTS = (
     Fault("no conflict check", "table/commit/attempt.py", "    check_conflicts(store, latest, change)\n    writer", "    writer", COMMIT),
     Fault("removals of dead files pass", "table/commit/conflict.py", "            if key not in live:\n", "            if False:\n", COMMIT),
     Fault("levels may overlap", "table/commit/conflict.py", "            if after[0] <= before[1]:", "            if after[0] < before[0]:", COMMIT),
-    Fault("two writers give keys their buckets", "table/commit/conflict.py", "if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:", "if False:", (*COMMIT, "table/write/test_dynamic.py")),
+    Fault("two writers give keys their buckets", "table/commit/conflict.py", "if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:", "if False:", (*COMMIT, "table/write/test_dynamic_bucket.py")),
     Fault("old index files stay listed", "table/commit/attempt.py", "        if i.file_name not in gone\n", "        if True\n", (*COMMIT, *STATE)),
     Fault("murmur with another seed", "format/row/murmur.py", "SEED = 42", "SEED = 43", ("format/row",)),
     Fault("murmur shifts with the sign", "format/row/murmur.py", "    h ^= h >> np.uint32(13)\n", "    h ^= (h.view(np.int32) >> 13).view(np.uint32)\n", ("format/row",)),
@@ -49,14 +49,14 @@ FAULTS = (
     Fault("'<' reads bounds of '>'", "table/scan/predicate/stats_evaluator.py", '        case "<":\n            return pc.less(low, value)', '        case "<":\n            return pc.less(high, value)', SCAN),
     Fault("unknown statistics mean no", "table/scan/predicate/stats_evaluator.py", "return filled(answer, True)", "return filled(answer, False)", SCAN),
     Fault("newer rows are judged apart from older ones", "table/scan/plan/prune.py", "np.where(alone[bucket], answers, some[bucket])", "answers", SCAN),
-    Fault("doubles are refused too early", "table/scan/plan/manifest_scan.py", "    if keep is None:\n        refuse_doubles(entries)", "    refuse_doubles(entries)", SCAN),
+    Fault("doubles are refused too early", "table/scan/plan/manifest_scan.py", "    if keep is None:\n        check_unique(entries)", "    check_unique(entries)", SCAN),
     Fault("increments begin with their start", "table/scan/plan/incremental.py", "_change(store, i, mode) for i in range(start + 1, end + 1)", "_change(store, i, mode) for i in range(start, end + 1)", ("table/scan/test_incremental.py",)),
     Fault("old writers compact under their schema", "table/compact/write_compaction.py", "    store = store.at_newest_schema()\n", "", COMPACT),
     Fault("deletes are dropped too early", "table/compact/merge_tree.py", "self.unit.output_level >= self.levels.highest_used or self.vectors is not None", "True", (*COMPACT, *STATE)),
     Fault("older results are merged again", "table/compact/merge_tree.py", "pa.concat_tables(without_older_results(upper, self.keys)) if upper else None", "pa.concat_tables([t for _, t in upper]) if upper else None", (*COMPACT, *STATE)),
     Fault("vectors of files that are gone stay", "table/compact/merge_tree.py", "            self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in kept)\n", "", (*COMPACT, *STATE)),
     Fault("files with deletes go up as they are", "table/compact/merge_tree.py", "        if has_deletes and (to_top or self.vectors is not None):\n            return False\n", "", COMPACT),
-    Fault("postponed rows and their buckets at once", "table/compact/compact.py", "if partition in waiting and bucket != POSTPONE_BUCKET:", "if False:", ("table/compact/test_postpone.py",)),
+    Fault("postponed rows and their buckets at once", "table/compact/compact.py", "if partition in waiting and bucket != POSTPONE_BUCKET:", "if False:", ("table/compact/test_postpone_bucket.py",)),
     Fault("tags hold nothing", "table/maintenance/reachable.py", "        if name not in without:\n            snapshot = store.tags", "        if False:\n            snapshot = store.tags", MAINTAIN),
     Fault("one snapshot too many expires", "table/maintenance/expire.py", "at_most = max(latest - limits.retain_max + 1, earliest)", "at_most = max(latest - limits.retain_max + 2, earliest)", MAINTAIN),
     Fault("consumers hold nothing", "table/maintenance/expire.py", "    if consumed is not None and not store", "    if False and not store", MAINTAIN),
@@ -64,7 +64,7 @@ FAULTS = (
     Fault("oldest snapshots roll back first", "table/maintenance/rollback.py", "for snapshot_id in reversed(newer):", "for snapshot_id in newer:", ("crash",)),
     Fault("a branch's first schema comes first", "table/maintenance/branches.py", "for schema_id in reversed(main.schemas.ids()):", "for schema_id in main.schemas.ids():", ("crash",)),
     Fault("sequence numbers begin with the last one", "table/write/table_write.py", "max_sequence + 1", "max_sequence", ("table/write", *STATE)),
-    Fault("known keys get new buckets", "table/write/dynamic_bucket.py", "(known.hashes[inside] == hashes) if len(known.hashes)", "(known.hashes[inside] < hashes) if len(known.hashes)", ("table/write/test_dynamic.py",)),
+    Fault("known keys get new buckets", "table/write/dynamic_bucket.py", "(known.hashes[inside] == hashes) if len(known.hashes)", "(known.hashes[inside] < hashes) if len(known.hashes)", ("table/write/test_dynamic_bucket.py",)),
     Fault("partition names are not escaped", "format/row/partition_path.py", 'f"{escape(key)}={escape(value)}"', 'f"{key}={value}"', ("format/row", *STATE)),
     Fault("size ratio the wrong way round", "table/lsm/pick/universal.py", "if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:", "if taken * (100.0 + limits.size_ratio) / 100.0 > following.run.size:", ("table/lsm",)),
 )  # fmt: skip

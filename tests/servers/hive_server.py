@@ -17,7 +17,7 @@ from pathlib import Path
 from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
-from paimon_nb.catalog.hive.client import Metastore
+from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.spark.runtime.java import find_java
 
 LOCKS = Path(__file__).with_name("hive_locks.sql")
@@ -90,14 +90,14 @@ def hive_metastore(folder: Path, version: str = "2.3", more: Mapping[str, str] |
         f"-Djava.io.tmpdir={folder}", "-Dhive.log.level=WARN", "-Dhive.root.logger=console", "-cp", f"{folder}:{path}", "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port),
     ]  # fmt: skip
     address = f"thrift://127.0.0.1:{port}"
-    metastore = Metastore.of({"hive.metastore.uris": address}, 1)
+    metastore = HiveMetastoreClient.of({"hive.metastore.uris": address}, 1)
     with running(command, folder / "hive.log", lambda: metastore.ask("get_all_databases"), cwd=folder):
         yield address
 
 
 def emptied(address: str) -> str:
     """The metastore without a table, and without a database but `default`, whose directory is gone, too."""
-    metastore = Metastore.of({"hive.metastore.uris": address}, 1)
+    metastore = HiveMetastoreClient.of({"hive.metastore.uris": address}, 1)
     for table in metastore.ask("get_all_tables", "default"):
         metastore.change("drop_table", "default", table, True)
     shutil.rmtree(metastore.ask("get_database", "default").locationUri.removeprefix("file:"), ignore_errors=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
-from paimon_nb.spark.scan.scan_strategy import Limits
+from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import relation
 from paimon_nb.spark.write import column_update
 
@@ -75,7 +75,7 @@ def test_new_values_of_columns(made):
         assert sorted(made.table("t").to_arrow(columns=["id"], where=where).column("id").to_pylist()) == found, where
     assert asked(made, "SELECT count(*) FROM t") == [(5,)]
     # in Spark's tasks as in this process
-    frame = relation(made.spark, made.table("t"), limits=Limits(inline_bytes=0))
+    frame = relation(made.spark, made.table("t"), limits=StrategyLimits(inline_bytes=0))
     assert sorted((tuple(r) for r in frame.collect()), key=str) == AFTER_SECOND
     # the past, and the difference to it
     assert asked(made, "SELECT * FROM t VERSION AS OF 3") == AFTER_FIRST

@@ -44,13 +44,13 @@ def test_show_with_patterns(run):
 
 def test_show_materialized_tables(run):
     """Flink's jobs make and fill them; here they are listed."""
-    from paimon_nb.base.identifier import Name
+    from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import create_schema
     from paimon_nb.format.types import parse_type
 
     run("CREATE TABLE plain (id INT)")
     schema = create_schema([("id", parse_type("INT"), None, None)], [], [], {"type": "materialized-table"}, None)
-    run.wb.session.catalog.create_table(Name("default", "daily"), schema)
+    run.wb.session.catalog.create_table(Identifier("default", "daily"), schema)
     assert run("SHOW MATERIALIZED TABLES") == run("SHOW MATERIALIZED TABLES IN default LIKE 'd%'") == [("daily",)]
     assert run("SHOW MATERIALIZED TABLES LIKE 'x%'") == []
 

@@ -24,7 +24,7 @@ ELSEWHERE = {
     24: "session/test_insert.py::test_overwrite_rules",
     25: "session/test_insert.py::test_replace_a_table_by_a_query_of_itself",
     26: "session/test_schema_merging.py::test_dataframes",
-    31: "session/test_change.py::test_every_way_to_name_a_column",
+    31: "session/test_update_delete.py::test_every_way_to_name_a_column",
     32: "session/test_streaming_sql.py::test_a_stream_of_changes_shows_their_kinds",
     36: "spark/test_paimon_session.py::test_reading_by_name_and_path_with_options",
     37: "spark/test_paimon_session.py::test_reading_by_name_and_path_with_options",

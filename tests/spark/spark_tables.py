@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.schema import SchemaDirectory, create_schema
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.table.commit import TableCommit
@@ -39,7 +39,7 @@ def make_table(
     named = {k.replace("_", "-").replace("--", "."): v for k, v in options.items()}
     schema = create_schema([(n, t, None, None) for n, t in columns.items()], list(partitions), list(keys), named, None)
     assert SchemaDirectory(fs, fs.root).create(schema)
-    return Table(TableStore.open(fs, fs.root), name=Name("db", root.rsplit("/", 1)[-1]))
+    return Table(TableStore.open(fs, fs.root), name=Identifier("db", root.rsplit("/", 1)[-1]))
 
 
 def store_rows(table: Table, rows: pa.Table, kinds: list[str] | None = None, *, compact: bool = False) -> None:

@@ -5,10 +5,10 @@ import shutil
 import pytest
 from spark_tables import as_rows
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.scan.scan_strategy import Limits, Way
+from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import decide, frame_of, with_routes
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -23,7 +23,7 @@ def tables(shared, tmp_path_factory):
     out = []
     for folder in sorted(home.iterdir()):
         fs = RootedFileIO(open_fs(str(folder), {}), str(folder))
-        out.append(Table(TableStore.open(fs, fs.root), name=Name("fx", folder.name)))
+        out.append(Table(TableStore.open(fs, fs.root), name=Identifier("fx", folder.name)))
     return out
 
 
@@ -37,10 +37,10 @@ def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
         except Exception as error:
             wrong.append((str(table.name), f"{type(error).__name__}: {error}"[:300]))
             continue
-        best = decide(table, limits=Limits(inline_bytes=-1))
+        best = decide(table, limits=StrategyLimits(inline_bytes=-1))
         ways |= {r.way for r in best.routes}
-        by_tasks = number % one_of == 0 and any(r.way is not Way.TASKS for r in best.routes)
-        for chosen in (best, with_routes(best, Way.TASKS))[: 1 + by_tasks]:
+        by_tasks = number % one_of == 0 and any(r.way is not ScanStrategy.TASKS for r in best.routes)
+        for chosen in (best, with_routes(best, ScanStrategy.TASKS))[: 1 + by_tasks]:
             try:
                 got = as_rows(to_arrow(frame_of(spark, chosen), chosen.fields))
             except Exception as error:  # all tables are told at once
@@ -58,4 +58,4 @@ def test_every_way_gives_what_our_reader_gives(spark, tables, one_of):
                     )
                 )
     assert wrong == []
-    assert ways == {Way.NATIVE, Way.MASKED, Way.TASKS}
+    assert ways == {ScanStrategy.NATIVE, ScanStrategy.MASKED, ScanStrategy.TASKS}

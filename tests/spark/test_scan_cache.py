@@ -2,13 +2,13 @@
 
 import pyarrow as pa
 import pytest
+
+from paimon_nb.spark.scan.scan_strategy import StrategyLimits
+from paimon_nb.spark.scan.table_scan import relation
 from tests.spark.spark_tables import make_table
 
-from paimon_nb.spark.scan.scan_strategy import Limits
-from paimon_nb.spark.scan.table_scan import relation
-
 pytestmark = pytest.mark.spark
-BIG = Limits(inline_bytes=0, inline_rows=0)
+BIG = StrategyLimits(inline_bytes=0, inline_rows=0)
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import pyarrow as pa
 import pytest
 from spark_tables import make_table
 
-from paimon_nb.spark.scan.scan_strategy import Limits, Way
+from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import decide, read_inline
 from paimon_nb.table.scan import And, Compare, In
 from paimon_nb.table.scan.predicate.evaluate import keep
 
-SMALL = Limits(inline_bytes=50_000, inline_rows=2_000)
+SMALL = StrategyLimits(inline_bytes=50_000, inline_rows=2_000)
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +29,16 @@ def table(tmp_path_factory):
 @pytest.mark.parametrize(
     ("where", "way"),
     [
-        (None, Way.MASKED),
-        (Compare("k", "=", 77), Way.INLINE),
-        (In("k", (5, 900)), Way.INLINE),
-        (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), Way.INLINE),
-        (Compare("k", "<", 50_000), Way.MASKED),
-        (Compare("k", ">", -(2**63)), Way.MASKED),
-        (Compare("v", "=", "0-3"), Way.SEARCHED),
-        (Compare("n", "<", 1_000), Way.SEARCHED),
-        (Compare("n", "<", 50_000), Way.MASKED),
-        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), Way.SEARCHED),
+        (None, ScanStrategy.MASKED),
+        (Compare("k", "=", 77), ScanStrategy.INLINE),
+        (In("k", (5, 900)), ScanStrategy.INLINE),
+        (And((Compare("k", ">=", 5_000), Compare("k", "<", 6_000))), ScanStrategy.INLINE),
+        (Compare("k", "<", 50_000), ScanStrategy.MASKED),
+        (Compare("k", ">", -(2**63)), ScanStrategy.MASKED),
+        (Compare("v", "=", "0-3"), ScanStrategy.SEARCHED),
+        (Compare("n", "<", 1_000), ScanStrategy.SEARCHED),
+        (Compare("n", "<", 50_000), ScanStrategy.MASKED),
+        (And((Compare("k", "<", 50_000), Compare("n", "=", 70_000))), ScanStrategy.SEARCHED),
     ],
 )
 def test_few_keys_are_read_in_the_driver(table, where, way):

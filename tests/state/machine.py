@@ -17,7 +17,7 @@ from scene import scene
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict, SchemaChangeError, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
@@ -58,7 +58,7 @@ class Machine:
             f"{engine} {bucket} seed {seed}: {self.scene.options}, keys {self.scene.keys}, partitions {self.scene.partitions}"
         ]
         self.files = MemoryFileIO()
-        self.name = Name("default", "t")
+        self.name = Identifier("default", "t")
         self.reopen()
         self.catalog.create_table(
             self.name,
@@ -86,7 +86,7 @@ class Machine:
     def roles(self) -> dict[str, int]:
         return {c.role: c.identity for c in self.scene.columns}
 
-    def full_name(self) -> Name:
+    def full_name(self) -> Identifier:
         return replace(self.name, branch=self.branch_name)
 
     def table(self) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
@@ -76,7 +76,7 @@ class Chain:
             "num-sorted-run.compaction-trigger": "3",
         }
         self.fields = tuple(self.new_field(n, 2) for n in ("c0", "c1", "c2"))
-        self.catalog, self.name = FilesystemCatalog("c", "memory:/w", {}, MemoryFileIO()), Name("default", "t")
+        self.catalog, self.name = FilesystemCatalog("c", "memory:/w", {}, MemoryFileIO()), Identifier("default", "t")
         columns = [
             ("k", parse_type("INT"), None, None),
             *((f.name, parse_type(f.type.text()), None, None) for f in self.fields),

@@ -1,4 +1,4 @@
-"""Imports go down only: base, options < fs < format < table < catalog, plan < sql, engine < workbench < notebook."""
+"""Imports go down only: base, options < fs < format < table < catalog, plan < sql, spark < workbench < notebook."""
 
 import ast
 import subprocess

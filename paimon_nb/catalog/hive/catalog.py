@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from paimon_nb.base.errors import AlreadyExists, BadOptionValue, DatabaseNotFound, TableNotFound
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.catalog.hive.client import Metastore
+from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
 from paimon_nb.catalog.hive.hms_table import Layout
 from paimon_nb.catalog.hive.lock import HiveLock
@@ -27,7 +27,7 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """
     given, settings = TableOptions(options), hive_settings(options)
     warehouse = given.get(opt.WAREHOUSE) or settings.get(WAREHOUSE)
-    metastore = Metastore.of(settings, given.get(opt.CLIENT_POOL_SIZE))
+    metastore = HiveMetastoreClient.of(settings, given.get(opt.CLIENT_POOL_SIZE))
     if not warehouse:
         raise BadOptionValue(
             f"catalog {name!r} of metastore 'hive' needs 'warehouse'",
@@ -44,12 +44,14 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     return HiveCatalog(name, options, fs, register, _lock_of(register, options, fs))
 
 
-def _lock_of(register: HiveRegister, options: Mapping[str, str], fs: RootedFileIO) -> Callable[[Name], Lock] | None:
+def _lock_of(
+    register: HiveRegister, options: Mapping[str, str], fs: RootedFileIO
+) -> Callable[[Identifier], Lock] | None:
     patience = patience_of(options, fs, "hive")
     if patience is None:
         return None
 
-    def lock_of(name: Name) -> Lock:
+    def lock_of(name: Identifier) -> Lock:
         kept = register.kept_name(name.of_table())
         return HiveLock(register.metastore, kept.database, kept.object, patience)
 
@@ -71,12 +73,12 @@ class HiveCatalog(WarehouseCatalog):
             return RootedFileIO(self.fs, self.fs.root, (*self.fs.roots[1:], *outside))
         return RootedFileIO(open_fs(outside[0], self.options), outside[0], paths)
 
-    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+    def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if (kind := self.register.kind(name)) is not None:
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
         return super().create_table(name, schema, if_not_exists=if_not_exists)
 
-    def _no_table(self, name: Name) -> TableNotFound | DatabaseNotFound:
+    def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
         if self.register.has_database(name.database) and (kind := self.register.kind(name)) is not None:
             return TableNotFound(
                 f"{name.of_table()} is {kind}, no Paimon table",

@@ -34,7 +34,7 @@ class Exists(Refused):
 
 
 @dataclass(frozen=True)
-class Metastore:
+class HiveMetastoreClient:
     """Where a metastore listens. Pickles; each process makes its own connections, at most `connections` at a time."""
 
     addresses: tuple[tuple[str, int], ...]
@@ -45,7 +45,7 @@ class Metastore:
     connections: int = 2
 
     @classmethod
-    def of(cls, settings: Mapping[str, str], connections: int) -> Metastore:
+    def of(cls, settings: Mapping[str, str], connections: int) -> HiveMetastoreClient:
         """From Hive's settings. Raises BadOptionValue: no address. UnsupportedOperation: it asks for Kerberos."""
         addresses = tuple(_address(text.strip()) for text in settings.get(URIS, "").split(",") if text.strip())
         if not addresses:
@@ -193,13 +193,13 @@ class _Pool:
 
 
 @cache
-def _pool(metastore: Metastore, process: int) -> _Pool:
+def _pool(metastore: HiveMetastoreClient, process: int) -> _Pool:
     """Keyed by process: connections must not be shared over a fork, as Spark's workers do."""
     return _Pool(metastore.connections)
 
 
 @cache
-def _is_old(metastore: Metastore) -> bool:
+def _is_old(metastore: HiveMetastoreClient) -> bool:
     try:
         metastore.ask("get_catalogs")
     except UnsupportedOperation:

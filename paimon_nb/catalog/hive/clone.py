@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import described
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
@@ -36,7 +36,7 @@ def hive_tables(catalog: HiveCatalog, database: str) -> list[str]:
     return sorted(e.tableName for e in entries if not is_paimon(e) and e.tableType != VIEW)
 
 
-def hive_schema(catalog: HiveCatalog, source: Name) -> TableSchema:
+def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
     """The schema of its clone: no keys, no buckets, the format of its files.
 
     Raises: TableNotFound. UnsupportedOperation, UnsupportedFormat: a table whose files cannot be taken.
@@ -50,7 +50,7 @@ def hive_schema(catalog: HiveCatalog, source: Name) -> TableSchema:
 
 
 def clone_files(
-    catalog: HiveCatalog, source: Name, target: TableStore, chosen: Callable[[bytes], bool] | None
+    catalog: HiveCatalog, source: Identifier, target: TableStore, chosen: Callable[[bytes], bool] | None
 ) -> tuple[int, list[int]]:
     """Copy the files of the partitions that `chosen` (None: all) is true for, and publish them over what is there.
 
@@ -77,7 +77,7 @@ def clone_files(
     return rows, TableCommit(target).commit(messages, overwrite=scope, expected_rows=rows)
 
 
-def _entry(catalog: HiveCatalog, name: Name) -> Any:
+def _entry(catalog: HiveCatalog, name: Identifier) -> Any:
     entry = catalog.register.entry(name)
     if entry is None:
         raise TableNotFound(f"the metastore knows no table {name}", hint="SHOW TABLES in Hive", name=str(name))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimon_nb.base.errors import StoreError
-from paimon_nb.catalog.hive.client import Metastore, NotFound, Refused, user
+from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused, user
 from paimon_nb.catalog.locks import Patience, let_go
 
 
@@ -21,7 +21,7 @@ from paimon_nb.catalog.locks import Patience, let_go
 class HiveLock:
     """One table's lock, asked for as Java's writers do: who comes later stands behind, in the order of coming."""
 
-    metastore: Metastore
+    metastore: HiveMetastoreClient
     database: str
     table: str
     """With its branch: `t$branch_b`."""

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from paimon_nb.base.errors import InvalidName, StoreError, TableNotFound, UnsupportedOperation
-from paimon_nb.base.identifier import Name
-from paimon_nb.catalog.hive.client import Exists, Metastore, NotFound, Refused
+from paimon_nb.base.identifier import Identifier
+from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound, Refused
 from paimon_nb.catalog.hive.hms_table import (
     Layout,
     is_external,
@@ -25,7 +25,7 @@ from paimon_nb.catalog.hive.hms_table import (
 )
 from paimon_nb.catalog.hive.partitions import PartitionSync
 from paimon_nb.catalog.hive.types import ZONED
-from paimon_nb.catalog.metastore import Register
+from paimon_nb.catalog.metastore import Metastore
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
@@ -35,7 +35,7 @@ _MANY = 300
 _RENAME_TRIES, _RENAME_PAUSE_S = 5, 0.2
 
 
-class HiveRegister(Register):
+class HiveRegister(Metastore):
     """Databases and tables of one metastore. Tables of other kinds have names, too: they are taken, and not ours.
 
     Args:
@@ -45,7 +45,13 @@ class HiveRegister(Register):
     """
 
     def __init__(
-        self, metastore: Metastore, warehouse: str, layout: Layout, *, external: bool = False, update_stats: bool = True
+        self,
+        metastore: HiveMetastoreClient,
+        warehouse: str,
+        layout: Layout,
+        *,
+        external: bool = False,
+        update_stats: bool = True,
     ) -> None:
         super().__init__(warehouse)
         self.metastore, self.layout = metastore, layout
@@ -59,7 +65,7 @@ class HiveRegister(Register):
     def has_database(self, name: str) -> bool:
         return self._database(name) is not None
 
-    def kept_name(self, name: Name) -> Name:
+    def kept_name(self, name: Identifier) -> Identifier:
         return replace(name, database=name.database.lower(), table=name.table.lower())
 
     def database_path(self, name: str) -> str:
@@ -132,7 +138,7 @@ class HiveRegister(Register):
             found += self.metastore.ask("get_table_objects_by_name_req", request).tables
         return found
 
-    def entry(self, name: Name) -> Any | None:
+    def entry(self, name: Identifier) -> Any | None:
         """What the metastore says about a table or view of any kind; None when it knows none."""
         from hive_metastore import ttypes
 
@@ -146,40 +152,40 @@ class HiveRegister(Register):
         except Refused as error:
             raise _refused("table", str(name), error) from None
 
-    def has_table(self, name: Name) -> bool:
+    def has_table(self, name: Identifier) -> bool:
         entry = self.entry(name)
         return entry is not None and is_paimon(entry)
 
-    def kind(self, name: Name) -> str | None:
+    def kind(self, name: Identifier) -> str | None:
         """In words what has this name and is no Paimon table; None when nothing has."""
         entry = self.entry(name)
         return None if entry is None or is_paimon(entry) else kind_of(entry)
 
-    def table_path(self, name: Name) -> str:
+    def table_path(self, name: Identifier) -> str:
         return self.found_table(name) or self._default_path(name)
 
-    def found_table(self, name: Name) -> str | None:
+    def found_table(self, name: Identifier) -> str | None:
         entry = self.entry(name)
         if entry is None or not is_paimon(entry):
             return None
         location = self.layout.location(entry)
         return plain(location) if location else self._default_path(name)
 
-    def _default_path(self, name: Name) -> str:
+    def _default_path(self, name: Identifier) -> str:
         return posixpath.join(self.database_path(name.database), name.table.lower())
 
-    def new_table_path(self, name: Name, options: Mapping[str, str]) -> str:
+    def new_table_path(self, name: Identifier, options: Mapping[str, str]) -> str:
         given = options.get(opt.PATH.key)
         return plain(given) if given else self._default_path(name)
 
     def makes_external(self, options: Mapping[str, str]) -> bool:
         return self._external or wants_external(options)
 
-    def owns_files(self, name: Name) -> bool:
+    def owns_files(self, name: Identifier) -> bool:
         entry = self.entry(name)
         return entry is None or not is_external(entry)
 
-    def add_table(self, name: Name, schema: TableSchema) -> bool:
+    def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         entry = self.layout.new(
             name.database.lower(), name.table.lower(), schema, _uri(self.new_table_path(name, schema.options)),
             self.makes_external(schema.options),
@@ -195,7 +201,7 @@ class HiveRegister(Register):
             raise _refused("table", str(name), error) from None
         return True
 
-    def remove_table(self, name: Name) -> bool:
+    def remove_table(self, name: Identifier) -> bool:
 
         if not self.has_table(name):
             return False
@@ -206,7 +212,7 @@ class HiveRegister(Register):
             return False
         return True
 
-    def rename_table(self, source: Name, target: Name) -> bool:
+    def rename_table(self, source: Identifier, target: Identifier) -> bool:
 
         entry = self.entry(source)
         if entry is None or not is_paimon(entry):
@@ -234,7 +240,7 @@ class HiveRegister(Register):
                     raise _refused("table", str(target), error) from None
             time.sleep(_RENAME_PAUSE_S)  # refused for another's rename to the same name, which is not to be seen yet
 
-    def alter_table(self, name: Name, schemas: SchemaDirectory) -> None:
+    def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:
         """Repeat the newest schema. Two who come at once may come in the wrong order: who repeated an old one goes on."""
         schema = schemas.latest()
         while schema is not None:
@@ -244,7 +250,7 @@ class HiveRegister(Register):
                 return
             schema = newest
 
-    def repeat(self, name: Name, schema: TableSchema) -> bool:
+    def repeat(self, name: Identifier, schema: TableSchema) -> bool:
         """Make the table's entry say what `schema` says. False when it said so before."""
         from hive_metastore import ttypes
 
@@ -277,7 +283,7 @@ class HiveRegister(Register):
             if ZONED in column.type and self.metastore.is_old:
                 column.type = column.type.replace(ZONED, "timestamp")
 
-    def watcher(self, name: Name, schema: TableSchema) -> PartitionSync | None:
+    def watcher(self, name: Identifier, schema: TableSchema) -> PartitionSync | None:
         return PartitionSync(self, name.of_table()) if partition_keys(schema) else None
 
     def place(self, entry: Any, path: str) -> None:

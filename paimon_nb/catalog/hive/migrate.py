@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
@@ -29,7 +29,12 @@ _FORMATS = ("parquet", "orc", "avro")
 
 
 def migrate_table(
-    catalog: HiveCatalog, source: Name, target: Name | None, options: Mapping[str, str], *, delete_origin: bool = True
+    catalog: HiveCatalog,
+    source: Identifier,
+    target: Identifier | None,
+    options: Mapping[str, str],
+    *,
+    delete_origin: bool = True,
 ) -> int:
     """Take a table's files over. Returns how many files. Without `target` the new table takes the old one's name.
 
@@ -46,7 +51,7 @@ def migrate_table(
             f"{source} cannot stay and give its name away", hint="name a target_table, or leave delete_origin out"
         )
     check_takeable(entry, source, options)
-    made_at = target or Name(source.database, source.table + SUFFIX)
+    made_at = target or Identifier(source.database, source.table + SUFFIX)
     schema = schema_of(entry, options)
     pieces = pieces_of(catalog, entry)
     existed = catalog.register.has_table(made_at)
@@ -72,7 +77,7 @@ def migrate_table(
     return len(moved)
 
 
-def check_takeable(entry: Any, name: Name, options: Mapping[str, str]) -> None:
+def check_takeable(entry: Any, name: Identifier, options: Mapping[str, str]) -> None:
     """Raise UnsupportedOperation or UnsupportedFormat when the files of a Hive table hold no plain rows."""
     if is_paimon(entry):
         raise UnsupportedOperation(f"{name} is a Paimon table already", hint="nothing is to be done")

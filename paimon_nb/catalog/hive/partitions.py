@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import StoreError
-from paimon_nb.base.identifier import MAIN_BRANCH, Name
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.catalog.hive.client import NotFound, Refused
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
@@ -28,7 +28,7 @@ class PartitionSync:
     """Tells the metastore of one table's partitions. Pickles: writers of streams take it along."""
 
     register: HiveRegister
-    name: Name
+    name: Identifier
 
     def added(self, store: TableStore, partitions: Collection[bytes]) -> None:
         """Make entries for partitions that have none."""

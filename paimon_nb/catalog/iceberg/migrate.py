@@ -27,7 +27,7 @@ from paimon_nb.base.errors import (
     UnsupportedFormat,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
 from paimon_nb.catalog.iceberg.schema import schemas_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
@@ -55,7 +55,7 @@ class _File:
 
 
 def migrate_table(
-    catalog: WarehouseCatalog, source: Name, iceberg_options: Mapping[str, str], options: Mapping[str, str]
+    catalog: WarehouseCatalog, source: Identifier, iceberg_options: Mapping[str, str], options: Mapping[str, str]
 ) -> int:
     """Take a table's files over; the new table has its name. Returns how many files. What Iceberg kept beside them goes.
 
@@ -77,7 +77,7 @@ def migrate_table(
     table = _opened(place, iceberg_options)
     schemas, numbers = schemas_of(table.metadata, options)
     files = _live_files(table, schemas[-1], numbers)
-    made_at = Name(source.database, source.table + SUFFIX)
+    made_at = Identifier(source.database, source.table + SUFFIX)
     catalog.create_database(source.database, if_not_exists=True)
     catalog.create_table(made_at, schemas[0])
     store = catalog.table(made_at).store
@@ -99,7 +99,7 @@ def migrate_table(
     return len(moved)
 
 
-def _place(source: Name, options: Mapping[str, str]) -> str:
+def _place(source: Identifier, options: Mapping[str, str]) -> str:
     """The directory of an Iceberg table."""
     storage, warehouse = options.get(STORAGE, ""), options.get(WAREHOUSE, "")
     if storage not in ("hadoop-catalog", "hadoop"):

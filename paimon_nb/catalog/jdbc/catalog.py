@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
@@ -41,14 +41,14 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
 
 def _lock_of(
     database: Database, key: str, options: Mapping[str, str], fs: RootedFileIO
-) -> Callable[[Name], Lock] | None:
+) -> Callable[[Identifier], Lock] | None:
     patience = patience_of(options, fs, "jdbc")
     if patience is None:
         return None
     longest = TableOptions(options).get(opt.LOCK_KEY_MAX_LENGTH)
     make_lock_table(database, longest)
 
-    def lock_of(name: Name) -> Lock:
+    def lock_of(name: Identifier) -> Lock:
         lock_id = f"{key}.{name.database}.{name.of_table().object}"
         if len(lock_id) > longest:
             raise BadOptionValue(

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from paimon_nb.base.errors import AlreadyExists, StoreError, TableNotFound
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.catalog.metastore import Register
+from paimon_nb.catalog.metastore import Metastore
 from paimon_nb.format.schema import TableSchema
 
 TABLES = "paimon_tables"
@@ -32,7 +32,7 @@ _EXISTS = "exists"
 """A property that every database has, so that an empty one has a row."""
 
 
-class JdbcRegister(Register):
+class JdbcRegister(Metastore):
     """Rows of one `catalog-key`; several catalogs may share a database.
 
     MySQL compares names without regard to case, so what a query finds is compared once more: a name is only itself.
@@ -82,13 +82,13 @@ class JdbcRegister(Register):
         )
         return sorted(row[1] for row in rows if row[0] == database)
 
-    def has_table(self, name: Name) -> bool:
+    def has_table(self, name: Identifier) -> bool:
         rows = self._ask(
             f"SELECT database_name, table_name FROM {TABLES} WHERE {_TABLE}", database=name.database, table=name.table
         )
         return any(tuple(row) == (name.database, name.table) for row in rows)
 
-    def add_table(self, name: Name, schema: TableSchema) -> bool:
+    def add_table(self, name: Identifier, schema: TableSchema) -> bool:
         from sqlalchemy.exc import IntegrityError
 
         try:
@@ -101,12 +101,12 @@ class JdbcRegister(Register):
             raise _taken("table", str(name)) from None
         return True
 
-    def remove_table(self, name: Name) -> bool:
+    def remove_table(self, name: Identifier) -> bool:
         if not self.has_table(name):
             return False
         return self._change(f"DELETE FROM {TABLES} WHERE {_TABLE}", database=name.database, table=name.table) == 1
 
-    def rename_table(self, source: Name, target: Name) -> bool:
+    def rename_table(self, source: Identifier, target: Identifier) -> bool:
         from sqlalchemy.exc import IntegrityError
 
         statement = f"UPDATE {TABLES} SET database_name = :to_database, table_name = :to_table WHERE {_TABLE}"

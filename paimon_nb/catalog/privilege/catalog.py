@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.privilege.privilege import (
     Privilege,
@@ -80,42 +80,42 @@ class PrivilegedCatalog(Catalog):
     def tables(self, database: str) -> list[str]:
         return self._open.tables(database)
 
-    def table(self, name: Name, options: Mapping[str, str] | None = None) -> Table:
+    def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
         store, mine = self._open.table(name, options).store, TableRights(self.rights(), _identifier(name))
         assert isinstance(store.fs, RootedFileIO)
         return Table(replace(store, fs=GuardedFileIO(store.fs, mine), rights=mine), name=name.of_table())
 
-    def create_table(self, name: Name, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
+    def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
         return self._open.create_table(name, schema, if_not_exists=if_not_exists)
 
-    def replace_table(self, name: Name, schema: TableSchema, *, create: bool = True) -> bool:
+    def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
         self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
         replaced = self._open.replace_table(name, schema, create=create)
         self._ledger.dropped(_identifier(name))
         return replaced
 
-    def drop_table(self, name: Name, *, if_exists: bool = False, purge: bool = False) -> bool:
+    def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
         dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
         self._ledger.dropped(_identifier(name))
         return dropped
 
-    def undrop_table(self, name: Name) -> None:
+    def undrop_table(self, name: Identifier) -> None:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
         self._open.undrop_table(name)
 
-    def rename_table(self, source: Name, target: Name) -> None:
+    def rename_table(self, source: Identifier, target: Identifier) -> None:
         self.rights().demand(Privilege.ALTER_TABLE, _identifier(source))
         self._open.rename_table(source, target)
         self._ledger.renamed(_identifier(source), _identifier(target))
 
-    def alter_table(self, name: Name, changes: Sequence[Change]) -> TableSchema:
+    def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         self.rights().demand(Privilege.ALTER_TABLE, _identifier(name))
         return self._open.alter_table(name, changes)
 
-    def repair(self, database: str | None = None, table: str | None = None) -> list[Name]:
+    def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
         return self.opened().repair(database, table)
 
     # -- users
@@ -136,7 +136,7 @@ class PrivilegedCatalog(Catalog):
         wanted, identifier = parse_privilege(privilege), identifier_of(database, table)
         check_level(wanted, database, table)
         if database and table:
-            self._open.table(Name(database, table))
+            self._open.table(Identifier(database, table))
         elif database:
             self._open.tables(database)
         self._ledger.grant(user, wanted, identifier)
@@ -147,5 +147,5 @@ class PrivilegedCatalog(Catalog):
         return self._ledger.revoke(user, parse_privilege(privilege), identifier_of(database, table))
 
 
-def _identifier(name: Name) -> str:
+def _identifier(name: Identifier) -> str:
     return identifier_of(name.database, name.table)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
 
@@ -114,7 +114,7 @@ class SyncJob(ABC):
         """The target of this name, made or grown. Raises SchemaChangeError, UnsupportedOperation."""
         target = self.targets.get(name)
         if target is None:
-            full = Name(self.options.naming.database, name)
+            full = Identifier(self.options.naming.database, name)
             target = self.targets[name] = open_target(self.catalog, full, self.user, wanted, self.options.target)
         else:
             target.grow(wanted)

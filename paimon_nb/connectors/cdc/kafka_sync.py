@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.api import Declared
 from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
@@ -144,7 +144,7 @@ class KafkaSync(SyncJob):
             return
         tables = [naming.table] if naming.table is not None else self.catalog.tables(naming.database)
         for name in set(tables) & set(self.catalog.tables(naming.database)):
-            there = Target(self.catalog, Name(naming.database, name), self.user, self.options.target)
+            there = Target(self.catalog, Identifier(naming.database, name), self.user, self.options.target)
             if naming.table is not None or there.position is not None:
                 self.open(name, Wanted({}, ()))
 

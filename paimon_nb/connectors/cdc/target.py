@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.type_widening import wider
@@ -23,7 +23,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import DataType
 from paimon_nb.plan.ddl import AddColumn, AlterColumn, Change, SetOptions
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.stream.committer import Checkpoints
+from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
@@ -60,7 +60,7 @@ class TargetOptions:
 class Target:
     """Made with `open_target`. Not for several threads."""
 
-    def __init__(self, catalog: Catalog, name: Name, user: str, options: TargetOptions) -> None:
+    def __init__(self, catalog: Catalog, name: Identifier, user: str, options: TargetOptions) -> None:
         self.catalog, self.name, self.user, self.given = catalog, name, user, options
         self.table: Table = catalog.table(name)
         self.computed: tuple[Computed, ...] = ()
@@ -73,7 +73,7 @@ class Target:
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
         """Where the source's log goes on; None: the table has nothing of this sync yet."""
         self._identifier = 0 if last is None else last.commit_identifier
-        self._checkpoints = Checkpoints(self.table.store, user)
+        self._checkpoints = StreamCommitter(self.table.store, user)
         self._full = False
         """Whether the present commit compacts everything."""
         self._quiet_ms = clock.now_ms()
@@ -110,7 +110,7 @@ class Target:
         if self.position is None or clock.now_ms() - self._quiet_ms < interval_s * 1000:
             return
         self._quiet_ms = clock.now_ms()
-        if Checkpoints.count_without_rows(self.table.store):
+        if StreamCommitter.count_without_rows(self.table.store):
             self._checkpoints.quiet(self.table.store, properties={POSITION: self.position})
 
     def begin(self, position: str) -> None:
@@ -198,7 +198,7 @@ class Target:
         return None
 
 
-def open_target(catalog: Catalog, name: Name, user: str, wanted: Wanted, given: TargetOptions) -> Target:
+def open_target(catalog: Catalog, name: Identifier, user: str, wanted: Wanted, given: TargetOptions) -> Target:
     """The target, made if it is absent, grown if it is older than its sources.
 
     Raises UnsupportedOperation: no primary key. SchemaChangeError, SchemaMismatch: what does not fit.
@@ -218,11 +218,11 @@ def open_target(catalog: Catalog, name: Name, user: str, wanted: Wanted, given: 
     return target
 
 
-def _tables(catalog: Catalog, name: Name) -> Iterable[str]:
+def _tables(catalog: Catalog, name: Identifier) -> Iterable[str]:
     return catalog.tables(name.database) if name.database in catalog.databases() else ()
 
 
-def _schema(name: Name, wanted: Wanted, given: TargetOptions) -> TableSchema:
+def _schema(name: Identifier, wanted: Wanted, given: TargetOptions) -> TableSchema:
     keys = given.primary_keys or wanted.primary_keys
     if not keys:
         raise UnsupportedOperation(

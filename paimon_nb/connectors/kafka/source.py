@@ -60,7 +60,7 @@ class KafkaSource(DataSource):
             return KafkaReader(self)
 
 
-class Piece(InputPartition):
+class OffsetRange(InputPartition):
     def __init__(self, topic: str, partition: int, first: int, end: int) -> None:
         self.topic, self.partition, self.first, self.end = topic, partition, first, end
 
@@ -117,10 +117,10 @@ class KafkaReader(DataSourceStreamReader):
         with packed_errors():
             first = end["began"] if start.get("first") else start["next"]
             self._known = end["next"]
-            return [Piece(*piece) for piece in _pieces(first, end["next"])]
+            return [OffsetRange(*piece) for piece in _pieces(first, end["next"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Piece)
+        assert isinstance(partition, OffsetRange)
         return _read(self.table, partition.topic, partition.partition, partition.first, partition.end)
 
     def commit(self, end: dict[str, Any]) -> None:

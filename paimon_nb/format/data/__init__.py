@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.lazy_imports import door
+from paimon_nb.base.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from paimon_nb.format.data.cast import cast_column, cast_text
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.data.wide_timestamps import numbers_as_times, python_values, times_as_numbers
     from paimon_nb.format.data.write import DataWriter, WrittenFile, open_data_writer
 else:
-    __getattr__ = door(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "cast": "cast_column cast_text",

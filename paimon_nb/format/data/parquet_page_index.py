@@ -22,7 +22,7 @@ from pyarrow import parquet as pq
 from paimon_nb.format.data.logical_arrays import BROKEN
 from paimon_nb.format.data.parquet import in_memory
 from paimon_nb.format.data.pushdown import RowFilter, Span
-from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Many, Struct, decode, encode
+from paimon_nb.format.data.thrift_compact import T_I32, T_I64, T_LIST, T_STRUCT, Struct, ThriftList, decode, encode
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
@@ -381,11 +381,11 @@ def _page_file(source: Any, footer: _Footer, pages: dict[str, _Run], rows: int) 
             rest.append([_DICTIONARY_OFFSET, T_I64, start])
         column = page.chunk.head + encode(Struct(rest), after=_LAST_OF_HEAD)
         chunks.append(Struct([[_CHUNK_OFFSET, T_I64, start], [_CHUNK_METADATA, T_STRUCT, column]]))
-    group = Struct([[_CHUNKS, T_LIST, Many(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
+    group = Struct([[_CHUNKS, T_LIST, ThriftList(T_STRUCT, chunks)], [_GROUP_BYTES, T_I64, len(out)], [_GROUP_ROWS, T_I64, rows]])  # fmt: skip
     elements = [footer.root(len(pages)), *(footer.elements[name] for name in pages)]
     fields = [
-        [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, Many(T_STRUCT, elements)],
-        [_ROWS, T_I64, rows], [_GROUPS, T_LIST, Many(T_STRUCT, [group])],
+        [_VERSION, T_I32, footer.tree.get(_VERSION)], [_SCHEMA, T_LIST, ThriftList(T_STRUCT, elements)],
+        [_ROWS, T_I64, rows], [_GROUPS, T_LIST, ThriftList(T_STRUCT, [group])],
         *(f for f in footer.tree.fields if f[0] == _CREATED_BY),
     ]  # fmt: skip
     data_bytes = encode(Struct(fields))

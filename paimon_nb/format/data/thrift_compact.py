@@ -23,7 +23,7 @@ class Struct:
 
     def list(self, field_id: int) -> list[Struct]:
         """The structs of a list field."""
-        value: Many | None = self.get(field_id)
+        value: ThriftList | None = self.get(field_id)
         return [] if value is None else value.items
 
     def struct(self, field_id: int) -> Struct:
@@ -41,7 +41,7 @@ class Struct:
 
 
 @dataclass(slots=True)
-class Many:
+class ThriftList:
     """A list or set."""
 
     kind: int
@@ -115,7 +115,7 @@ class _Decoder:
                 size = head >> 4 if head >> 4 != 15 else self.varint()
                 inner = head & 0x0F
                 read = self.byte if inner in (T_TRUE, T_FALSE) else lambda: self.value(inner)
-                return Many(inner, [read() for _ in range(size)])
+                return ThriftList(inner, [read() for _ in range(size)])
             case 12:
                 return self.struct()
         raise ValueError(f"Thrift type {kind} is not expected here")

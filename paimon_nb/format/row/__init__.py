@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.lazy_imports import door
+from paimon_nb.base.lazy_imports import lazy_getattr
 from paimon_nb.format.row.binary_row import EMPTY_ROW, RowReader, arity_of, deserialize, row_bytes, serialize
 from paimon_nb.format.row.internal_values import Instant, Value, VariantValue, from_python, from_scalar, to_scalar
 from paimon_nb.format.row.java_to_string import cast_to_string, java_text_maker, java_to_string
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.row.binary_row_vectorized import RowBytes, encode_rows, with_one_nan
     from paimon_nb.format.row.bucket import BUCKET_FUNCTIONS, bucket_of, bucket_of_row, key_hash, key_hash_of
 else:
-    __getattr__ = door(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "bucket": "BUCKET_FUNCTIONS bucket_of bucket_of_row key_hash key_hash_of",

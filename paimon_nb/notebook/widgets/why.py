@@ -1,4 +1,4 @@
-"""Why a row is as it is, as a widget: type a key, step through its versions, see the merge engine's row after each."""
+"""RowHistory a row is as it is, as a widget: type a key, step through its versions, see the merge engine's row after each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.notebook.widgets.base import Picture, script, told
 
 if TYPE_CHECKING:
-    from paimon_nb.table.inspect import Why
+    from paimon_nb.table.inspect import RowHistory
     from paimon_nb.table.table import Table
 
 
@@ -36,7 +36,7 @@ class WhyView(Picture):
 
     def __init__(self, table: Table, key: Mapping[str, Any]) -> None:
         self._table = table
-        self.answer: Why = table.why(**key)
+        self.answer: RowHistory = table.why(**key)
         super().__init__(step=len(self.answer.versions))
         self.view = self._view()
         self.observe(self._follow, "step")

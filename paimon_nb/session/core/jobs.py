@@ -16,7 +16,7 @@ from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.progress import Standing
-    from paimon_nb.table.stream import Position, StreamBatch, TableStream
+    from paimon_nb.table.stream import StreamBatch, StreamOffset, TableStream
 
 
 class Running(Protocol):
@@ -218,7 +218,7 @@ class TableLoop(Loop):
 
     def __init__(self, stream: TableStream, accept: Callable[[StreamBatch], None]) -> None:
         self._stream, self._accept = stream, accept
-        self._at: Position | None = None
+        self._at: StreamOffset | None = None
         """Where the stream stood when everything before was dealt with."""
         super().__init__()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option
@@ -33,7 +33,7 @@ class Found:
     """A resolved table name."""
 
     catalog: Catalog
-    name: Name
+    name: Identifier
 
 
 class Session:
@@ -166,11 +166,11 @@ class Session:
         """Which catalog and table a written name means. The table need not exist."""
         *prefix, last = parts or ("",)  # no name at all is refused as an empty one
         if len(prefix) == 2:
-            return Found(self.catalog_named(prefix[0]), Name.parse_object(prefix[1], last))
+            return Found(self.catalog_named(prefix[0]), Identifier.parse_object(prefix[1], last))
         if len(prefix) == 1:
-            return Found(self.catalog, Name.parse_object(prefix[0], last))
+            return Found(self.catalog, Identifier.parse_object(prefix[0], last))
         if len(prefix) == 0:
-            return Found(self.catalog, Name.parse_object(self.current_database, last))
+            return Found(self.catalog, Identifier.parse_object(self.current_database, last))
         raise InvalidName(
             f"{'.'.join(parts)!r} has too many parts", hint="[catalog.]database.table", name=".".join(parts)
         )

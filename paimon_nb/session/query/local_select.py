@@ -152,13 +152,13 @@ def _rows_of(chosen: Relation, selection: Selection) -> pa.Table | None:
     """All rows of a small scan; of a larger one the few of a condition, as many as LIMIT takes, or as count(*) counts."""
     import pyarrow as pa
 
-    from paimon_nb.spark.scan.scan_strategy import Way
+    from paimon_nb.spark.scan.scan_strategy import ScanStrategy
     from paimon_nb.spark.scan.table_scan import read_inline, read_searched
 
     splits = chosen.plan.splits
-    if all(r.way is Way.INLINE for r in chosen.routes):
+    if all(r.way is ScanStrategy.INLINE for r in chosen.routes):
         return read_inline(chosen, splits)
-    if all(r.way is Way.SEARCHED for r in chosen.routes):
+    if all(r.way is ScanStrategy.SEARCHED for r in chosen.routes):
         return read_searched(chosen, splits)
     if selection.condition is not None or selection.order:
         return None

@@ -17,7 +17,7 @@ from paimon_nb.base.errors import (
     PaimonError,
     TableNotFound,
 )
-from paimon_nb.base.identifier import Name, quote, split_name
+from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
@@ -238,7 +238,7 @@ def rows_within(frame: DataFrame, partitions: list[dict[str, Any]]) -> DataFrame
     return frame.where(reduce(lambda a, b: a | b, each, F.lit(False)))
 
 
-def global_table(session: Session, name: Name) -> Any:
+def global_table(session: Session, name: Identifier) -> Any:
     from paimon_nb.table.system.global_tables import GLOBAL_TABLES
 
     build = GLOBAL_TABLES.get(name.table)

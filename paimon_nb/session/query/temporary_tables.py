@@ -17,10 +17,10 @@ from paimon_nb.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 
-def create(job: Job, statement: CreateTable) -> Result:
+def create(job: StatementContext, statement: CreateTable) -> Result:
     """CREATE TEMPORARY TABLE, and CREATE TABLE of a source or sink: validated now, opened when used."""
     session, name = job.session, check_name(statement.name[-1], "table")
     if name in session.temporary and not statement.or_replace:
@@ -53,7 +53,7 @@ def is_connector(statement: CreateTable) -> bool:
 
 def target_table(session: Session, statement: CreateTable) -> Table:
     """The Paimon table behind a temporary table; made at its path when 'auto-create' says so."""
-    from paimon_nb.base.identifier import Name
+    from paimon_nb.base.identifier import Identifier
     from paimon_nb.fs import RootedFileIO
     from paimon_nb.session.statements.ddl import _schema
 
@@ -65,7 +65,7 @@ def target_table(session: Session, statement: CreateTable) -> Table:
     path = options.pop("path")
     auto_create = options.pop("auto-create", "false") == "true"
     fs = RootedFileIO(open_fs(path, {}), path)
-    name = Name(session.current_database, statement.name[-1])
+    name = Identifier(session.current_database, statement.name[-1])
     dynamic = {k: v for k, v in options.items() if k != "connector"}
     try:
         return Table(TableStore.open(fs, fs.root, dynamic=None), name=name)

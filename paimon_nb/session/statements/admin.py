@@ -14,10 +14,10 @@ from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
 
 if TYPE_CHECKING:
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 
-def use(job: Job, statement: Use) -> Result:
+def use(job: StatementContext, statement: Use) -> Result:
     """USE CATALOG c, USE db, USE c.db; Spark's bare USE x takes a database first, then a catalog."""
     session, parts = job.session, statement.name
     if statement.kind == "catalog" or (
@@ -37,7 +37,7 @@ def use(job: Job, statement: Use) -> Result:
     return summary(f"using {catalog.name}.{database}")
 
 
-def call(job: Job, statement: Call) -> Result:
+def call(job: StatementContext, statement: Call) -> Result:
     from paimon_nb.procedures import call_procedure
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
@@ -48,7 +48,7 @@ def call(job: Job, statement: Call) -> Result:
     return Result("rows", arrow=arrow, notes=context.notes, snapshots=context.snapshots, job=context.job)
 
 
-def _bound(job: Job, value: object) -> object:
+def _bound(job: StatementContext, value: object) -> object:
     """A procedure's argument with the values of its `:name` markers; a moment as the text that procedures read."""
     match value:
         case Constant(kind="parameter", text=name):
@@ -61,7 +61,7 @@ def _bound(job: Job, value: object) -> object:
     return value
 
 
-def explain(job: Job, statement: Explain) -> Result:
+def explain(job: StatementContext, statement: Explain) -> Result:
     """Our part (snapshot, splits, files skipped and why) first, then Spark's plan."""
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
@@ -92,7 +92,7 @@ def explain(job: Job, statement: Explain) -> Result:
     return rows({"plan": ["\n\n".join(lines)]})
 
 
-def _change_plan(job: Job, change: RowChange) -> list[str]:
+def _change_plan(job: StatementContext, change: RowChange) -> list[str]:
     """What an UPDATE, DELETE or MERGE reads, and how its rows get into the table. Nothing is written."""
     from paimon_nb.session.statements.dml_target import open_target
     from paimon_nb.spark.scan.explain import explain_relation
@@ -116,7 +116,7 @@ def _change_plan(job: Job, change: RowChange) -> list[str]:
     return lines
 
 
-def analyze(job: Job, statement: Analyze) -> Result:
+def analyze(job: StatementContext, statement: Analyze) -> Result:
     table = job.session.table(statement.name)
     if statement.of_partition and statement.columns == ():
         raise UnsupportedOperation(
@@ -129,7 +129,7 @@ def analyze(job: Job, statement: Analyze) -> Result:
     return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])
 
 
-def nothing_to_do(job: Job, statement: NothingToDo) -> Result:
+def nothing_to_do(job: StatementContext, statement: NothingToDo) -> Result:
     """For a table of ours nothing; Spark's own tables and views are Spark's."""
     session, parts = job.session, statement.name
     ours = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
@@ -142,7 +142,7 @@ def nothing_to_do(job: Job, statement: NothingToDo) -> Result:
     return summary(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 
-def spark_command(job: Job, statement: SparkCommand) -> Result:
+def spark_command(job: StatementContext, statement: SparkCommand) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
     with spark_errors(job.text, statement.span):

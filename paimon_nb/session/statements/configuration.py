@@ -57,7 +57,7 @@ def configure(session: Session, source: str | Path | Mapping[str, Any], catalog:
 
 def _define(session: Session, name: str, options: dict[str, str], text: str) -> list[str]:
     """CREATE CATALOG and USE CATALOG; returns notes."""
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
     from paimon_nb.session.statements.ddl import create_catalog
 
     metastore = options.get("metastore", "filesystem")
@@ -68,7 +68,7 @@ def _define(session: Session, name: str, options: dict[str, str], text: str) -> 
         )  # fmt: skip
     if name in session.catalogs and name != session.first_catalog:
         del session.catalogs[name]  # loading a text again is no error
-    made = create_catalog(Job(session, text, {}), CreateCatalog("", Span(0, 0), name, options))
+    made = create_catalog(StatementContext(session, text, {}), CreateCatalog("", Span(0, 0), name, options))
     session.use_catalog(session.catalog_named(name))
     return made.notes
 

@@ -57,12 +57,12 @@ from paimon_nb.session.streaming.planner import no_rows_of_endless
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 _OURS = ("paimon", None, "")
 
 
-def create_catalog(job: Job, statement: CreateCatalog) -> Result:
+def create_catalog(job: StatementContext, statement: CreateCatalog) -> Result:
     session = job.session
     # The name that the workbench gave its first catalog was nobody's choice; who writes it in SQL means a catalog of his own.
     first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
@@ -92,7 +92,7 @@ def create_catalog(job: Job, statement: CreateCatalog) -> Result:
     return summary(f"catalog {statement.name} created", notes=notes)
 
 
-def drop_catalog(job: Job, statement: DropCatalog) -> Result:
+def drop_catalog(job: StatementContext, statement: DropCatalog) -> Result:
     session = job.session
     if statement.name not in session.catalogs and statement.if_exists:
         return summary(f"no catalog {statement.name}")
@@ -105,14 +105,14 @@ def drop_catalog(job: Job, statement: DropCatalog) -> Result:
     return summary(f"catalog {statement.name} forgotten; its tables stay")
 
 
-def create_database(job: Job, statement: CreateDatabase) -> Result:
+def create_database(job: StatementContext, statement: CreateDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
     properties = {**statement.options, **({"comment": statement.comment} if statement.comment else {})}
     made = catalog.create_database(name, if_not_exists=statement.if_not_exists, properties=properties)
     return summary(f"database {name} created" if made else f"database {name} exists already")
 
 
-def alter_database(job: Job, statement: AlterDatabase) -> Result:
+def alter_database(job: StatementContext, statement: AlterDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
     catalog.tables(name)  # raises for an unknown database
     raise UnsupportedOperation(
@@ -120,7 +120,7 @@ def alter_database(job: Job, statement: AlterDatabase) -> Result:
     )
 
 
-def drop_database(job: Job, statement: DropDatabase) -> Result:
+def drop_database(job: StatementContext, statement: DropDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
     held = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
     dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
@@ -128,7 +128,7 @@ def drop_database(job: Job, statement: DropDatabase) -> Result:
     return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
 
 
-def create_table(job: Job, statement: CreateTable) -> Result:
+def create_table(job: StatementContext, statement: CreateTable) -> Result:
     """A table of ours, a temporary or connector table, one LIKE another, or AS SELECT."""
     session = job.session
     definition = statement.definition
@@ -204,7 +204,7 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
 
 
-def _computed(job: Job, definition: TableDef, schema: TableSchema) -> dict[str, str]:
+def _computed(job: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
     """Options that keep `c AS expr`, for which Spark is started."""
     known = {f.name for f in schema.fields}
     twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
@@ -248,7 +248,7 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
     return in_clause or in_option
 
 
-def _like(job: Job, statement: CreateTable) -> TableSchema:
+def _like(job: StatementContext, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE; what the statement says itself comes behind the other table's columns."""
     source, definition = job.session.stored(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)
@@ -277,7 +277,7 @@ def _like(job: Job, statement: CreateTable) -> TableSchema:
     return _schema(merged, (*fields, *stored))
 
 
-def drop_table(job: Job, statement: DropTable) -> Result:
+def drop_table(job: StatementContext, statement: DropTable) -> Result:
     session = job.session
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         del session.temporary[statement.name[0]]
@@ -295,13 +295,13 @@ def drop_table(job: Job, statement: DropTable) -> Result:
     return summary(f"table {found.name} dropped", notes=[kept])
 
 
-def undrop(job: Job, statement: Undrop) -> Result:
+def undrop(job: StatementContext, statement: Undrop) -> Result:
     found = job.session.find(statement.name)
     found.catalog.undrop_table(found.name)
     return summary(f"table {found.name} is back")
 
 
-def alter_table(job: Job, statement: AlterTable) -> Result:
+def alter_table(job: StatementContext, statement: AlterTable) -> Result:
     """Schema changes together as one new schema; tags, partitions and renames each by itself."""
     session = job.session
     found = session.find(statement.name)
@@ -359,7 +359,7 @@ def alter_table(job: Job, statement: AlterTable) -> Result:
     )
 
 
-def create_view(job: Job, statement: CreateView) -> Result:
+def create_view(job: StatementContext, statement: CreateView) -> Result:
     session, name = job.session, statement.name[-1]
     if not statement.temporary:
         raise UnsupportedOperation(
@@ -395,7 +395,7 @@ def _refuse_cycle(session: Session, name: str, query: Query) -> None:
         waiting += [q for n in new if (q := session.views[n][0].query) is not None]
 
 
-def alter_view(job: Job, statement: AlterView) -> Result:
+def alter_view(job: StatementContext, statement: AlterView) -> Result:
     """A view of this session gets another query or name; any other view is Spark's."""
     views, name = job.session.views, statement.name[-1]
     if len(statement.name) != 1 or name not in views:
@@ -412,7 +412,7 @@ def alter_view(job: Job, statement: AlterView) -> Result:
     return summary(f"temporary view {name} renamed to {new}")
 
 
-def drop_view(job: Job, statement: DropView) -> Result:
+def drop_view(job: StatementContext, statement: DropView) -> Result:
     name = statement.name[-1]
     if job.session.views.pop(name, None) is None:
         if job.session.spark_started and job.session.spark.catalog.dropTempView(name):

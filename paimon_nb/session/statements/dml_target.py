@@ -16,7 +16,7 @@ from paimon_nb.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
     from paimon_nb.spark.write.row_level_write import Placed
 
 
@@ -32,7 +32,7 @@ class Say(Protocol):
 class Target:
     """A target table, its rows not yet read."""
 
-    job: Job
+    job: StatementContext
     statement: RowChange
     table: Table
 
@@ -124,7 +124,7 @@ class Target:
         ]
 
 
-def open_target(job: Job, statement: RowChange) -> Target:
+def open_target(job: StatementContext, statement: RowChange) -> Target:
     """The table that the statement names. Raises TableNotFound, InvalidName."""
     session, ref = job.session, statement.target
     assert ref is not None

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 SELF_OVERWRITE = "the table was rewritten from itself; CALL sys.compact(...) does the same with less work"
 
 
-def insert(job: Job, statement: Insert) -> Result:
+def insert(job: StatementContext, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE."""
     from paimon_nb.session.streaming.planner import wants_stream
 
@@ -63,7 +63,7 @@ def insert(job: Job, statement: Insert) -> Result:
     )  # fmt: skip
 
 
-def _constants(job: Job, statement: Insert, table: Table) -> pa.Table | None:
+def _constants(job: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
     """The source as an Arrow table, if it is VALUES of plain constants: then no Spark is needed.
 
     Raises: SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
@@ -85,7 +85,7 @@ def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrit
     return _told(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
-def statement_set(job: Job, statement: StatementSet) -> Result:
+def statement_set(job: StatementContext, statement: StatementSet) -> Result:
     results = [insert(job, one) for one in statement.inserts]
     jobs = [r.job.id for r in results if r.job is not None]
     return summary(

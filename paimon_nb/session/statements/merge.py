@@ -21,7 +21,7 @@ from paimon_nb.table.scan.read.data_evolution import evolves
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
     from paimon_nb.spark.write.row_level_write import Placed
 
 _KINDS = {"insert": 0, "update": 2, "delete": 3}
@@ -37,7 +37,7 @@ class _Action:
     """(column, path inside it, SQL of the value)."""
 
 
-def merge(job: Job, statement: Merge) -> Result:
+def merge(job: StatementContext, statement: Merge) -> Result:
     """All clauses as one commit.
 
     Raises: UnsupportedOperation: the table's kind, its merge engine, or a key column that would change.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.session import Session
@@ -40,7 +40,7 @@ class ProcedureContext:
         """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""
         return self.session.table(self._parts(text), options)
 
-    def place(self, text: str) -> tuple[Catalog, Name]:
+    def place(self, text: str) -> tuple[Catalog, Identifier]:
         """Where a table of this name is, or would be."""
         found = self.session.find(self._parts(text))
         return found.catalog, found.name

@@ -14,7 +14,7 @@ from paimon_nb.session.query.hints import unknown
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 MODE = "execution.runtime-mode"
 
@@ -71,7 +71,7 @@ def effect(key: str) -> str:
     return f"no effect here: {why}"
 
 
-def set_option(job: Job, statement: SetOption) -> Result:
+def set_option(job: StatementContext, statement: SetOption) -> Result:
     """SET k = v. `paimon.*` and Flink's keys stay here; everything else is Spark's."""
     session, key, value = job.session, statement.key, statement.value
     if key is None:
@@ -111,7 +111,7 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
     return notes
 
 
-def reset_option(job: Job, statement: ResetOption) -> Result:
+def reset_option(job: StatementContext, statement: ResetOption) -> Result:
     """RESET [k]: Spark's settings, too, become what they were before SET changed them."""
     session = job.session
     if statement.key is None:

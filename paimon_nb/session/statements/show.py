@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import InvalidName, SqlSyntaxError
-from paimon_nb.base.identifier import Name, quote
+from paimon_nb.base.identifier import Identifier, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
@@ -20,13 +20,13 @@ from paimon_nb.session.query.partition_predicates import constants
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 
 _FILLED = "materialized-table"
 
 
-def show(job: Job, statement: Show) -> Result:
+def show(job: StatementContext, statement: Show) -> Result:
     handler = _SHOW.get(statement.what)
     if handler is None:
         raise SqlSyntaxError(
@@ -45,16 +45,16 @@ def _like(names: Iterable[str], statement: Show) -> list[str]:
     return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs) != statement.negated]
 
 
-def _catalogs(job: Job, statement: Show) -> Result:
+def _catalogs(job: StatementContext, statement: Show) -> Result:
     return rows({"catalog": _like(sorted(job.session.catalogs), statement)})
 
 
-def _databases(job: Job, statement: Show) -> Result:
+def _databases(job: StatementContext, statement: Show) -> Result:
     catalog = job.session.catalog_named(statement.name[0]) if statement.name else job.session.catalog
     return rows({"namespace": _like(catalog.databases(), statement)})
 
 
-def _tables(job: Job, statement: Show) -> Result:
+def _tables(job: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     session = job.session
@@ -71,7 +71,7 @@ def _tables(job: Job, statement: Show) -> Result:
     )
 
 
-def _views(job: Job, statement: Show) -> Result:
+def _views(job: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     names = _like(sorted(job.session.views), statement)
@@ -81,7 +81,7 @@ def _views(job: Job, statement: Show) -> Result:
     )
 
 
-def _columns(job: Job, statement: Show) -> Result:
+def _columns(job: StatementContext, statement: Show) -> Result:
     schema = job.session.table(statement.name).schema
     names = list(schema.names)
     for c in computed_columns(schema.options):
@@ -89,7 +89,7 @@ def _columns(job: Job, statement: Show) -> Result:
     return rows({"col_name": _like(names, statement)})
 
 
-def _partitions(job: Job, statement: Show) -> Result:
+def _partitions(job: StatementContext, statement: Show) -> Result:
     table = job.session.table(statement.name)
     named = {k: v for k, v in statement.partition.items() if v is not None}
     wanted = constants(named, table.partition_keys)
@@ -101,36 +101,38 @@ def _partitions(job: Job, statement: Show) -> Result:
     return rows({"partition": sorted(found)})
 
 
-def _tags(job: Job, statement: Show) -> Result:
+def _tags(job: StatementContext, statement: Show) -> Result:
     return rows({"tag": list(job.session.table(statement.name).store.tags.names())})
 
 
-def _branches(job: Job, statement: Show) -> Result:
+def _branches(job: StatementContext, statement: Show) -> Result:
     return rows({"branch": list(job.session.table(statement.name).store.branches.names())})
 
 
-def _procedures(job: Job, statement: Show) -> Result:
+def _procedures(job: StatementContext, statement: Show) -> Result:
     from paimon_nb.procedures import PROCEDURES
 
     return rows({"procedure": _like(sorted(PROCEDURES), statement)})
 
 
-def _materialized(job: Job, statement: Show) -> Result:
+def _materialized(job: StatementContext, statement: Show) -> Result:
     """Tables that a Flink job fills; they are made elsewhere, and listed here."""
     catalog, database = job.session.find_database(statement.name)
-    tables = (t for t in catalog.tables(database) if catalog.table(Name(database, t)).options.get(opt.TYPE) == _FILLED)
+    tables = (
+        t for t in catalog.tables(database) if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _FILLED
+    )
     return rows({"table name": _like(tables, statement)})
 
 
-def _current_catalog(job: Job, statement: Show) -> Result:
+def _current_catalog(job: StatementContext, statement: Show) -> Result:
     return rows({"catalog": [job.session.current_catalog]})
 
 
-def _current_database(job: Job, statement: Show) -> Result:
+def _current_database(job: StatementContext, statement: Show) -> Result:
     return rows({"catalog": [job.session.current_catalog], "namespace": [job.session.current_database]})
 
 
-def _properties(job: Job, statement: Show) -> Result:
+def _properties(job: StatementContext, statement: Show) -> Result:
     table = job.session.stored(statement.name)
     options = redact_options(table.schema.options)
     if statement.key is not None:  # Spark answers for an option that is not set too
@@ -139,7 +141,7 @@ def _properties(job: Job, statement: Show) -> Result:
     return rows({"key": list(options), "value": list(options.values())})
 
 
-def _functions(job: Job, statement: Show) -> Result:
+def _functions(job: StatementContext, statement: Show) -> Result:
     """Spark's functions; its own LIKE knows no %, and takes a name in place of a pattern."""
     from paimon_nb.spark.errors import spark_errors
 
@@ -149,7 +151,7 @@ def _functions(job: Job, statement: Show) -> Result:
     return rows({"function": _like([r[0] for r in listed], statement)})
 
 
-def _table_extended(job: Job, statement: Show) -> Result:
+def _table_extended(job: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
     session = job.session
@@ -168,13 +170,13 @@ def _table_extended(job: Job, statement: Show) -> Result:
     )  # fmt: skip
 
 
-def _jobs(job: Job, statement: Show) -> Result:
+def _jobs(job: StatementContext, statement: Show) -> Result:
     from paimon_nb.session.streaming.statements import show_jobs
 
     return show_jobs(job, statement)
 
 
-_SHOW: Mapping[str, Callable[[Job, Show], Result]] = {
+_SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
     "catalogs": _catalogs,
     "databases": _databases,
     "namespaces": _databases,
@@ -197,7 +199,7 @@ _SHOW: Mapping[str, Callable[[Job, Show], Result]] = {
 }
 
 
-def describe(job: Job, statement: Describe) -> Result:
+def describe(job: StatementContext, statement: Describe) -> Result:
     """DESCRIBE a table (columns, keys, defaults), a database or a catalog."""
     import pyarrow as pa
 
@@ -215,7 +217,7 @@ def describe(job: Job, statement: Describe) -> Result:
         count = len(catalog.tables(database))
         return rows(
             {
-                "info_name": ["Catalog Name", "Namespace Name", "Tables"],
+                "info_name": ["Catalog Identifier", "Namespace Identifier", "Tables"],
                 "info_value": [catalog.name, database, str(count)],
             }
         )
@@ -265,7 +267,7 @@ def describe(job: Job, statement: Describe) -> Result:
             values.insert(place, cell)
     if statement.extended:
         extra = {
-            "": "", "# Detailed Table Information": "", "Name": str(table.name), "Path": table.path, "Provider": "paimon",
+            "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
             "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
             "Partition keys": ", ".join(table.partition_keys), "Comment": table.schema.comment or "",
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
@@ -285,7 +287,7 @@ def _key(schema: TableSchema, column: str) -> str | None:
     return " ".join(marks) or None
 
 
-def show_create(job: Job, statement: ShowCreate) -> Result:
+def show_create(job: StatementContext, statement: ShowCreate) -> Result:
     """The DDL that makes the table again, in Flink's form: it can say everything that the schema holds."""
     session = job.session
     if statement.what == "catalog":

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
 
 KIND = "__paimon_kind"
 UPDATE_AFTER, DELETED = 2, 3
 
 
-def truncate(job: Job, statement: Truncate) -> Result:
+def truncate(job: StatementContext, statement: Truncate) -> Result:
     table = job.session.table(statement.name)
     ids = table.truncate(constants(statement.partition, table.partition_keys) or None)
     return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
 
 
-def update(job: Job, statement: Update) -> Result:
+def update(job: StatementContext, statement: Update) -> Result:
     """Rows of a key table are upserted; in other tables their files give them up and new files bring them."""
     target = open_target(job, statement)
     assigned = target.assigned(statement.assignments)
@@ -60,7 +60,7 @@ def update(job: Job, statement: Update) -> Result:
     return said(target, count, "updated in", ids)
 
 
-def delete(job: Job, statement: Delete) -> Result:
+def delete(job: StatementContext, statement: Delete) -> Result:
     """Whole partitions are dropped; else rows of a key table are retracted, in other tables their files give them up."""
     target = open_target(job, statement)
     table = target.table

@@ -33,7 +33,7 @@ from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.sink import claim_checkpoint
 from paimon_nb.spark.streaming.start import begun
-from paimon_nb.table.stream import Position
+from paimon_nb.table.stream import StreamOffset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -284,10 +284,10 @@ def _interval_ms(session: Session) -> int:
     return 200 if given is None else int(parse_duration_ms(str(given)))
 
 
-def begin_of(checkpoint: str) -> Position | str:
+def begin_of(checkpoint: str) -> StreamOffset | str:
     """Where the one source of a query stands, by Spark's log of offsets; 'fresh' for a new checkpoint."""
     found = last_offset(checkpoint)
-    return Position.from_json(found) if found is not None and "next" in found else "fresh"
+    return StreamOffset.from_json(found) if found is not None and "next" in found else "fresh"
 
 
 def last_offset(checkpoint: str) -> dict[str, Any] | None:

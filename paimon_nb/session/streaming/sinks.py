@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.connectors.api import Sink
     from paimon_nb.spark.streaming.sink import TableSink
-    from paimon_nb.table.stream.committer import Checkpoints
+    from paimon_nb.table.stream.committer import StreamCommitter
     from paimon_nb.table.table import Table
 
 
@@ -40,7 +40,7 @@ class IntoTable:
         self._sink: TableSink | None = None
         self._before: dict[tuple[Any, ...], dict[str, Any]] | None = None
         self._commits = 0
-        self._checkpoints: Checkpoints | None = None
+        self._checkpoints: StreamCommitter | None = None
         self._one_at_a_time = threading.Lock()
 
     def begin(self, folder: str) -> None:
@@ -52,9 +52,9 @@ class IntoTable:
     @property
     def counts_quiet(self) -> bool:
         """Whether `quiet` is to be called while the stream runs."""
-        from paimon_nb.table.stream.committer import Checkpoints
+        from paimon_nb.table.stream.committer import StreamCommitter
 
-        return Checkpoints.count_without_rows(self.table.store)
+        return StreamCommitter.count_without_rows(self.table.store)
 
     def quiet(self, user: str) -> None:
         """The time between two checkpoints is over. `user`: the query's id."""
@@ -88,7 +88,7 @@ class IntoTable:
         import pyarrow as pa
 
         from paimon_nb.spark.runtime.arrow_interop import to_arrow
-        from paimon_nb.table.stream.committer import Checkpoints
+        from paimon_nb.table.stream.committer import StreamCommitter
         from paimon_nb.table.write import TableWrite
 
         table = self.table = self.table.refresh()
@@ -105,7 +105,7 @@ class IntoTable:
         come = [row for key, row in now.items() if before.get(key) != row]
         if gone or come:
             with self._one_at_a_time:
-                checkpoints = self._checkpoints = self._checkpoints or Checkpoints(table.store)
+                checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
                 self._commits += 1
                 full = checkpoints.is_full(table.store, self._commits)
                 with TableWrite(table.store, full=full) as writing:

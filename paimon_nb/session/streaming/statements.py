@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.session.executor import Job
+    from paimon_nb.session.executor import StatementContext
     from paimon_nb.table.table import Table
 
 
 class LiveResult:
     """A streaming SELECT. Starts with the first look at it; iterate to get its changes, `op` first, as Arrow tables."""
 
-    def __init__(self, job: Job, statement: Query) -> None:
+    def __init__(self, job: StatementContext, statement: Query) -> None:
         self._at, self._statement = job, statement
         self.plan: StreamPlan = plan_stream(job.session, statement, job.text)
         self.job: StreamJob | None = None
@@ -150,12 +150,12 @@ class LiveResult:
                 return
 
 
-def select(job: Job, statement: Query) -> Result:
+def select(job: StatementContext, statement: Query) -> Result:
     """A streaming SELECT as a result that was not looked at yet."""
     return Result("stream", live=LiveResult(job, statement))
 
 
-def insert_stream(job: Job, statement: Insert, output: Output, target: str) -> Result:
+def insert_stream(job: StatementContext, statement: Insert, output: Output, target: str) -> Result:
     """A streaming INSERT as a job; 'pipeline.name' names it, else its target."""
     session, query = job.session, statement.query
     into = f"insert-into_{target}"
@@ -178,7 +178,7 @@ def insert_stream(job: Job, statement: Insert, output: Output, target: str) -> R
     return result
 
 
-def show_jobs(job: Job, _statement: object) -> Result:
+def show_jobs(job: StatementContext, _statement: object) -> Result:
     """SHOW JOBS, with Flink's columns, the rows that went out and those that came too late."""
     import datetime as dt
 
@@ -199,7 +199,7 @@ def show_jobs(job: Job, _statement: object) -> Result:
     )
 
 
-def stop_job(job: Job, statement: StopJob) -> Result:
+def stop_job(job: StatementContext, statement: StopJob) -> Result:
     """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN]: the committed snapshots are the savepoint, and a tag keeps the last where the table
     has `sink.savepoint.auto-tag`."""
     found = job.session.jobs.find(statement.job)
@@ -210,7 +210,7 @@ def stop_job(job: Job, statement: StopJob) -> Result:
     return summary(f"job {found.id} stopped after {found.rows} rows", notes=[f"tag {tag} keeps them"] if tag else [])
 
 
-def insert_into_table(job: Job, statement: Insert, table: Table) -> Result:
+def insert_into_table(job: StatementContext, statement: Insert, table: Table) -> Result:
     """A streaming INSERT into a Paimon table."""
     from paimon_nb.session.statements.insert import align
 
@@ -220,7 +220,7 @@ def insert_into_table(job: Job, statement: Insert, table: Table) -> Result:
     return insert_stream(job, statement, IntoTable(table, aligned), str(table.name))
 
 
-def insert_into_connector(job: Job, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
+def insert_into_connector(job: StatementContext, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
     """INSERT into a connector's table, as a job or at once."""
     from paimon_nb.session.query.connector_tables import sink_of
     from paimon_nb.session.query.run_query import run_query

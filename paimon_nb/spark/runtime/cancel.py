@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from paimon_nb.base.cancellation import Stop
+from paimon_nb.base.cancellation import CancellationToken
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.spark.errors import translate
 from paimon_nb.spark.runtime.progress import Progress, poll
@@ -45,7 +45,7 @@ def run(
     context = spark.sparkContext
     group = f"paimon-nb-{uuid.uuid4()}"
     future: Future[R] = Future()
-    stop = Stop()
+    stop = CancellationToken()
 
     def body() -> None:
         try:

@@ -25,7 +25,7 @@ from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.scan.predicate.model import Predicate
-from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.scan.read.pushdown import file_filter
 from paimon_nb.table.store import TableStore
 
@@ -61,7 +61,7 @@ def searched(
     """
     names = {f.name for f in fields}
     wide = [*fields, *(f for f in store.schema.fields if f.name in predicate.columns() - names)]
-    with naming_expiry(store, splits[0].snapshot_id), ExitStack() as opened:
+    with translate_missing_files(store, splits[0].snapshot_id), ExitStack() as opened:
         hits = _find(store, splits, wide, predicate, most, opened)
         if hits is None:
             return None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.splits import Split
 
 
-class Way(Enum):
+class ScanStrategy(Enum):
     INLINE = "inline"
     SEARCHED = "searched"
     NATIVE = "native"
@@ -50,7 +50,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StrategyLimits:
     """Sizes at which ways change. Measured: 20,000 rows take the same time inline and native, 100,000 are 2 x slower inline."""
 
     inline_bytes: int = 4 << 20
@@ -66,7 +66,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SplitFacts:
     """What a decision is made from."""
 
     read_fields: tuple[DataField, ...]
@@ -79,7 +79,7 @@ class Facts:
     """False for memory: tables, which live in this process."""
     merge_engine: str | None
     """None for tables without keys."""
-    limits: Limits = Limits()
+    limits: StrategyLimits = StrategyLimits()
     partition: Sequence[DataField] = ()
     key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
     """About which part of all rows the condition on the key leaves."""
@@ -95,34 +95,38 @@ class Facts:
 class Route:
     """The way of one split."""
 
-    way: Way
+    way: ScanStrategy
     why: str
-    otherwise: Way | None = None
+    otherwise: ScanStrategy | None = None
     """For SEARCHED: the way where there are too many rows."""
 
 
-def routes(splits: Sequence[Split], facts: Facts) -> list[Route]:
+def routes(splits: Sequence[Split], facts: SplitFacts) -> list[Route]:
     """One route a split, in order."""
     size, count = _size(splits), _rows(splits)
     if not facts.executors_read_paths:
-        return [Route(Way.INLINE, "the table lives in this process")] * len(splits)
+        return [Route(ScanStrategy.INLINE, "the table lives in this process")] * len(splits)
     if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
-        return [Route(Way.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(splits)
+        return [Route(ScanStrategy.INLINE, f"{count} rows in {size} bytes are read fastest in the driver")] * len(
+            splits
+        )
     if size <= facts.limits.searched_bytes:
         share = facts.key_share(splits)
         size, count = round(size * share), round(count * share)
         if size <= facts.limits.inline_bytes and count <= facts.limits.inline_rows:
-            return [Route(Way.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(splits)
+            return [Route(ScanStrategy.INLINE, f"the keys asked for are about {count} of {_rows(splits)} rows")] * len(
+                splits
+            )
     found = [_route(split, facts) for split in splits]
     why = _few(splits, found, facts)
-    return found if why is None else [Route(Way.SEARCHED, why, r.way) for r in found]
+    return found if why is None else [Route(ScanStrategy.SEARCHED, why, r.way) for r in found]
 
 
-def _few(splits: Sequence[Split], found: Sequence[Route], facts: Facts) -> str | None:
+def _few(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> str | None:
     """Why it may be worth it to search the splits for few rows, which would else go the ways found; None: it is not."""
     if not facts.searches or not all(map(partial(_can_be_searched, facts=facts), splits, found)):
         return None
-    if not facts.without_spark and all(r.way is Way.NATIVE for r in found):
+    if not facts.without_spark and all(r.way is ScanStrategy.NATIVE for r in found):
         return None  # as fast, and the rows need not be handed over
     if sum(len(s.files) for s in splits) > facts.limits.searched_files or _size(splits) > facts.limits.searched_bytes:
         return None
@@ -133,14 +137,16 @@ def _few(splits: Sequence[Split], found: Sequence[Route], facts: Facts) -> str |
     return f"the condition may leave about {left} of {count} rows" if left <= most_rows(splits, facts.limits) else None
 
 
-def most_rows(splits: Sequence[Split], limits: Limits) -> int:
+def most_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
     """Rows of these splits that are handed over as Arrow at most."""
     a_row = _size(splits) / max(1, _rows(splits))
     return min(limits.inline_rows, int(limits.inline_bytes / max(a_row, 1)))
 
 
-def _can_be_searched(split: Split, route: Route, facts: Facts) -> bool:
-    if route.way not in (Way.NATIVE, Way.MASKED) or any(file_format(f.file_name) != "parquet" for f in split.files):
+def _can_be_searched(split: Split, route: Route, facts: SplitFacts) -> bool:
+    if route.way not in (ScanStrategy.NATIVE, ScanStrategy.MASKED) or any(
+        file_format(f.file_name) != "parquet" for f in split.files
+    ):
         return False
     return split.raw or facts.merge_engine in PICKS_ROWS
 
@@ -153,28 +159,29 @@ def _rows(splits: Sequence[Split]) -> int:
     return sum(s.row_count for s in splits)
 
 
-def _route(split: Split, facts: Facts) -> Route:
+def _route(split: Split, facts: SplitFacts) -> Route:
     if split.branch is not None:
-        return Route(Way.TASKS, f"branch {split.branch} has its own schemas")
+        return Route(ScanStrategy.TASKS, f"branch {split.branch} has its own schemas")
     if split.changes or split.diff:
-        return Route(Way.TASKS, "changes are told row by row")
+        return Route(ScanStrategy.TASKS, "changes are told row by row")
     obstacle = next((why for f in split.files if (why := not_native(f, facts)) is not None), None)
     if obstacle is not None:
-        return Route(Way.TASKS, obstacle)
+        return Route(ScanStrategy.TASKS, obstacle)
     if split.changes or split.diff:
-        return Route(Way.TASKS, "changes are told row by row")
+        return Route(ScanStrategy.TASKS, "changes are told row by row")
     formats = {file_format(f.file_name) for f in split.files}
     if split.raw and not split.deletion_vectors:
-        return Route(Way.NATIVE, "no rows need merging")
+        return Route(ScanStrategy.NATIVE, "no rows need merging")
     if "orc" in formats:
-        return Route(Way.TASKS, "Spark's ORC reader tells no row positions")
+        return Route(ScanStrategy.TASKS, "Spark's ORC reader tells no row positions")
     if split.raw:
-        return Route(Way.MASKED, "deletion vectors hide rows by position")
+        return Route(ScanStrategy.MASKED, "deletion vectors hide rows by position")
     picks = facts.merge_engine in PICKS_ROWS
     if split.row_count > (facts.limits.masked_rows if picks else facts.limits.made_rows):
-        return Route(Way.TASKS, "too many rows to compare in the driver")
+        return Route(ScanStrategy.TASKS, "too many rows to compare in the driver")
     return Route(
-        Way.MASKED, "newer rows hide older ones by position" if picks else "merged rows stand for those they merge"
+        ScanStrategy.MASKED,
+        "newer rows hide older ones by position" if picks else "merged rows stand for those they merge",
     )
 
 
@@ -186,7 +193,7 @@ def file_format(name: str) -> str:
         return name.rsplit(".", 1)[-1]
 
 
-def not_native(file: DataFile, facts: Facts) -> str | None:
+def not_native(file: DataFile, facts: SplitFacts) -> str | None:
     """Why Spark's own reader cannot read this file as the query wants it; None if it can."""
     kind = file_format(file.file_name)
     if kind not in ("parquet", "orc") or not file.file_name.lower().endswith((".parquet", ".orc")):

@@ -25,11 +25,19 @@ from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable
 from paimon_nb.spark.scan.pushdown import usable
 from paimon_nb.spark.scan.scan_cache import remembered
-from paimon_nb.spark.scan.scan_strategy import Facts, Limits, Route, Way, file_format, most_rows, routes
+from paimon_nb.spark.scan.scan_strategy import (
+    Route,
+    ScanStrategy,
+    SplitFacts,
+    StrategyLimits,
+    file_format,
+    most_rows,
+    routes,
+)
 from paimon_nb.spark.scan.superseded_rows import hidden_of, makes_rows, split_key
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.scan.plan.planner import ScanPlan, plan_scan
-from paimon_nb.table.scan.plan.selectivity import key_share, row_share
+from paimon_nb.table.scan.plan.selectivity import estimate_selectivity, key_share
 from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.scan.predicate.model import Predicate, conjuncts
 from paimon_nb.table.scan.read.split_reader import read_split
@@ -54,14 +62,14 @@ class Relation:
     """Columns to deliver, in the plan's schema."""
     routes: tuple[Route, ...]
     """One per split, in order."""
-    limits: Limits
+    limits: StrategyLimits
 
     @property
     def store(self) -> TableStore:
         """The table under the schema that the rows come in."""
         return self.plan.store
 
-    def of(self, way: Way) -> list[Split]:
+    def of(self, way: ScanStrategy) -> list[Split]:
         return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.way is way]
 
 
@@ -72,7 +80,7 @@ def relation(
     options: Mapping[str, str] | None = None,
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
-    limits: Limits | None = None,
+    limits: StrategyLimits | None = None,
 ) -> DataFrame:
     """The table's rows as a DataFrame; the snapshot is fixed now.
 
@@ -99,7 +107,7 @@ def decide(
     options: Mapping[str, str] | None = None,
     filter: Predicate | None = None,
     columns: Sequence[str] | None = None,
-    limits: Limits | None = None,
+    limits: StrategyLimits | None = None,
     zone: str = "UTC",
     without_spark: bool = False,
 ) -> Relation:
@@ -112,17 +120,17 @@ def decide(
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
     fields = wanted_fields(plan.schema, columns)
-    limits = limits or Limits()
+    limits = limits or StrategyLimits()
     facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
     return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
 
 
 def facts_of(
-    store: TableStore, fields: tuple[DataField, ...], limits: Limits, predicate: Predicate | None = None
-) -> Facts:
+    store: TableStore, fields: tuple[DataField, ...], limits: StrategyLimits, predicate: Predicate | None = None
+) -> SplitFacts:
     """What the decision needs to know of a table."""
     local = store.fs.local_path(store.root) is not None
-    return Facts(
+    return SplitFacts(
         read_fields=fields,
         file_fields=lambda schema_id: fields_of(store, schema_id),
         spark_reads_paths=local or store.root.startswith(_HADOOP_SCHEMES),
@@ -132,7 +140,7 @@ def facts_of(
         partition=store.schema.partition_fields,
         key_share=lambda splits: key_share(store, splits, predicate),
         searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
-        row_share=lambda splits: row_share(store, splits, predicate) if predicate is not None else None,
+        row_share=lambda splits: estimate_selectivity(store, splits, predicate) if predicate is not None else None,
     )
 
 
@@ -221,7 +229,7 @@ def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
             for (kind, schema_id), uris in groups.items()
         ]
 
-    return remembered(spark, _key(Way.NATIVE, chosen, splits), make)
+    return remembered(spark, _key(ScanStrategy.NATIVE, chosen, splits), make)
 
 
 def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
@@ -242,16 +250,16 @@ def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
                 frames.append(scan_files(spark, "parquet", uris, fields, chosen.fields, mask, first))
         return frames
 
-    frames = [*remembered(spark, _key(Way.MASKED, chosen, splits), make)]
+    frames = [*remembered(spark, _key(ScanStrategy.MASKED, chosen, splits), make)]
     if makes_rows(store) and (made := found().made):
         rows = pa.concat_tables(made).select([f.name for f in chosen.fields])
         frames.append(from_arrow(spark, rows, chosen.fields))
     return frames
 
 
-def _key(way: Way, chosen: Relation, splits: Sequence[Split]) -> Hashable:
+def _key(way: ScanStrategy, chosen: Relation, splits: Sequence[Split]) -> Hashable:
     """What decides the scans of some splits."""
-    predicate = repr(chosen.plan.predicate) if way is Way.MASKED else None
+    predicate = repr(chosen.plan.predicate) if way is ScanStrategy.MASKED else None
     return (way, chosen.fields, predicate, tuple(split_key(chosen.store, s) for s in splits))
 
 
@@ -299,12 +307,12 @@ def _reading_task(
     return read
 
 
-_BUILDERS: Mapping[Way, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
-    Way.INLINE: _inline,
-    Way.SEARCHED: _searched,
-    Way.NATIVE: _native,
-    Way.MASKED: _masked,
-    Way.TASKS: _tasks,
+_BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, Relation, list[Split]], list[DataFrame]]] = {
+    ScanStrategy.INLINE: _inline,
+    ScanStrategy.SEARCHED: _searched,
+    ScanStrategy.NATIVE: _native,
+    ScanStrategy.MASKED: _masked,
+    ScanStrategy.TASKS: _tasks,
 }
 
 
@@ -333,6 +341,6 @@ def _uri(store: TableStore, path: str) -> str:
     return f"file://{local}" if local is not None else path
 
 
-def with_routes(chosen: Relation, way: Way) -> Relation:
+def with_routes(chosen: Relation, way: ScanStrategy) -> Relation:
     """The same scan with every split on one way; for tests and `explain`."""
     return replace(chosen, routes=tuple(Route(way, "asked for") for _ in chosen.routes))

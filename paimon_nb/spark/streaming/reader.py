@@ -19,7 +19,7 @@ from paimon_nb.spark.scan.pushdown import usable
 from paimon_nb.spark.scan.table_scan import wanted_fields
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.table.scan.predicate.model import Predicate
-from paimon_nb.table.stream import Position, check_streamable
+from paimon_nb.table.stream import StreamOffset, check_streamable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +36,7 @@ def stream_frame(
     columns: Sequence[str] | None = None,
     kinds: bool | None = None,
     order: str | None = None,
-    begin: Position | str | None = None,
+    begin: StreamOffset | str | None = None,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 

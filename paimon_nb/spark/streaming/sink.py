@@ -13,7 +13,7 @@ from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.write.table_write import WriteResult, write
 from paimon_nb.table.commit import TableCommit
-from paimon_nb.table.stream.committer import Checkpoints
+from paimon_nb.table.stream.committer import StreamCommitter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,7 +57,7 @@ class TableSink:
         self.snapshots: list[int] = []
         """The last few snapshots made."""
         self._folder, self._ends = folder, ends
-        self._checkpoints: Checkpoints | None = None
+        self._checkpoints: StreamCommitter | None = None
         self._one_at_a_time = threading.Lock()
         self._watermark: int | None = None
         """Of the present micro-batch."""
@@ -74,7 +74,7 @@ class TableSink:
     @property
     def counts_quiet(self) -> bool:
         """Whether `quiet` is to be called while the query runs."""
-        return not self._ends and Checkpoints.count_without_rows(self.table.store)
+        return not self._ends and StreamCommitter.count_without_rows(self.table.store)
 
     def quiet(self, user: str) -> None:
         """The time between two checkpoints is over. Does what Flink's do without rows. `user`: the query's id."""
@@ -83,13 +83,13 @@ class TableSink:
             self._keep(self._of(user).quiet(table.store))
 
     def savepoint(self) -> str | None:
-        """As of `Checkpoints`."""
+        """As of `StreamCommitter`."""
         with self._one_at_a_time:
             return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
 
-    def _of(self, user: str) -> Checkpoints:
+    def _of(self, user: str) -> StreamCommitter:
         if self._checkpoints is None:
-            self._checkpoints = Checkpoints(self.table.store, user, self._folder, ends=self._ends)
+            self._checkpoints = StreamCommitter(self.table.store, user, self._folder, ends=self._ends)
         return self._checkpoints
 
     def _keep(self, snapshots: Sequence[int]) -> None:

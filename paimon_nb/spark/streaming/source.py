@@ -36,9 +36,9 @@ from paimon_nb.table.stream import (
     ConsumerRecord,
     FirstLook,
     Idle,
-    Piece,
-    Position,
-    Step,
+    StreamOffset,
+    StreamSplit,
+    StreamStep,
     newest_position,
     next_step,
     read_piece,
@@ -50,7 +50,7 @@ from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-_NOTHING_YET = Position(0)
+_NOTHING_YET = StreamOffset(0)
 """The offset of a stream that began on a table without snapshot."""
 _BIGINT = parse_type("BIGINT")
 
@@ -66,7 +66,7 @@ class TableStreamSource(DataSource):
     """A column `rowkind` goes first and retractions are told; else only rows that are there (+I, +U)."""
     order: str | None
     """A last column of this name tells the order of changes: snapshot by snapshot, in each what goes before what comes."""
-    begin: Position | str | None
+    begin: StreamOffset | str | None
     """Where the checkpoint stands, 'fresh' for a new one; None: not known before the first micro-batch."""
     tasks: int
     """About how many tasks read a micro-batch."""
@@ -88,7 +88,7 @@ class TableStreamSource(DataSource):
 class Share(InputPartition):
     """What one task reads, in order."""
 
-    def __init__(self, pieces: Sequence[tuple[int, Piece]], predicate: Predicate | None) -> None:
+    def __init__(self, pieces: Sequence[tuple[int, StreamSplit]], predicate: Predicate | None) -> None:
         # Pickled by us: Spark's serializer of partitions need not know our classes' state.
         self.packed = pickle.dumps((tuple(pieces), predicate))
 
@@ -100,9 +100,9 @@ class TableStreamReader(DataSourceStreamReader):
         self.source, self.store = source, source.store
         self._first = FirstLook(self.store)
         self._record = ConsumerRecord(self.store)
-        self._known: Position | None = source.begin if isinstance(source.begin, Position) else None
+        self._known: StreamOffset | None = source.begin if isinstance(source.begin, StreamOffset) else None
         """Where the query stands; None until Spark told us (it does not before the first micro-batch after a start)."""
-        self._began: Position | None = None
+        self._began: StreamOffset | None = None
         """The first position, if this query is a new one."""
         self._last_batch: float | None = None
         """When the last micro-batch began; None before the first after a start."""
@@ -132,7 +132,7 @@ class TableStreamReader(DataSourceStreamReader):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         with packed_errors():
             self._check_table(start)
-            first, last = _beginning_of(start, end), Position.from_json(end)
+            first, last = _beginning_of(start, end), StreamOffset.from_json(end)
             self._known = last
             if first == last:
                 return []
@@ -144,7 +144,7 @@ class TableStreamReader(DataSourceStreamReader):
                     wanted=first.next,
                 )
             if first == _NOTHING_YET:
-                first = Position(last.next - 1, full=True)
+                first = StreamOffset(last.next - 1, full=True)
             steps = list(steps_between(self.store, first, last, self.source.predicate))
             return [Share(pieces, steps[0].predicate) for pieces in shares(steps, self.source.tasks)]
 
@@ -154,11 +154,11 @@ class TableStreamReader(DataSourceStreamReader):
 
     def commit(self, end: dict[str, Any]) -> None:
         with packed_errors():
-            self._record.keep(Position.from_json(end))
+            self._record.keep(StreamOffset.from_json(end))
 
     # -- offsets
 
-    def _offset(self, position: Position) -> dict[str, Any]:
+    def _offset(self, position: StreamOffset) -> dict[str, Any]:
         began = {} if self._began is None else {"began": self._began.to_json()}
         return {**position.to_json(), "table": self.store.identity[:12], **began}
 
@@ -170,20 +170,20 @@ class TableStreamReader(DataSourceStreamReader):
                 path=self.store.root,
             )
 
-    def _beginning(self) -> Position:
+    def _beginning(self) -> StreamOffset:
         """The first position of a new query; found once, though Spark asks in several ways."""
         if self._began is None:
             position = self._first.position() or _NOTHING_YET
-            self._began = Position(1) if position == _NOTHING_YET and not starts_full(self.store) else position
+            self._began = StreamOffset(1) if position == _NOTHING_YET and not starts_full(self.store) else position
         return self._began
 
     # -- how far to go
 
-    def _behind(self, start: Position) -> Position:
+    def _behind(self, start: StreamOffset) -> StreamOffset:
         """The first position of a query that Spark did not tell us about, when there is nothing new."""
-        return Position(start.next + 1) if start.full else start
+        return StreamOffset(start.next + 1) if start.full else start
 
-    def _unmoved(self, start: Position, newest: Position | None) -> Position:
+    def _unmoved(self, start: StreamOffset, newest: StreamOffset | None) -> StreamOffset:
         """Nothing new; or the table is not what it was, which is an error and not a wait."""
         if newest is None and start.next > 1:
             raise TimeTravelError(
@@ -195,7 +195,7 @@ class TableStreamReader(DataSourceStreamReader):
             next_step(self.store, start)  # raises where waiting is in vain
         return start
 
-    def _limited(self, start: Position, newest: Position) -> Position:
+    def _limited(self, start: StreamOffset, newest: StreamOffset) -> StreamOffset:
         """As many snapshots as the limits of a micro-batch allow, one at least."""
         limits = [
             (int(most), measure)
@@ -217,7 +217,7 @@ class TableStreamReader(DataSourceStreamReader):
             position = step.after
         return position
 
-    def _waits(self, start: Position, end: Position) -> bool:
+    def _waits(self, start: StreamOffset, end: StreamOffset) -> bool:
         """Too few rows for a micro-batch, and not yet for too long. The first one after a start does not wait."""
         least, longest = (
             self.store.options.get(o) for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS)
@@ -233,7 +233,7 @@ class TableStreamReader(DataSourceStreamReader):
                 return False
         return True
 
-    def _ahead(self, start: Position, end: Position) -> Iterator[Step]:
+    def _ahead(self, start: StreamOffset, end: StreamOffset) -> Iterator[StreamStep]:
         """The steps from one position towards another, as far as they are there."""
         while start.next < end.next:
             step = next_step(self.store, start, self.source.predicate)
@@ -243,28 +243,28 @@ class TableStreamReader(DataSourceStreamReader):
             start = step.after
 
 
-def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> Position:
+def _beginning_of(start: Mapping[str, Any], end: Mapping[str, Any]) -> StreamOffset:
     """Where a micro-batch begins.
 
     Spark does not keep the first offset of a query: when its first micro-batch is run again after a crash, it asks anew, and
     the table has moved on. So each offset tells with what its query began.
     """
     if start.get("began") == {k: v for k, v in start.items() if k not in ("table", "began")} and "began" in end:
-        return Position.from_json(end["began"])
-    return Position.from_json(start)
+        return StreamOffset.from_json(end["began"])
+    return StreamOffset.from_json(start)
 
 
-def shares(steps: Sequence[Step], tasks: int) -> list[list[tuple[int, Piece]]]:
+def shares(steps: Sequence[StreamStep], tasks: int) -> list[list[tuple[int, StreamSplit]]]:
     """The pieces of some steps, each with its snapshot, for about `tasks` tasks. The changes of a bucket stay in one task, in
     their order."""
-    groups: dict[object, list[tuple[int, Piece]]] = {}
+    groups: dict[object, list[tuple[int, StreamSplit]]] = {}
     for step in steps:
         for number, piece in enumerate(step.pieces):
             apart = step.full and len(steps) == 1  # a state alone has no order to keep
             groups.setdefault((piece.split.partition, piece.split.bucket, number if apart else None), []).append(
                 (step.snapshot.id, piece)
             )
-    out: list[list[tuple[int, Piece]]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
+    out: list[list[tuple[int, StreamSplit]]] = [[] for _ in range(max(1, min(tasks, len(groups))))]
     loads = [0] * len(out)
     for pieces in groups.values():
         lightest = loads.index(min(loads))
@@ -275,7 +275,7 @@ def shares(steps: Sequence[Step], tasks: int) -> list[list[tuple[int, Piece]]]:
 
 @crossing_tasks
 def _rows(
-    source: TableStreamSource, pieces: Sequence[tuple[int, Piece]], predicate: Predicate | None
+    source: TableStreamSource, pieces: Sequence[tuple[int, StreamSplit]], predicate: Predicate | None
 ) -> Iterator[pa.RecordBatch]:
     names, seen = [f.name for f in source.fields], 0
     for snapshot, piece in pieces:

@@ -22,7 +22,7 @@ from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.committer import Checkpoints
+from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.write import TableWrite
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def write(
     inline_bytes: int = INLINE_BYTES,
     identifier: int = BATCH_IDENTIFIER,
     watermark: int | None = None,
-    checkpoints: Checkpoints | None = None,
+    checkpoints: StreamCommitter | None = None,
 ) -> WriteResult:
     """Store a DataFrame's rows in one commit.
 
@@ -117,7 +117,7 @@ def write_messages(
     Returns: the messages, the rows that the source gave, whether the driver wrote them itself.
     """
     ready = _in_order(frame, store, ROW_ID_FIELD.name if tracked else kinds)
-    job = Job(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
+    job = WriteJob(store, kinds is not None, overwrite, session_zone(frame.sparkSession), tracked, full)
     with spark_errors():
         if estimated_bytes(ready) > inline_bytes:
             return (*narrow_first(ready, lambda rows: _in_tasks(rows, job)), False)
@@ -137,7 +137,7 @@ def estimated_bytes(frame: DataFrame) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WriteJob:
     """What a writing task must know; pickled into each."""
 
     store: TableStore
@@ -158,7 +158,7 @@ class Job:
             writing.write(from_spark_arrow(rows.select(range(len(fields))), fields, self.zone), kinds)
 
 
-def _in_tasks(frame: DataFrame, job: Job) -> tuple[list[CommitMessage], int]:
+def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int]:
     """Write in Spark tasks. Returns what the successful attempts made, and how many rows went in before the shuffle."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
@@ -175,7 +175,7 @@ def _in_tasks(frame: DataFrame, job: Job) -> tuple[list[CommitMessage], int]:
     return messages, int(seen.get["rows"])
 
 
-def _task(job: Job) -> Any:
+def _task(job: WriteJob) -> Any:
     @crossing_tasks
     def write_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with job.writing() as writing:

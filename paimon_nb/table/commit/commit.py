@@ -42,7 +42,7 @@ sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
-class Pauses:
+class RetryPolicy:
     """How long and how often to try again. Times in milliseconds."""
 
     least: int
@@ -51,7 +51,7 @@ class Pauses:
     timeout: int | None
 
     @classmethod
-    def of(cls, store: TableStore) -> Pauses:
+    def of(cls, store: TableStore) -> RetryPolicy:
         o = store.options
         return cls(
             o.get(opt.COMMIT_MIN_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRY_WAIT), o.get(opt.COMMIT_MAX_RETRIES),
@@ -94,7 +94,7 @@ class TableCommit:
         watermark: int | None = None,
         expected_rows: int | None = None,
         ignore_empty: bool = True,
-        tidy: bool = True,
+        run_maintenance: bool = True,
     ) -> list[int]:
         """Publish messages. Returns the ids of the snapshots made: none, one, or two (APPEND, COMPACT).
 
@@ -103,7 +103,7 @@ class TableCommit:
             expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
             ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
             watermark: epoch milliseconds; a batch has that of `end-input.watermark` unless told.
-            tidy: afterwards expire snapshots and make automatic tags as the options say (never fails the commit).
+            run_maintenance: afterwards expire snapshots and make automatic tags as the options say (never fails the commit).
 
         Raises:
             CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
@@ -142,8 +142,8 @@ class TableCommit:
             raise
         if made:
             spend(self.store, (name for m in messages for name in m.written), "committed")
-        if made and tidy:
-            self._tidy(identifier, {m.partition for m in messages if m.new_files})
+        if made and run_maintenance:
+            self._run_maintenance(identifier, {m.partition for m in messages if m.new_files})
         return made
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
@@ -177,7 +177,7 @@ class TableCommit:
 
     def _publish(self, plan: Plan, terms: Terms, empty_too: bool = False) -> list[int]:
         """Try until won. Each try starts from the newest snapshot."""
-        store, pauses, started = self.store, Pauses.of(self.store), time.monotonic()
+        store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
         tries = 0
         while True:
@@ -226,7 +226,11 @@ class TableCommit:
             try:
                 done = compact(self.store, partitions.__contains__, full=False, buckets=buckets)
                 return self.commit(
-                    done, terms.identifier, properties=terms.properties, watermark=terms.watermark, tidy=False
+                    done,
+                    terms.identifier,
+                    properties=terms.properties,
+                    watermark=terms.watermark,
+                    run_maintenance=False,
                 )
             except CommitConflict:
                 continue
@@ -235,11 +239,13 @@ class TableCommit:
                 break
         return []
 
-    def _tidy(self, identifier: int, partitions: set[bytes]) -> None:
-        from paimon_nb.table.maintenance.post_commit import tidy  # maintenance commits too, so it knows this room
+    def _run_maintenance(self, identifier: int, partitions: set[bytes]) -> None:
+        from paimon_nb.table.maintenance.post_commit import (
+            run_post_commit,  # maintenance commits too, so it knows this room
+        )
 
         batch = identifier == BATCH_IDENTIFIER
-        if tidy(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
+        if run_post_commit(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
             self._looked_ms = clock.now_ms()
 
     def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:

@@ -21,7 +21,7 @@ from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.migrated_files import in_file, with_partition
 from paimon_nb.table.scan.read.row_tracking import held, tracks_rows, with_tracking
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import COMPACT_SOURCE, AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import COMPACT_SOURCE, AppendFiles, FileTarget
 
 _FULL_FILES = 3
 """Fewer files of a bucket are not worth a full compaction (Paimon `BucketedAppendCompactManager`)."""
@@ -146,7 +146,7 @@ def rewrite_append(
     """
     tracked = tracks_rows(store)
     rows = append_rows(store, where, files, vectors, tracked=tracked)
-    with AppendFiles(store, Place(where.partition, where.bucket, 0, source), start, tracked=tracked) as out:
+    with AppendFiles(store, FileTarget(where.partition, where.bucket, 0, source), start, tracked=tracked) as out:
         for table in rows if order is None else sorted_rows(store, order, rows):
             out.write(table)
         after = out.finish()

@@ -23,7 +23,7 @@ from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.store import TableStore
 
 
-class Above:
+class LookupLevels:
     """The upper-level files of a bucket that a compaction does not rewrite."""
 
     def __init__(

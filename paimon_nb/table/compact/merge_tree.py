@@ -18,7 +18,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.changelog import full_compaction_changelog, lookup_changelog
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.expire_rows import RowExpiry
-from paimon_nb.table.compact.lookup_levels import Above
+from paimon_nb.table.compact.lookup_levels import LookupLevels
 from paimon_nb.table.compact.result import CompactResult
 from paimon_nb.table.compact.sorted_run_reader import LevelFiles, chunks, runs_of, stream
 from paimon_nb.table.lsm import Levels, sections
@@ -29,7 +29,7 @@ from paimon_nb.table.lsm.superseded import is_in, key_ids, without_older_results
 from paimon_nb.table.merge import MergeSpec, merge
 from paimon_nb.table.merge.merge import without_retracts
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import APPEND_SOURCE, COMPACT_SOURCE, KeyValueFiles, Place
+from paimon_nb.table.write.rolling_writer import APPEND_SOURCE, COMPACT_SOURCE, FileTarget, KeyValueFiles
 
 
 @dataclass
@@ -61,7 +61,7 @@ class BucketCompaction:
             self.unit.output_level >= self.levels.highest_used or self.vectors is not None
         )
         chosen = {f.file_name for f in self.unit.files}
-        self.above = Above(
+        self.above = LookupLevels(
             self.store, self.partition, self.bucket,
             [f for f in self.levels.files if f.file_name not in chosen and f.level > 0], self.vectors,
         )  # fmt: skip
@@ -118,7 +118,7 @@ class BucketCompaction:
         self.result.after.append(replace(file, level=self.unit.output_level))
 
     def _rewrite(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
-        place = Place(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
+        place = FileTarget(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
         with KeyValueFiles(self.store, place) as out:
             self._merge_into(runs, out)
             self.result.after += out.finish()
@@ -140,7 +140,7 @@ class BucketCompaction:
         ]
         levels = [run.level for run in runs]
         self.takes_up_new = 0 in levels
-        place = Place(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
+        place = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
         with KeyValueFiles(self.store, place) as log:
             for tables in chunks(self.store, streams):
                 rows, changes = self._merge_chunk(

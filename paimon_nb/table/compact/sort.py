@@ -24,7 +24,7 @@ from paimon_nb.table.compact.partition_selection import Partitions, chosen
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan.planner import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
     store = store.at_newest_schema()
     if store.has_keys:
         return _run_keyed(store, task, order)
-    place = Place(task.partition, 0)
+    place = FileTarget(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
     with AppendFiles(store, place) as out:
         for table in sorted_rows(store, order, append_rows(store, place, task.files, vectors)):

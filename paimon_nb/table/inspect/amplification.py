@@ -9,7 +9,7 @@ from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
 from paimon_nb.table.inspect.formatting import bytes_text
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.levels import Levels
-from paimon_nb.table.scan.plan.manifest_scan import add_up, changes
+from paimon_nb.table.scan.plan.manifest_scan import changes, merge_entries
 from paimon_nb.table.store import TableStore
 
 MOST = 300
@@ -81,7 +81,7 @@ def amplification(store: TableStore, most: int = MOST) -> Amplification:
     if not snapshots:
         return Amplification(store.name, ())
     buckets: dict[Bucket, dict[str, DataFile]] = {}
-    _put(buckets, add_up(changes(store, snapshots[0].base_manifest_list).entries))
+    _put(buckets, merge_entries(changes(store, snapshots[0].base_manifest_list).entries))
     shapes = {b: _shape(store, files.values()) for b, files in buckets.items()}
     moments = []
     for snapshot in snapshots:

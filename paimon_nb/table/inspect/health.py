@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from paimon_nb.base.errors import FormatError, PaimonError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.format.data import read_data_file
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.snapshot import Snapshot
@@ -71,14 +71,14 @@ class _Look:
         return f"{partition}, bucket {bucket[1]}" if partition else f"bucket {bucket[1]}"
 
 
-def health(store: TableStore, name: Name | None = None, *, read_files: bool = False) -> list[Finding]:
+def health(store: TableStore, name: Identifier | None = None, *, read_files: bool = False) -> list[Finding]:
     """Findings, worst first; one of grade 'well' when there is nothing to say.
 
     Args:
         name: for the statements; None takes the folder's. read_files: also read every data file to its end.
     """
     snapshot = store.latest()
-    title = str(name.of_table() if name else Name("default", store.name)).replace("'", "''")
+    title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
     if snapshot is None:
         return [Finding("well", "empty", "no snapshot yet: nothing has been committed")]
     try:

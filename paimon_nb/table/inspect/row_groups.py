@@ -11,7 +11,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.scan.plan.planner import ScanPlan
 from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.scan.plan.splits import Split
-from paimon_nb.table.scan.read.pushdown import early_condition, file_filter
+from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 
 MOST_FILES = 200
@@ -55,7 +55,7 @@ def _pieces(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], li
     try:
         sizes = reader.row_groups
         every = list(range(len(sizes)))
-        condition = early_condition(store, split, plan.predicate)
+        condition = pushable_predicate(store, split, plan.predicate)
         vector = (split.deletion_vectors or {}).get(file.file_name)
         if condition is None or vector is not None or not isinstance(reader, ParquetReader):
             return sizes, every

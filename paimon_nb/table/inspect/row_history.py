@@ -1,4 +1,4 @@
-"""Why a row is as it is: every stored version of a key, the order they are merged in, and the row after each.
+"""RowHistory a row is as it is: every stored version of a key, the order they are merged in, and the row after each.
 
 The merged rows come from the very kernel that reads and compacts, fed with one version more at a time.
 Source: behaviour reference, sections 1 and 2 (merge order and merge engines).
@@ -46,7 +46,7 @@ _VERSION = "__version"
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class RowVersion:
     """One stored version of the key."""
 
     file: str
@@ -62,20 +62,20 @@ class Version:
     snapshot: int | None
     """The commit that brought the file; None when that snapshot has expired."""
     hidden: str | None
-    """Why this version takes no part in the result; None: it does."""
+    """RowHistory this version takes no part in the result; None: it does."""
     after: Mapping[str, Any] | None
     """The merged row once this and every version before it are taken in; None: no row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class RowHistory:
     """The answer for one key."""
 
     table: str
     key: Mapping[str, Any]
     engine: str
     snapshot: int | None
-    versions: tuple[Version, ...]
+    versions: tuple[RowVersion, ...]
     """In merge order: later ones win, or are added."""
     row: Mapping[str, Any] | None
     """What a query answers; None: no row."""
@@ -91,7 +91,7 @@ class Why:
         return why_text(self)
 
 
-def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = None) -> Why:
+def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = None) -> RowHistory:
     """Explain the row with this key.
 
     Args:
@@ -104,7 +104,7 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
     _check(store, key)
     snapshot = snapshot or store.latest()
     spec = MergeSpec.of(store.schema, store.options)
-    versions: list[Version] = []
+    versions: list[RowVersion] = []
     row = None
     if snapshot is not None:
         predicate = bind(all_of([Compare(name, "=", value) for name, value in key.items()]), store.schema.fields)
@@ -118,7 +118,7 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
             versions += found
             row = here if here is not None else row
     rule = _rule(spec, versions, row)
-    return Why(store.name, dict(key), spec.engine, snapshot.id if snapshot else None, tuple(versions), row, rule)
+    return RowHistory(store.name, dict(key), spec.engine, snapshot.id if snapshot else None, tuple(versions), row, rule)
 
 
 def _check(store: TableStore, key: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ def _check(store: TableStore, key: Mapping[str, Any]) -> None:
 
 def _bucket(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, spec: MergeSpec, born: Mapping[str, int]
-) -> tuple[list[Version], dict[str, Any] | None]:
+) -> tuple[list[RowVersion], dict[str, Any] | None]:
     """The versions of one bucket in merge order, and the row they make."""
     rows, places = _stored(store, splits, predicate)
     if not rows.num_rows:
@@ -147,7 +147,7 @@ def _bucket(
     order = merge_order(rows, spec)
     hidden = _hidden(store, rows, places, spec)
     taken: list[int] = []
-    out: list[Version] = []
+    out: list[RowVersion] = []
     row: dict[str, Any] | None = None
     for index in (int(i) for i in order):
         file, position, gone = places[index]
@@ -160,7 +160,7 @@ def _bucket(
         values.pop(_VERSION)
         split = splits[0]
         out.append(
-            Version(
+            RowVersion(
                 file.file_name, file.level, partition_text(store, split.partition), split.bucket, position, sequence, kind,
                 values, born.get(file.file_name), reason, row,
             )
@@ -242,7 +242,7 @@ def _births(store: TableStore, names: set[str]) -> dict[str, int]:
     return out
 
 
-def _rule(spec: MergeSpec, versions: Sequence[Version], row: Mapping[str, Any] | None) -> str:
+def _rule(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
     if not versions:
         return "no file holds this key"
     counted = [v for v in versions if v.hidden is None]
@@ -269,7 +269,7 @@ def _rule(spec: MergeSpec, versions: Sequence[Version], row: Mapping[str, Any] |
             return f"{spec.engine}, {by}; {functions}"
 
 
-def why_text(answer: Why) -> str:
+def why_text(answer: RowHistory) -> str:
     """The answer in characters; the same table gives the same text but for file names."""
     key = ", ".join(f"{k}={v!r}" for k, v in answer.key.items())
     lines = [f"{answer.table} {key}, {answer.moment}: {len(answer.versions)} stored, {answer.rule}"]

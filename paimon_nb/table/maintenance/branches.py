@@ -12,7 +12,7 @@ from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.commit_log import forget
 from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
 from paimon_nb.table.store import TableStore
 
@@ -57,7 +57,7 @@ def delete_branch(store: TableStore, name: str) -> None:
     """Remove a branch and the files that only it needs. Raises BranchNotFound."""
     _no_main(name)
     branch = open_branch(store, name)
-    doomed = Doomed(branch)
+    doomed = DeletionCandidates(branch)
     for snapshot in _states(branch):
         doomed.add_entries(live_entries(branch, snapshot))
         doomed.add_entries(changelog_entries(branch, snapshot))
@@ -101,7 +101,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     theirs = branch.tags.names()
     replaced_tags = [n for n in main.tags.names() if n in theirs or main.tags.get(n).snapshot.id >= first]
     _check_schemas(main, branch, first_schema, set(replaced), set(replaced_tags))
-    doomed = Doomed(main)
+    doomed = DeletionCandidates(main)
     for snapshot in [
         *map(main.snapshots.get, replaced),
         *(without_changelog(main.tags.get(n).snapshot) for n in replaced_tags),

@@ -16,7 +16,7 @@ from paimon_nb.table.store import TableStore
 
 
 @dataclass
-class Doomed:
+class DeletionCandidates:
     """Candidate files by name, with their paths."""
 
     store: TableStore

@@ -11,7 +11,7 @@ from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, continues, delta_entries, keeps_delta, reachable
 from paimon_nb.table.store import TableStore
 
@@ -85,7 +85,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         for snapshot in gone:
             store.changelogs.put(snapshot)
         store.changelogs.write_latest_hint(gone[-1].id)
-    doomed = Doomed(store)
+    doomed = DeletionCandidates(store)
     for snapshot in gone:
         doomed.add_entries(changelog_entries(store, snapshot))
         doomed.add_metadata(snapshot)
@@ -157,7 +157,7 @@ def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, 
             going.append(changelog_id)
         else:
             break  # from the front only
-    doomed = Doomed(store)
+    doomed = DeletionCandidates(store)
     for changelog_id in going:
         old = store.changelogs.get(changelog_id)
         doomed.add_entries(changelog_entries(store, old))

@@ -19,7 +19,7 @@ from paimon_nb.table.store import TableStore
 log = logging.getLogger(__name__)
 
 
-def tidy(
+def run_post_commit(
     store: TableStore, *, batch: bool = True, looked_ms: int | None = None, partitions: Collection[bytes] = ()
 ) -> bool:
     """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as the options say.

@@ -7,7 +7,7 @@ from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.commit_log import forget
 from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
     changelog_entries,
     continues,
@@ -54,7 +54,7 @@ def _forget_after(store: TableStore, target: Snapshot) -> None:
     newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
     newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
-    doomed = Doomed(store)
+    doomed = DeletionCandidates(store)
     previous = None
     for snapshot_id in newer:
         snapshot = store.snapshots.get(snapshot_id)

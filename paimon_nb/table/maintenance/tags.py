@@ -11,7 +11,7 @@ from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.maintenance.deletion_candidates import Doomed, delete_paths
+from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import reachable, without_changelog
 from paimon_nb.table.store import TableStore
 
@@ -49,7 +49,7 @@ def replace_tag(
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
     # Not by the id: after a fast-forward or a rollback two histories may count alike.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
-    doomed = Doomed(store) if same else _needed_by(store, old)
+    doomed = DeletionCandidates(store) if same else _needed_by(store, old)
     _write(store, name, snapshot, retained_ms, replace=True)  # one step: at no moment is there no such tag
     delete_paths(store, doomed.unused(reachable(store)) if not same else [])
     return snapshot
@@ -132,8 +132,8 @@ def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
     return _needed_by(store, tag).unused(reachable(store, without_tags=[name]))
 
 
-def _needed_by(store: TableStore, tag: Tag) -> Doomed:
-    doomed = Doomed(store)
+def _needed_by(store: TableStore, tag: Tag) -> DeletionCandidates:
+    doomed = DeletionCandidates(store)
     doomed.add_entries(live_entries(store, tag.snapshot))
     doomed.add_metadata(without_changelog(tag.snapshot))
     return doomed

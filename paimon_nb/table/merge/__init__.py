@@ -1,11 +1,11 @@
 """Merge engines: how several versions of a key become one row."""
 
-from paimon_nb.table.merge.chunks import SortedPieces
+from paimon_nb.table.merge.chunks import SortedChunks
 from paimon_nb.table.merge.engines import MERGE_ENGINES
 from paimon_nb.table.merge.merge import merge, merged_groups, winners
 from paimon_nb.table.merge.spec import PICKS_ROWS, Aggregator, MergeSpec, SequenceGroup
 
 __all__ = [
-    "MERGE_ENGINES", "PICKS_ROWS", "Aggregator", "MergeSpec", "SequenceGroup", "SortedPieces", "merge", "merged_groups",
+    "MERGE_ENGINES", "PICKS_ROWS", "Aggregator", "MergeSpec", "SequenceGroup", "SortedChunks", "merge", "merged_groups",
     "winners",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ _JOINED_BYTES = 32 << 20
 row and no second buffer."""
 
 
-class SortedPieces:
+class SortedChunks:
     """Iterates over the groups of all keys, about 130,000 keys at a time; as often as wanted.
 
     Args:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.lazy_imports import door
+from paimon_nb.base.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.incremental import (
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         plan_incremental,
     )
     from paimon_nb.table.scan.plan.planner import ScanPlan, every_level, plan_scan, plan_snapshot
-    from paimon_nb.table.scan.plan.point_lookup import KeyFinder
-    from paimon_nb.table.scan.plan.scan_report import Funnel, Skip, Stage
+    from paimon_nb.table.scan.plan.point_lookup import PointLookup
+    from paimon_nb.table.scan.plan.scan_report import ScanReport, Skip, Stage
     from paimon_nb.table.scan.plan.splits import DvRef, Split
     from paimon_nb.table.scan.plan.time_travel import (
         OWN_SCHEMA,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         AtVersion,
         AtWatermark,
         Latest,
-        Travel,
+        TimeTravel,
         parse_travel,
         resolve,
     )
@@ -49,26 +49,26 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate.parser import parse_predicate
     from paimon_nb.table.scan.read.split_reader import iter_plan, load_vector, read_plan, read_split, read_split_kinds
 else:
-    __getattr__ = door(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "predicate.evaluate": "keep",
-            "plan.scan_report": "Funnel Skip Stage",
+            "plan.scan_report": "ScanReport Skip Stage",
             "plan.incremental": "Between BetweenTimes Increment ToAutoTag parse_incremental plan_changes plan_incremental",
             "plan.planner": "ScanPlan every_level plan_scan plan_snapshot",
-            "plan.point_lookup": "KeyFinder",
+            "plan.point_lookup": "PointLookup",
             "predicate.model": "And Compare Constant In IsNotNull IsNull Like Not Or Predicate StartsWith all_of conjuncts",
             "read.split_reader": "iter_plan load_vector read_plan read_split read_split_kinds",
             "plan.splits": "DvRef Split",
-            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Latest Travel parse_travel resolve",
+            "plan.time_travel": "OWN_SCHEMA AtSnapshot AtTag AtTime AtVersion AtWatermark Latest TimeTravel parse_travel resolve",
             "predicate.parser": "parse_predicate",
         },
     )  # fmt: skip
 
 __all__ = [
     "OWN_SCHEMA", "And", "AtSnapshot", "AtTag", "AtTime", "AtVersion", "AtWatermark", "Between", "BetweenTimes", "Compare",
-    "Constant", "DvRef", "Funnel", "In", "Increment", "IsNotNull", "IsNull", "KeyFinder", "Latest", "Like", "Not", "Or",
-    "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "Travel", "all_of", "conjuncts",
+    "Constant", "DvRef", "ScanReport", "In", "Increment", "IsNotNull", "IsNull", "PointLookup", "Latest", "Like", "Not", "Or",
+    "Predicate", "ScanPlan", "Skip", "Split", "Stage", "StartsWith", "ToAutoTag", "TimeTravel", "all_of", "conjuncts",
     "every_level", "iter_plan", "keep", "load_vector", "parse_incremental", "parse_predicate", "parse_travel",
     "plan_changes", "plan_incremental", "plan_scan", "plan_snapshot", "read_plan", "read_split", "read_split_kinds",
     "resolve",

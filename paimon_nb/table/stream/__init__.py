@@ -1,11 +1,11 @@
 """Reading a table as a stream: where it starts, which snapshot is the next step, what rows it brings. Knows no Spark."""
 
 from paimon_nb.table.stream.consumer import ConsumerRecord
-from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.planner import (
     Idle,
-    Piece,
-    Step,
+    StreamSplit,
+    StreamStep,
     newest_position,
     next_step,
     read_piece,
@@ -16,7 +16,7 @@ from paimon_nb.table.stream.start import FirstLook, check_streamable, first_posi
 from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [
-    "ConsumerRecord", "FirstLook", "Idle", "Piece", "Position", "Step", "StreamBatch", "TableStream",
+    "ConsumerRecord", "FirstLook", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
     "check_streamable", "first_position", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
     "steps_between",
 ]  # fmt: skip

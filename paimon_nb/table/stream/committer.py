@@ -27,7 +27,7 @@ from paimon_nb.table.store import TableStore
 _PENDING = "paimon_partitions.json"
 
 
-class Checkpoints:
+class StreamCommitter:
     """One stream's. Not for several threads.
 
     Args:
@@ -45,7 +45,7 @@ class Checkpoints:
         self._idle = IdlePartitions(self._noted()) if marks_idle(store) else None
         self._full_ms = clock.now_ms()
         self._since_full = 0
-        """Checkpoints since the last full compaction, those without rows too."""
+        """StreamCommitter since the last full compaction, those without rows too."""
         self._knows = FullCompactions.of(store) != FullCompactions() and self._commit.last_identifier() is None
         """All that the stream wrote since its last full compaction is in `_written`: it did not begin before this process."""
         self._written: set[BucketKey] = set()

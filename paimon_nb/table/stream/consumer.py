@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import ConsumerNotFound, ReadError
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.offset import StreamOffset
 
 
 class ConsumerRecord:
@@ -17,7 +17,7 @@ class ConsumerRecord:
         self._known = self._there()
         """The record as this stream found or left it."""
 
-    def keep(self, position: Position) -> None:
+    def keep(self, position: StreamOffset) -> None:
         """Record that everything before `position` was dealt with.
 
         Raises: ReadError: somebody else moved the consumer meanwhile.

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class StreamOffset:
     """The next thing that a stream delivers."""
 
     next: int
@@ -28,6 +28,6 @@ class Position:
         return out
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> Position:
+    def from_json(data: Mapping[str, Any]) -> StreamOffset:
         since = data.get("since")
-        return Position(int(data["next"]), bool(data.get("full", False)), None if since is None else int(since))
+        return StreamOffset(int(data["next"]), bool(data.get("full", False)), None if since is None else int(since))

@@ -28,7 +28,7 @@ from paimon_nb.table.scan.predicate.bind import bind
 from paimon_nb.table.scan.predicate.model import Predicate, only_on
 from paimon_nb.table.scan.read.split_reader import read_split, read_split_kinds
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.start import change_of
 
 _FOREVER = 1 << 62
@@ -44,7 +44,7 @@ class Idle(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamSplit:
     """Rows that one task reads."""
 
     split: Split
@@ -53,14 +53,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StreamStep:
     """What one snapshot brings. It may bring nothing: then only the position moves."""
 
     snapshot: Snapshot
     full: bool
     """The snapshot's whole state instead of its changes."""
-    pieces: tuple[Piece, ...]
-    after: Position
+    pieces: tuple[StreamSplit, ...]
+    after: StreamOffset
     """Where the stream stands when the rows are delivered."""
     predicate: Predicate | None = None
     """Bound to the schema; rows it is not true for are left out."""
@@ -81,8 +81,8 @@ class Step:
 
 
 def next_step(
-    store: TableStore, position: Position, predicate: Predicate | None = None, *, now_ms: int | None = None
-) -> Step | Idle:
+    store: TableStore, position: StreamOffset, predicate: Predicate | None = None, *, now_ms: int | None = None
+) -> StreamStep | Idle:
     """Look at the snapshot where the stream stands.
 
     Args:
@@ -101,16 +101,16 @@ def next_step(
         return Idle.WAITING
     if position.full:
         pieces = _whole(store, snapshot, bound, position.since_ms)
-        return Step(snapshot, True, pieces, Position(position.next + 1), bound)
+        return StreamStep(snapshot, True, pieces, StreamOffset(position.next + 1), bound)
     if _is_past(store, snapshot):
         return Idle.ENDED
     delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
     if delay is not None and snapshot.time_ms > (clock.now_ms() if now_ms is None else now_ms) - delay:
         return Idle.WAITING
-    return Step(snapshot, False, _follow(store, snapshot, bound), Position(position.next + 1), bound)
+    return StreamStep(snapshot, False, _follow(store, snapshot, bound), StreamOffset(position.next + 1), bound)
 
 
-def newest_position(store: TableStore) -> Position | None:
+def newest_position(store: TableStore) -> StreamOffset | None:
     """Behind the last snapshot that a stream may be shown now: `streaming.read.snapshot.delay` and the bounded watermark
     hold it back. None for a table without snapshot."""
     latest = store.latest()
@@ -125,12 +125,12 @@ def newest_position(store: TableStore) -> Position | None:
         if before is None:
             break
         snapshot = before
-    return Position(end + 1)
+    return StreamOffset(end + 1)
 
 
 def steps_between(
-    store: TableStore, start: Position, end: Position, predicate: Predicate | None = None
-) -> Iterator[Step]:
+    store: TableStore, start: StreamOffset, end: StreamOffset, predicate: Predicate | None = None
+) -> Iterator[StreamStep]:
     """All steps from one position up to another that was reached before; what was shown then is shown again.
 
     Raises: as `next_step`; TimeTravelError: the history does not reach `end` any more.
@@ -150,7 +150,7 @@ def steps_between(
         position = step.after
 
 
-def read_step(store: TableStore, step: Step, columns: Sequence[str] | None = None) -> pa.Table:
+def read_step(store: TableStore, step: StreamStep, columns: Sequence[str] | None = None) -> pa.Table:
     """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
     fields = store.schema.fields if columns is None else [store.schema.field(c) for c in columns]
     parts = [no_rows([*fields, KIND_FIELD])]
@@ -159,7 +159,7 @@ def read_step(store: TableStore, step: Step, columns: Sequence[str] | None = Non
 
 
 def read_piece(
-    store: TableStore, piece: Piece, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+    store: TableStore, piece: StreamSplit, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
     """One piece's rows; see `read_step`. `predicate` is bound to the schema."""
     split = piece.split
@@ -182,21 +182,25 @@ def _taken_back(rows: pa.Table) -> pa.Table:
 # -- what a snapshot brings
 
 
-def _whole(store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None) -> tuple[Piece, ...]:
+def _whole(
+    store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
+) -> tuple[StreamSplit, ...]:
     """The state of a snapshot. Producers that will still tell the changes of young files leave those out of it."""
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
     entries = live_pruned(store, snapshot, pruner, _told_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     merged = tuple(
-        Piece(Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw))
+        StreamSplit(Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw))
         for (partition, bucket, total), members in _in_order(store, entries)
         for files, raw in pack_bucket(store, members, independent)
     )
     return (*merged, *_waiting(store, snapshot, bound, since_ms))
 
 
-def _waiting(store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None) -> tuple[Piece, ...]:
+def _waiting(
+    store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
+) -> tuple[StreamSplit, ...]:
     """Rows that wait for a bucket belong to a stream's first state, as they were written, when no changelog tells them."""
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer != "none":
         return ()
@@ -216,7 +220,7 @@ def _told_levels(store: TableStore):  # type: ignore[no-untyped-def]
     return None
 
 
-def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[Piece, ...]:
+def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
     """The changes that a snapshot made, one by one, as they were written or as its changelog tells them."""
     producer = store.options.changelog_producer
     if snapshot.commit_kind == "OVERWRITE" and _shows_overwrites(store):
@@ -228,11 +232,11 @@ def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> t
     return _written(store, snapshot, name, bound) if name is not None else ()
 
 
-def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None) -> tuple[Piece, ...]:
+def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predicate | None) -> tuple[StreamSplit, ...]:
     return _one_by_one(store, snapshot, [e for e in _pruned_changes(store, manifests, bound) if e.kind == ADD])
 
 
-def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[Piece, ...]:
+def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[StreamSplit, ...]:
     pieces = []
     for (partition, bucket, total), files in _in_order(store, added):
         # Rows of one bucket stay in the order in which they were written: no cutting by key.
@@ -240,11 +244,11 @@ def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestE
             split = Split(
                 snapshot.id, partition, bucket, total, tuple(chosen), None, not store.has_keys, store.has_keys
             )
-            pieces.append(Piece(split))
+            pieces.append(StreamSplit(split))
     return tuple(pieces)
 
 
-def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[Piece, ...]:
+def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
     """What an overwrite took away and what it brought; of a table without keys only what it brought."""
     if not store.has_keys:
         return _written(store, snapshot, snapshot.delta_manifest_list, bound)
@@ -261,7 +265,7 @@ def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None)
             split = Split(
                 snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False
             )
-            pieces.append(Piece(split, retracts))
+            pieces.append(StreamSplit(split, retracts))
     # A bucket's old rows go directly before its new ones: the sort keeps the order of equals.
     return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket)))
 

@@ -10,7 +10,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, local_ms
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.offset import StreamOffset
 
 _MERGED = ("partial-update", "aggregation", "first-row")
 _FIRST_ID = 1
@@ -78,12 +78,12 @@ class FirstLook:
         self.store = store
         self.began_empty = store.latest() is None
 
-    def position(self) -> Position | None:
+    def position(self) -> StreamOffset | None:
         """Where to start; None as long as there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
         return first_position(self.store, began_empty=self.began_empty)
 
 
-def first_position(store: TableStore, *, began_empty: bool = False) -> Position | None:
+def first_position(store: TableStore, *, began_empty: bool = False) -> StreamOffset | None:
     """See `FirstLook`."""
     o = store.options
     consumer = o.get(opt.CONSUMER_ID)
@@ -97,23 +97,23 @@ def first_position(store: TableStore, *, began_empty: bool = False) -> Position 
         return None
     match _mode(store):
         case "latest":
-            return Position(_FIRST_ID if began_empty else latest.id + 1)
+            return StreamOffset(_FIRST_ID if began_empty else latest.id + 1)
         case "compacted-full":
-            return Position(_compacted(store, latest), full=True)
+            return StreamOffset(_compacted(store, latest), full=True)
         case "from-timestamp":
-            return Position(_before(store, _start_ms(store), latest) + 1)
+            return StreamOffset(_before(store, _start_ms(store), latest) + 1)
         case "from-snapshot":
             return _changes_from(store, _snapshot_id(store))
         case "from-snapshot-full":
-            return Position(max(_snapshot_id(store), store.snapshots.earliest_id() or _FIRST_ID), full=True)
+            return StreamOffset(max(_snapshot_id(store), store.snapshots.earliest_id() or _FIRST_ID), full=True)
         case "from-file-creation-time":
             since = o.get(opt.SCAN_FILE_CREATION_TIME_MILLIS)
             if since is None:
                 raise _lacks("from-file-creation-time", opt.SCAN_FILE_CREATION_TIME_MILLIS.key)
-            return Position(latest.id, full=True, since_ms=since)
+            return StreamOffset(latest.id, full=True, since_ms=since)
         case "from-creation-timestamp":
             return _from_creation(store, latest)
-    return Position(latest.id, full=True)
+    return StreamOffset(latest.id, full=True)
 
 
 def starts_full(store: TableStore) -> bool:
@@ -160,9 +160,9 @@ def _lacks(mode: str, option: str) -> BadOptionValue:
     return BadOptionValue(f"scan.mode {mode!r} needs the option {option!r}", hint=f"set {option}", option=option)
 
 
-def _changes_from(store: TableStore, wanted: int) -> Position | None:
+def _changes_from(store: TableStore, wanted: int) -> StreamOffset | None:
     earliest = _earliest(store)
-    return None if earliest is None else Position(max(wanted, earliest))
+    return None if earliest is None else StreamOffset(max(wanted, earliest))
 
 
 def _earliest(store: TableStore) -> int | None:
@@ -206,14 +206,14 @@ def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
     return found
 
 
-def _from_creation(store: TableStore, latest: Snapshot) -> Position:
+def _from_creation(store: TableStore, latest: Snapshot) -> StreamOffset:
     since = store.options.get(opt.SCAN_CREATION_TIME_MILLIS)
     if since is None:
         raise _lacks("from-creation-timestamp", opt.SCAN_CREATION_TIME_MILLIS.key)
     before = _before(store, since, latest)
     if before >= (_earliest(store) or _FIRST_ID) and change_of(store, before + 1) is not None:
-        return Position(before + 1)
-    return Position(latest.id, full=True, since_ms=since)
+        return StreamOffset(before + 1)
+    return StreamOffset(latest.id, full=True, since_ms=since)
 
 
 def _compacted(store: TableStore, latest: Snapshot) -> int:

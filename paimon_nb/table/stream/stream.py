@@ -15,7 +15,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.consumer import ConsumerRecord
-from paimon_nb.table.stream.offset import Position
+from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.planner import Idle, next_step, read_step
 from paimon_nb.table.stream.start import FirstLook, check_streamable
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
@@ -32,7 +32,7 @@ class StreamBatch:
     """The snapshot's whole state, the start of many streams; else its changes."""
     watermark: int | None
     """Epoch milliseconds, as the commit tells it."""
-    position: Position
+    position: StreamOffset
     """Where a stream goes on after these rows."""
 
 
@@ -49,7 +49,7 @@ class TableStream:
         *,
         columns: Sequence[str] | None = None,
         predicate: Predicate | None = None,
-        position: Position | None = None,
+        position: StreamOffset | None = None,
         idle_s: float | None = None,
     ) -> None:
         """See `Table.stream`."""
@@ -63,7 +63,7 @@ class TableStream:
         self._record = ConsumerRecord(store)
 
     @property
-    def position(self) -> Position | None:
+    def position(self) -> StreamOffset | None:
         """What comes next; None before the table's first snapshot."""
         if self._position is None:
             self._position = self._first.position()
@@ -101,7 +101,7 @@ class TableStream:
 
     def seek(self, snapshot: int, *, full: bool = False) -> None:
         """Go on with the changes of a snapshot, or with its whole state."""
-        self._position = Position(snapshot, full)
+        self._position = StreamOffset(snapshot, full)
 
     def acknowledge(self) -> None:
         """Record in the consumer's file that everything handed out so far was dealt with.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.identifier import Name
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.row import partition_path
@@ -32,7 +32,7 @@ class CatalogLike(Protocol):
     def options(self) -> Mapping[str, str]: ...
     def databases(self) -> list[str]: ...
     def tables(self, database: str) -> list[str]: ...
-    def table(self, name: Name) -> HasStore: ...
+    def table(self, name: Identifier) -> HasStore: ...
 
 
 TABLES = columns_of(
@@ -58,7 +58,7 @@ def _stores(catalog: Any) -> Iterator[tuple[str, str, TableStore]]:
     for database in catalog.databases():
         for table in catalog.tables(database):
             try:
-                yield database, table, catalog.table(Name(database, table)).store
+                yield database, table, catalog.table(Identifier(database, table)).store
             except PaimonError:
                 continue
 

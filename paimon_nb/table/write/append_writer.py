@@ -9,7 +9,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
 from paimon_nb.table.cluster import Order, OrderedRows
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 class AppendBucketWriter:
@@ -22,7 +22,13 @@ class AppendBucketWriter:
     """Bytes of rows that a flush would write: they stream to their file."""
 
     def __init__(
-        self, store: TableStore, place: Place, next_sequence: int, order: Order | None = None, *, tracked: bool = False
+        self,
+        store: TableStore,
+        place: FileTarget,
+        next_sequence: int,
+        order: Order | None = None,
+        *,
+        tracked: bool = False,
     ) -> None:
         self.row_count = 0
         self._files = AppendFiles(store, place, next_sequence, tracked=tracked)

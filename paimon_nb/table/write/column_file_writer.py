@@ -20,13 +20,13 @@ from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.snapshot_change import Change, append_change
 from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import AppendFiles, Place
+from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 class _ColumnFile(AppendFiles):
     """One file with some columns of all rows of another."""
 
-    def __init__(self, store: TableStore, place: Place, columns: Sequence[DataField], first_row_id: int) -> None:
+    def __init__(self, store: TableStore, place: FileTarget, columns: Sequence[DataField], first_row_id: int) -> None:
         # One file, however large; and indexes are of whole rows.
         own = {k: v for k, v in store.schema.options.items() if not k.startswith("file-index.")}
         whole = store.at_schema(store.schema.with_options({**own, opt.TARGET_FILE_SIZE.key: f"{1 << 60} b"}))
@@ -50,7 +50,7 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
     base = split.files[0]
     assert base.first_row_id is not None
     assert base.row_count == rows.num_rows
-    with _ColumnFile(store, Place(split.partition, split.bucket), columns, base.first_row_id) as out:
+    with _ColumnFile(store, FileTarget(split.partition, split.bucket), columns, base.first_row_id) as out:
         out.write(rows)
         new = out.finish()
     return CommitMessage(

@@ -12,10 +12,10 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
-    from paimon_nb.table.write.rolling_writer import Place
+    from paimon_nb.table.write.rolling_writer import FileTarget
 
 
-def value_stats(store: TableStore, place: Place, fields: Sequence[DataField] | None = None) -> StatsCollector:
+def value_stats(store: TableStore, place: FileTarget, fields: Sequence[DataField] | None = None) -> StatsCollector:
     """A collector over all columns (of the table, unless `fields` says), in the modes of the options."""
     fields, options = tuple(fields or store.schema.fields), store.options
     name = file_format(options, place.level, changelog=place.changelog)
@@ -34,7 +34,7 @@ def value_stats(store: TableStore, place: Place, fields: Sequence[DataField] | N
     return StatsCollector(fields, modes, file_format=name, dense=dense)
 
 
-def key_stats(store: TableStore, place: Place) -> StatsCollector:
+def key_stats(store: TableStore, place: FileTarget) -> StatsCollector:
     """A collector over the key columns: always complete."""
     fields = store.schema.key_fields
     name = file_format(store.options, place.level, changelog=place.changelog)

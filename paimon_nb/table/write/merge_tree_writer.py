@@ -14,9 +14,9 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.merge import MergeSpec, SortedPieces, merged_groups
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merged_groups
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.rolling_writer import Place, write_key_values
+from paimon_nb.table.write.rolling_writer import FileTarget, write_key_values
 
 _LARGE = 16 << 20
 """Bytes of a flush after which memory goes back to the system."""
@@ -29,7 +29,7 @@ class KeyBucketWriter:
     """
 
     def __init__(
-        self, store: TableStore, spec: MergeSpec, place: Place, next_sequence: int, *, may_log: bool = True
+        self, store: TableStore, spec: MergeSpec, place: FileTarget, next_sequence: int, *, may_log: bool = True
     ) -> None:
         """`may_log`: False for an overwrite, which has no changelog whatever the producer."""
         self.store = store
@@ -58,7 +58,7 @@ class KeyBucketWriter:
         """Turn the buffer into level-0 files."""
         if not self._buffer:
             return
-        rows, large = SortedPieces(self._buffer, self.spec), self.buffered >= _LARGE
+        rows, large = SortedChunks(self._buffer, self.spec), self.buffered >= _LARGE
         self._buffer, self.buffered = [], 0
         if self._log_input:
             changes = (groups.sorted for groups in rows)

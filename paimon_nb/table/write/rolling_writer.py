@@ -41,7 +41,7 @@ _SLICE_ROWS = 65536
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileTarget:
     """Where files go and what they are."""
 
     partition: bytes
@@ -51,7 +51,7 @@ class Place:
     changelog: bool = False
 
 
-def write_key_values(store: TableStore, place: Place, tables: Iterable[pa.Table]) -> list[DataFile]:
+def write_key_values(store: TableStore, place: FileTarget, tables: Iterable[pa.Table]) -> list[DataFile]:
     """Write kv tables, sorted by key across all of them, to one or more files. [] for no rows."""
     with KeyValueFiles(store, place) as files:
         for table in tables:
@@ -64,7 +64,7 @@ class _Rolling:
     """Opens, rolls and closes files. Leaving by an exception deletes what was written."""
 
     store: TableStore
-    place: Place
+    place: FileTarget
     done: list[DataFile] = field(default_factory=list)
     _writer: DataWriter | None = None
     _name: str = ""
@@ -231,7 +231,7 @@ class AppendFiles(_Rolling):
     tables bring `TRACKING_FIELDS` too, and the files keep them.
     """
 
-    def __init__(self, store: TableStore, place: Place, next_sequence: int = 0, *, tracked: bool = False) -> None:
+    def __init__(self, store: TableStore, place: FileTarget, next_sequence: int = 0, *, tracked: bool = False) -> None:
         super().__init__(store, place)
         self.next_sequence, self.tracked = next_sequence, tracked
 

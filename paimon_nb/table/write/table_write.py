@@ -34,7 +34,7 @@ from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.defaults import with_defaults
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.merge_tree_writer import KeyBucketWriter
-from paimon_nb.table.write.rolling_writer import Place
+from paimon_nb.table.write.rolling_writer import FileTarget
 from paimon_nb.table.write.row_kinds import Kinds, kept, row_kinds
 
 Writer = KeyBucketWriter | AppendBucketWriter
@@ -227,7 +227,7 @@ class TableWrite:
         key = (partition, bucket)
         if key not in self._writers:
             self._check_total(partition)
-            place, sequence = Place(partition, bucket), self._restored.next_sequence(key)
+            place, sequence = FileTarget(partition, bucket), self._restored.next_sequence(key)
             if self._spec is not None:
                 # Rows that wait for a bucket are told when they get it.
                 may_log = not self.overwrite and bucket != POSTPONE_BUCKET

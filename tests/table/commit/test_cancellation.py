@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from commit_kit import added, data_file, leftovers, live, make_table, partition_of
 
-from paimon_nb.base.cancellation import Stop, publishing
+from paimon_nb.base.cancellation import CancellationToken, publishing
 from paimon_nb.base.errors import Cancelled
 from paimon_nb.table.commit import CommitMessage, TableCommit
 
@@ -16,7 +16,7 @@ from paimon_nb.table.commit import CommitMessage, TableCommit
 class Asks:
     """A watcher of commits that asks for a stop as soon as it hears of one."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: CancellationToken) -> None:
         self.stop = stop
 
     def added(self, *_: object) -> None:
@@ -24,7 +24,7 @@ class Asks:
 
 
 def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
-    store, stop = make_table(), Stop()
+    store, stop = make_table(), CancellationToken()
     TableCommit(store).commit([added(data_file("a"))])
     assert stop.ask(0)
     with stop.heard(), pytest.raises(Cancelled):
@@ -34,7 +34,7 @@ def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
 
 
 def test_rows_that_are_in_stay_and_their_compaction_does_not_come() -> None:
-    stop = Stop()
+    stop = CancellationToken()
     store = replace(make_table(), watcher=Asks(stop))
     new, result = data_file("new"), data_file("result", level=5)
     both = CommitMessage(partition_of(None), 0, 2, new_files=(new,), compact_before=(new,), compact_after=(result,))
@@ -44,7 +44,7 @@ def test_rows_that_are_in_stay_and_their_compaction_does_not_come() -> None:
 
 
 def test_who_asks_waits_for_what_is_being_published() -> None:
-    stop, begun, may_end = Stop(), threading.Event(), threading.Event()
+    stop, begun, may_end = CancellationToken(), threading.Event(), threading.Event()
 
     def work() -> None:
         with stop.heard(), publishing():

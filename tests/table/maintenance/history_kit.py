@@ -40,7 +40,7 @@ def append(store: TableStore, name: str, low: int = 1, high: int = 9, **more) ->
     message = added(data_file(name, low, high), **{k: v for k, v in more.items() if k == "dt"})
     if "changelog" in more:
         message = replace(message, changelog_files=(data_file(more["changelog"]),))
-    return TableCommit(store).commit([real(store, message)], tidy=False)[-1]
+    return TableCommit(store).commit([real(store, message)], run_maintenance=False)[-1]
 
 
 def squash(store: TableStore, name: str) -> int:
@@ -48,7 +48,7 @@ def squash(store: TableStore, name: str) -> int:
     snapshot = store.latest()
     files: list[DataFile] = [e.file for e in live_entries(store, snapshot)]
     message = compacted(files, [data_file(name, 1, 9, level=5)], base=snapshot.id)
-    return TableCommit(store).commit([real(store, message)], tidy=False)[-1]
+    return TableCommit(store).commit([real(store, message)], run_maintenance=False)[-1]
 
 
 def upgrade(store: TableStore, name: str) -> int:
@@ -56,7 +56,7 @@ def upgrade(store: TableStore, name: str) -> int:
     snapshot = store.latest()
     [entry] = [e for e in live_entries(store, snapshot) if e.file.file_name == name]
     return TableCommit(store).commit(
-        [compacted([entry.file], [replace(entry.file, level=4)], base=snapshot.id)], tidy=False
+        [compacted([entry.file], [replace(entry.file, level=4)], base=snapshot.id)], run_maintenance=False
     )[-1]
 
 

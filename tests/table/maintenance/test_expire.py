@@ -13,7 +13,7 @@ from paimon_nb.table.maintenance import (
     expire_changelogs,
     expire_snapshots,
 )
-from paimon_nb.table.maintenance.post_commit import tidy
+from paimon_nb.table.maintenance.post_commit import run_post_commit
 
 
 @pytest.fixture
@@ -78,14 +78,14 @@ class TestWhichGo:
     def test_after_a_commit_by_the_options(self, time):
         store = filled(time, 14)
         store = store.copy({"snapshot.num-retained.min": "3", "snapshot.time-retained": "2 h"})
-        tidy(store)
+        run_post_commit(store)
         assert ids(store) == [12, 13, 14]
 
     def test_write_only_tables_are_left_alone(self, time):
         store = filled(
             time, 14, **{"snapshot.num-retained.min": "3", "snapshot.num-retained.max": "4", "write-only": "true"}
         )
-        tidy(store)
+        run_post_commit(store)
         assert len(ids(store)) == 14
 
 

@@ -14,7 +14,7 @@ from paimon_nb.table.commit import BATCH_IDENTIFIER
 from paimon_nb.table.maintenance import expire_snapshots
 from paimon_nb.table.maintenance.expire import ExpireLimits
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream.committer import Checkpoints
+from paimon_nb.table.stream.committer import StreamCommitter
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
@@ -26,7 +26,7 @@ class Stream:
 
     def __init__(self, store: TableStore, number: int = 0, **more: Any) -> None:
         self.store, self.number = store, number
-        self.checkpoints = Checkpoints(store, "me", **more)
+        self.checkpoints = StreamCommitter(store, "me", **more)
 
     def put(self, *rows: dict[str, Any], watermark: int | None = None) -> list[int]:
         self.number += 1
@@ -86,7 +86,7 @@ def test_what_came_before_a_restart_is_compacted_with_the_rest(tmp_path: Path) -
     """Also in a bucket that gets no more rows; rows of other writers are left to them."""
     store = parted(tmp_path, **FULL, **{"full-compaction.delta-commits": "3"})
     Stream(store).put({"k": 1, "dt": "a"}, {"k": 1, "dt": "b"})
-    other = Checkpoints(store, "other")
+    other = StreamCommitter(store, "other")
     with TableWrite(store, full=False) as writing:
         writing.write(arrow(store, [{"k": 1, "dt": "c"}]))
         other.commit(store, writing.prepare(), 1, full=False)

@@ -17,7 +17,7 @@ from paimon_nb.format.schema import create_schema
 from paimon_nb.format.types import parse_type
 from paimon_nb.options import TableOptions
 from paimon_nb.table.compact.sorted_run_reader import chunks
-from paimon_nb.table.merge import MergeSpec, SortedPieces, merge, merged_groups, winners
+from paimon_nb.table.merge import MergeSpec, SortedChunks, merge, merged_groups, winners
 from paimon_nb.table.merge import chunks as pieces
 
 COLUMNS = {
@@ -151,9 +151,9 @@ def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, r
             expected = versions_of(merge(tables, spec, drop_delete=False))
         except UnsupportedOperation:
             with pytest.raises(UnsupportedOperation):
-                [merged_groups(groups, spec) for groups in SortedPieces(tables, spec)]
+                [merged_groups(groups, spec) for groups in SortedChunks(tables, spec)]
             return
-        rows = SortedPieces(tables, spec)
+        rows = SortedChunks(tables, spec)
         assert [v for groups in rows for v in versions_of(merged_groups(groups, spec))] == expected
         every = [v for groups in rows for v in versions_of(groups.sorted)]
         assert sorted(v.sequence for v in every) == sorted(v.sequence for run in runs for v in run)

@@ -191,15 +191,15 @@ def test_a_plan_outlives_pickling(daily: TableStore) -> None:
 
 def test_a_file_added_twice_is_refused() -> None:
     from paimon_nb.format.manifest import ManifestEntry
-    from paimon_nb.table.scan.plan.manifest_scan import add_up, refuse_doubles
+    from paimon_nb.table.scan.plan.manifest_scan import check_unique, merge_entries
 
     file = DataFile("f", 1, 1, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
     entry = ManifestEntry(0, EMPTY_ROW, 0, 1, file)
     with pytest.raises(CorruptFile, match="twice"):
-        refuse_doubles(add_up([entry, entry]))
-    assert add_up([entry, ManifestEntry(1, EMPTY_ROW, 0, 1, file)]) == []
-    other = add_up([entry, ManifestEntry(0, EMPTY_ROW, 1, 1, file)])
-    refuse_doubles(other)
+        check_unique(merge_entries([entry, entry]))
+    assert merge_entries([entry, ManifestEntry(1, EMPTY_ROW, 0, 1, file)]) == []
+    other = merge_entries([entry, ManifestEntry(0, EMPTY_ROW, 1, 1, file)])
+    check_unique(other)
     assert len(other) == 2
 
 

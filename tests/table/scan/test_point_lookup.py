@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from paimon_nb.format.data import parquet as parquet_reader
-from paimon_nb.table.scan import Compare, KeyFinder, all_of
+from paimon_nb.table.scan import Compare, PointLookup, all_of
 from paimon_nb.workbench import connect
 
 KEYS = {
@@ -97,7 +97,7 @@ def table(tmp_path):
 
 
 def test_only_files_with_the_key_are_read(table):
-    finder = KeyFinder(table.store)
+    finder = PointLookup(table.store)
 
     def files(key: int) -> int:
         return sum(len(split.files) for split in finder.plan(Compare("k", "=", key)).splits)
@@ -123,11 +123,11 @@ def test_a_lookup_sees_what_was_committed_since_the_last(table):
 
 
 def test_what_the_finder_leaves_to_the_usual_plan(table):
-    finder = KeyFinder(table.store)
+    finder = PointLookup(table.store)
     assert finder.plan(Compare("k", "=", 1.5)) is None
     assert finder.plan(Compare("s", "=", "x")) is None
     assert finder.plan(all_of([Compare("k", "=", 1), Compare("k", ">", 0)])) is None
-    assert KeyFinder(table.store.copy({"scan.snapshot-id": "1"})).plan(Compare("k", "=", 1)) is None
+    assert PointLookup(table.store.copy({"scan.snapshot-id": "1"})).plan(Compare("k", "=", 1)) is None
     assert table.copy({"scan.snapshot-id": "1"}).lookup(k=7).column("s").to_pylist() == ["0-7"]
     assert table.lookup(k=1.5).num_rows == 0
 

@@ -21,7 +21,7 @@ from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.table.maintenance import expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.maintenance.expire import ExpireLimits
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.stream import Position
+from paimon_nb.table.stream import StreamOffset
 from paimon_nb.table.table import Table
 
 
@@ -110,7 +110,7 @@ def test_it_goes_on_where_another_stood(tmp_path):
     batches = list(table.stream({"scan.snapshot-id": "1"}, idle_s=0))
     assert [b.snapshot_id for b in batches] == [1, 2, 3, 4]
     saved = batches[1].position.to_json()
-    again = table.stream({"scan.snapshot-id": "1"}, position=Position.from_json(saved), idle_s=0)
+    again = table.stream({"scan.snapshot-id": "1"}, position=StreamOffset.from_json(saved), idle_s=0)
     assert [b.snapshot_id for b in again] == [3, 4]
     seeking = table.stream(idle_s=0)
     seeking.seek(2, full=True)

@@ -13,12 +13,12 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.scan.plan.manifest_scan import live
 from paimon_nb.table.scan.plan.planner import ScanPlan, WantedLevel, plan_snapshot
-from paimon_nb.table.scan.plan.scan_report import Funnel, Stage
-from paimon_nb.table.scan.plan.time_travel import AtSnapshot, AtTag, AtVersion, Latest, Travel, version_of
+from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
+from paimon_nb.table.scan.plan.time_travel import AtSnapshot, AtTag, AtVersion, Latest, TimeTravel, version_of
 from paimon_nb.table.store import TableStore
 
 
-def with_fallback(plan: ScanPlan, name: str, travel: Travel, levels: WantedLevel | None = None) -> ScanPlan:
+def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: WantedLevel | None = None) -> ScanPlan:
     """The plan with the splits of the fallback branch added.
 
     Args:
@@ -34,12 +34,12 @@ def with_fallback(plan: ScanPlan, name: str, travel: Travel, levels: WantedLevel
     added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in mine)
     found = {s.partition for s in there.splits}
     stage = Stage(f"partitions of branch {name}", len(found), len(found - mine))
-    funnel = Funnel((*plan.skipped.stages, stage), plan.skipped.left_out)
+    funnel = ScanReport((*plan.skipped.stages, stage), plan.skipped.left_out)
     return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
 
 
 def fallback_state(
-    store: TableStore, name: str, travel: Travel, found: Snapshot | None
+    store: TableStore, name: str, travel: TimeTravel, found: Snapshot | None
 ) -> tuple[TableStore, Snapshot | None]:
     """The fallback branch, and its state at a moment, as Java has it.
 

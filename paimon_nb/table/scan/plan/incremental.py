@@ -25,7 +25,7 @@ from paimon_nb.table.scan.plan.planner import (
     visible_levels,
 )
 from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.splits import Split, pack_bucket
 from paimon_nb.table.scan.plan.time_travel import local_ms, not_after, snapshot_by_id
 from paimon_nb.table.scan.read.data_evolution import evolves
@@ -220,7 +220,7 @@ def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> S
 
 def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate | None) -> ScanPlan:
     bound = bound_to(store, predicate)
-    return ScanPlan(store, snapshot, (), Funnel(), bound)
+    return ScanPlan(store, snapshot, (), ScanReport(), bound)
 
 
 # -- changes, one by one
@@ -280,7 +280,7 @@ def _states(
         )
     bound = bound_to(store, predicate)
     if start.id == end.id:
-        return ScanPlan(store, end, (), Funnel(), bound)
+        return ScanPlan(store, end, (), ScanReport(), bound)
     _same_buckets(store, start, end)
     by_key = _key_part(store, bound)
     pruner = Pruner(store, by_key, independent=False)

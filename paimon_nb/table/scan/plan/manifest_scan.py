@@ -55,9 +55,9 @@ def live(store: TableStore, snapshot: Snapshot, keep: KeepManifests | None = Non
     """
     names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
     read = _read(store, [m for name in names for m in manifests(store, name)], keep)
-    entries = add_up(read.entries)
+    entries = merge_entries(read.entries)
     if keep is None:
-        refuse_doubles(entries)
+        check_unique(entries)
     return Read(entries, read.manifests, read.manifests_skipped, read.files_skipped)
 
 
@@ -86,7 +86,7 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
     return read_index_manifest(store.fs, path)
 
 
-def add_up(entries: Iterable[ManifestEntry]) -> Entries:
+def merge_entries(entries: Iterable[ManifestEntry]) -> Entries:
     """Entries of kind ADD that no DELETE takes back, in order."""
     entries = as_entries(entries)
     added = entries.column("kind") == ADD
@@ -105,7 +105,7 @@ def add_up(entries: Iterable[ManifestEntry]) -> Entries:
     return entries.choose(added)
 
 
-def refuse_doubles(entries: Entries) -> None:
+def check_unique(entries: Entries) -> None:
     """Raise `CorruptFile` when live entries name a file twice."""
     if isinstance(entries, Listed):
         names = len({e.file.file_name for e in entries})

@@ -17,13 +17,20 @@ from paimon_nb.format.manifest import DataFile, Entries, Files, Listed, Manifest
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.manifest_scan import bucket_places, index_entries, live, refuse_doubles
+from paimon_nb.table.scan.plan.manifest_scan import bucket_places, check_unique, index_entries, live
 from paimon_nb.table.scan.plan.prune import Pruner
-from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.splits import DvRef, Split, pack_bucket
-from paimon_nb.table.scan.plan.time_travel import LatestDelta, Travel, created_since, own_schema, parse_travel, resolve
+from paimon_nb.table.scan.plan.time_travel import (
+    LatestDelta,
+    TimeTravel,
+    created_since,
+    own_schema,
+    parse_travel,
+    resolve,
+)
 from paimon_nb.table.scan.read.data_evolution import evolves
-from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -42,7 +49,7 @@ class ScanPlan:
     snapshot: Snapshot | None
     """None: the table is empty."""
     splits: tuple[Split, ...]
-    skipped: Funnel
+    skipped: ScanReport
     predicate: Predicate | None = None
     """Bound to the schema."""
 
@@ -67,7 +74,7 @@ def every_level(_level: int) -> bool:
 def plan_scan(
     store: TableStore,
     predicate: Predicate | None = None,
-    travel: Travel | None = None,
+    travel: TimeTravel | None = None,
     *,
     where: str | None = None,
     levels: WantedLevel | None = None,
@@ -102,9 +109,9 @@ def plan_scan(
 
         return plan_changes(store, [snapshot], "delta", predicate)
     if snapshot is None:
-        plan = ScanPlan(store, None, (), Funnel(), bound)
+        plan = ScanPlan(store, None, (), ScanReport(), bound)
     else:
-        with naming_expiry(store, snapshot.id):
+        with translate_missing_files(store, snapshot.id):
             plan = plan_snapshot(store, snapshot, bound, levels=levels, since_ms=created_since(store, travel))
     if not fallback or fallback == store.branch:
         return plan
@@ -158,7 +165,7 @@ def live_pruned(
     read = live(store, snapshot, pruner.keep_manifests)
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
     entries = pruner.partitions(read.entries)
-    refuse_doubles(entries)
+    check_unique(entries)
     if store.bucket_option == -2:
         entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
     entries = pruner.buckets(entries)

@@ -22,12 +22,12 @@ from paimon_nb.table.scan.plan.incremental import parse_incremental
 from paimon_nb.table.scan.plan.manifest_scan import live, snapshot_manifests
 from paimon_nb.table.scan.plan.planner import ScanPlan, Vectors, is_independent, select, vectors_of, visible_levels
 from paimon_nb.table.scan.plan.prune import file_schema, types_alike
-from paimon_nb.table.scan.plan.scan_report import Funnel
+from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.splits import Split, pack_bucket
 from paimon_nb.table.scan.plan.time_travel import Latest, parse_travel
 from paimon_nb.table.scan.predicate.bind import bind
 from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, conjuncts
-from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.scan.read.pushdown import file_filter
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import TableStore
@@ -58,7 +58,7 @@ class _Files:
     """Of the files."""
 
 
-class KeyFinder:
+class PointLookup:
     """Plans lookups in the latest snapshot of one table, again and again."""
 
     def __init__(self, store: TableStore) -> None:
@@ -93,12 +93,12 @@ class KeyFinder:
             return None
         snapshot = store.latest()
         if snapshot is None:
-            return ScanPlan(store, None, (), Funnel(), bound)
-        with naming_expiry(store, snapshot.id):
+            return ScanPlan(store, None, (), ScanReport(), bound)
+        with translate_missing_files(store, snapshot.id):
             files = self._files(snapshot)
             if files is None:
                 return None
-            return ScanPlan(store, snapshot, tuple(self._splits(files, values)), Funnel(), bound)
+            return ScanPlan(store, snapshot, tuple(self._splits(files, values)), ScanReport(), bound)
 
     def _files(self, snapshot: Snapshot) -> _Files | None:
         if self._known is not None and self._known.snapshot == snapshot:

@@ -22,7 +22,7 @@ from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import distinct
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.manifest_scan import bucket_places
-from paimon_nb.table.scan.plan.scan_report import Funnel, LeftOut, Stage
+from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Pruner:
             self.on_partition = only_on(predicate, frozenset(schema.partition_keys)) if schema.partition_keys else None
             self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
         self._stages: list[Stage] = []
-        self._left_out: list[LeftOut] = []
+        self._left_out: list[SkippedFiles] = []
         self._verdicts: dict[bytes, bool] = {}
 
     # -- manifests
@@ -211,9 +211,9 @@ class Pruner:
 
     # -- book-keeping
 
-    def funnel(self) -> Funnel:
+    def funnel(self) -> ScanReport:
         """The account so far."""
-        return Funnel(tuple(self._stages), tuple(self._left_out))
+        return ScanReport(tuple(self._stages), tuple(self._left_out))
 
     def stage(self, name: str, total: int, kept: int) -> None:
         self._stages.append(Stage(name, total, kept))
@@ -221,7 +221,7 @@ class Pruner:
     def _keep(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
         if keep.all():
             return entries
-        self._left_out.append(LeftOut(reason, entries.choose(~keep)))
+        self._left_out.append(SkippedFiles(reason, entries.choose(~keep)))
         return entries.choose(keep)
 
     def _type_of(self, column: str) -> DataType:

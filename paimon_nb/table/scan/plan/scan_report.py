@@ -18,7 +18,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedFiles:
     """Files left out for one reason."""
 
     reason: str
@@ -37,11 +37,11 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Funnel:
+class ScanReport:
     """Stages from the whole snapshot to the files that are read."""
 
     stages: tuple[Stage, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SkippedFiles, ...] = ()
     """Files left out one by one; those of manifests that were not even opened are only counted in the first stage."""
 
     def skips(self) -> Iterator[Skip]:

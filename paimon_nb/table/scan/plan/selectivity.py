@@ -30,7 +30,7 @@ def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate |
     return 1.0 if found is None else found
 
 
-def row_share(store: TableStore, splits: Sequence[Split], predicate: Predicate) -> float | None:
+def estimate_selectivity(store: TableStore, splits: Sequence[Split], predicate: Predicate) -> float | None:
     """The part of the splits' rows that the condition leaves, if values lie evenly; None where bounds do not tell.
 
     Of conditions on several columns the one that leaves least counts, as if it implied the others.

@@ -28,55 +28,55 @@ _WATERMARK_PREFIX = "watermark-"
 
 
 @dataclass(frozen=True, slots=True)
-class Travel:
+class TimeTravel:
     """Base of the ways to name a moment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Latest(Travel):
+class Latest(TimeTravel):
     """The newest snapshot; the empty table when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class AtSnapshot(Travel):
+class AtSnapshot(TimeTravel):
     id: int
 
 
 @dataclass(frozen=True, slots=True)
-class AtTag(Travel):
+class AtTag(TimeTravel):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class AtTime(Travel):
+class AtTime(TimeTravel):
     """The last snapshot committed at or before this time."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class AtWatermark(Travel):
+class AtWatermark(TimeTravel):
     """The first snapshot whose watermark is at least this."""
 
     watermark: int
 
 
 @dataclass(frozen=True, slots=True)
-class AtVersion(Travel):
+class AtVersion(TimeTravel):
     """VERSION AS OF: a tag of this name, else `watermark-<n>`, else a snapshot id."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class LastCompacted(Travel):
+class LastCompacted(TimeTravel):
     """The newest COMPACT snapshot (whose identifier is a multiple of `every`), else the newest of all."""
 
     every: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedSince(Travel):
+class CreatedSince(TimeTravel):
     """The newest snapshot, but only files created at or after this time."""
 
     ms: int
@@ -85,11 +85,11 @@ class CreatedSince(Travel):
 
 
 @dataclass(frozen=True, slots=True)
-class LatestDelta(Travel):
+class LatestDelta(TimeTravel):
     """Only what the newest snapshot added."""
 
 
-def parse_travel(options: TableOptions) -> Travel:
+def parse_travel(options: TableOptions) -> TimeTravel:
     """The moment that a table's options (stored and dynamic) name.
 
     Raises: BadOptionValue: two moments at once, or a scan.mode that lacks its option.
@@ -132,7 +132,7 @@ def parse_travel(options: TableOptions) -> Travel:
     return Latest()
 
 
-def _named(options: TableOptions) -> Travel:
+def _named(options: TableOptions) -> TimeTravel:
     if options.has(opt.SCAN_TAG_NAME):
         return AtTag(_need(options.get(opt.SCAN_TAG_NAME)))
     if options.has(opt.SCAN_WATERMARK):
@@ -169,7 +169,7 @@ def own_schema(options: TableOptions) -> bool:
     return SCAN_VERSION in options.raw or options.raw.get(OWN_SCHEMA, "").lower() == "true"
 
 
-def resolve(store: TableStore, travel: Travel) -> Snapshot | None:
+def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
     """The snapshot that a moment means; None only for the latest of an empty table.
 
     Raises:
@@ -197,7 +197,7 @@ def resolve(store: TableStore, travel: Travel) -> Snapshot | None:
     raise TypeError(f"unknown moment {travel!r}")
 
 
-def created_since(store: TableStore, travel: Travel) -> int | None:
+def created_since(store: TableStore, travel: TimeTravel) -> int | None:
     """The file creation time from which on files count, for `CreatedSince`; else None."""
     if isinstance(travel, CreatedSince) and not (travel.or_snapshot and _first_since(store, travel.ms)):
         return travel.ms
@@ -230,7 +230,7 @@ def snapshot_by_id(store: TableStore, wanted: int) -> Snapshot:
         ) from None
 
 
-def version_of(store: TableStore, text: str) -> Travel:
+def version_of(store: TableStore, text: str) -> TimeTravel:
     if text in store.tags.names():
         return AtTag(text)
     if text.startswith(_WATERMARK_PREFIX) and text[len(_WATERMARK_PREFIX) :].isdecimal():

@@ -15,7 +15,7 @@ from typing import Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.base.scalars import plain
+from paimon_nb.base.scalars import to_python
 from paimon_nb.format.row import Instant, from_python
 from paimon_nb.format.types import (
     Array,
@@ -134,7 +134,7 @@ def _text_only(value: str, field: DataField) -> str:
 
 
 def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
-    literal = plain(literal)
+    literal = to_python(literal)
     if literal is None:
         return Constant(None)
     if isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB"):

@@ -10,7 +10,7 @@ from paimon_nb.table.store import TableStore
 
 
 @contextmanager
-def naming_expiry(store: TableStore, snapshot_id: int) -> Iterator[None]:
+def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[None]:
     """Inside it, a file of the snapshot may be missing: raises `SnapshotExpired` if expiry explains it, else `MissingFile`.
 
     Whoever holds files of the snapshot (a tag, a long-lived changelog) lost them for another reason.

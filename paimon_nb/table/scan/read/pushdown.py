@@ -23,7 +23,7 @@ from paimon_nb.table.store import TableStore
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 
 
-def early_condition(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
+def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
     """The conjuncts that may be applied to each file of the split alone."""
     if predicate is not None and not split.raw and evolves(store):
         return None  # a file does not hold all columns of its rows

@@ -33,9 +33,9 @@ from paimon_nb.table.scan.predicate.evaluate import keep
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.bucket_diff import diff_states
 from paimon_nb.table.scan.read.data_evolution import evolves, holders, same_rows
-from paimon_nb.table.scan.read.expiry_errors import naming_expiry
+from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.scan.read.parallel import side_by_side
-from paimon_nb.table.scan.read.pushdown import early_condition, file_filter
+from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
 from paimon_nb.table.store import TableStore
 
 
@@ -91,7 +91,7 @@ def _read(
 ) -> pa.Table:
     if split.branch is not None:
         store = store.on_branch(split.branch)
-    with naming_expiry(store, split.snapshot_id):
+    with translate_missing_files(store, split.snapshot_id):
         return _read_here(store, split, columns, predicate, kinds=kinds)
 
 
@@ -104,7 +104,7 @@ def _read_here(
     if unknown:
         store.schema.field(min(unknown))  # raises with a did-you-mean
     fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
-    files = _Files(store, split.partition, split.bucket, early_condition(store, split, predicate))
+    files = _Files(store, split.partition, split.bucket, pushable_predicate(store, split, predicate))
     rows = _rows(files, split, fields, kinds)
     if not kinds and not split.changes and VALUE_KIND in rows.column_names:
         rows = without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
