@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "servers"))
+sys.path.insert(0, str(Path(__file__).parent / "golden"))
 
 from binlog_server import MariaDb
 from kafka_server import KafkaServer

@@ -18,7 +18,7 @@ from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.scan.plan.manifest_scan import index_entries
 from paimon_nb.table.scan.plan.planner import ScanPlan
 from paimon_nb.table.scan.plan.splits import DvRef, Split
-from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor, evolves, same_rows
 from paimon_nb.table.scan.read.row_tracking import tracked_rows, tracks_rows
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore
@@ -35,7 +35,7 @@ def single_files(plan: ScanPlan) -> tuple[Split, ...]:
     """
     beside = evolves(plan.store)
     return tuple(
-        replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, group[0].file_name))
+        replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, anchor(group).file_name))
         for split in plan.splits
         for group in (same_rows(split.files) if beside else [[f] for f in split.files])
     )
@@ -47,11 +47,11 @@ def _of(split: Split, name: str) -> dict[str, DvRef] | None:
 
 
 def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
-    """The rows of a one-file split that are not deleted, and each one's physical position (int64).
+    """The rows of a split of `single_files` that are not deleted, and each one's physical position (int64).
 
     tracked: with their `TRACKING_FIELDS` as last columns.
     """
-    file = split.files[0]
+    file = anchor(split.files)
     rows = tracked_rows(store, split) if tracked else read_split(store, split)
     ref = (split.deletion_vectors or {}).get(file.file_name)
     if ref is None:
@@ -72,7 +72,7 @@ def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> lis
     for (partition, bucket), members in by_bucket.items():
         vectors = BucketVectors(store, partition, bucket, index)
         for split, positions in members:
-            vectors.mark(split.files[0].file_name, positions)
+            vectors.mark(anchor(split.files).file_name, positions)
         new, old = vectors.finish()
         first = members[0][0]
         messages.append(

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from golden_tables import unpacked
 
+import paimon_nb
 from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
 from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import relation
@@ -161,3 +163,39 @@ def test_java_reads_new_values_of_columns(made, shared):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "SUMMARY {'equal': 1}", done.stdout + done.stderr[-2000:]
+
+
+DELETED = [(0, 100, "c0"), (3, 3, "x"), (4, 4, "c4"), (5, 5, "c5"), (6, 6, "c6"), (8, 8, "c8")]
+
+
+@pytest.fixture
+def deleted(tmp_path, spark):
+    """Rows 1, 2, 7 and 9 are deleted by vectors (made by pypaimon 2.1.0)."""
+    return paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", "evolved_deleted")), spark=spark)
+
+
+def test_rows_deleted_by_vectors(deleted):
+    asked_rows = asked(deleted, "SELECT * FROM evolved_deleted")
+    assert asked_rows == DELETED
+    assert asked(deleted, "SELECT count(*) FROM evolved_deleted") == [(6,)]
+    assert asked(deleted, "SELECT id, _ROW_ID FROM evolved_deleted") == [(i, i) for i in (0, 3, 4, 5, 6, 8)]
+    frame = relation(deleted.spark, deleted.table("evolved_deleted"), limits=Limits(inline_bytes=0))
+    assert sorted(tuple(r) for r in frame.collect()) == DELETED
+
+
+def test_merge_updates_rows_that_are_there_and_inserts_deleted_keys(deleted):
+    deleted.run("CREATE TABLE s (id INT, b INT); INSERT INTO s VALUES (1, 11), (2, 22), (3, 33), (8, 88), (20, 200)")
+    deleted.run("""MERGE INTO evolved_deleted t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.b = s.b
+                          WHEN NOT MATCHED THEN INSERT (id, b, c) VALUES (id, b, 'new')""")
+    assert asked(deleted, "SELECT * FROM evolved_deleted") == sorted(
+        [(0, 100, "c0"), (1, 11, "new"), (2, 22, "new"), (3, 33, "x"), (4, 4, "c4"), (5, 5, "c5"), (6, 6, "c6"),
+         (8, 88, "c8"), (20, 200, "new")], key=str
+    )  # fmt: skip
+
+
+def test_delete_marks_the_rows_of_all_files(deleted):
+    deleted.run("DELETE FROM evolved_deleted WHERE b = 100 OR c = 'x'")
+    assert asked(deleted, "SELECT id FROM evolved_deleted") == [(4,), (5,), (6,), (8,)]
+    deleted.run("DELETE FROM evolved_deleted WHERE id = 4")
+    assert asked(deleted, "SELECT id FROM evolved_deleted") == [(5,), (6,), (8,)]
+    assert deleted.table("evolved_deleted").to_arrow().num_rows == 3

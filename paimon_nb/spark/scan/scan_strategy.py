@@ -169,6 +169,8 @@ def _route(split: Split, facts: SplitFacts) -> Route:
         return Route(ScanStrategy.TASKS, obstacle)
     if split.changes or split.diff:
         return Route(ScanStrategy.TASKS, "changes are told row by row")
+    if facts.merge_engine is None and not split.raw:
+        return Route(ScanStrategy.TASKS, "newer values of columns lie in files beside those of the rows")
     formats = {file_format(f.file_name) for f in split.files}
     if split.raw and not split.deletion_vectors:
         return Route(ScanStrategy.NATIVE, "no rows need merging")

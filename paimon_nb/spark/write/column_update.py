@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,8 @@ def change_columns(
     try:
         for number in np.unique(numbers):
             split, mine = source.files[number], changed.filter(pa.array(numbers == number))
-            rows = read_split(store, split, [f.name for f in fields])
+            # Deleted ones too: a file beside others holds a value for each of their rows.
+            rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
             messages.append(write_columns(store, split, fields, _replaced(rows, mine)))
         messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
         made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))

@@ -6,7 +6,6 @@ Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,7 +28,7 @@ from paimon_nb.table.scan.plan.time_travel import (
     parse_travel,
     resolve,
 )
-from paimon_nb.table.scan.read.data_evolution import evolves
+from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
 from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.store import TableStore
 
@@ -181,13 +180,10 @@ def live_pruned(
 def _alone_and_beside(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
     """Files that hold whole rows, and those that share their rows with others."""
     entries = list(entries)
-    count = Counter((e.partition, e.bucket, e.file.first_row_id) for e in entries)
-    alone: list[ManifestEntry] = []
-    beside: list[ManifestEntry] = []
-    for e in entries:
-        single = e.file.first_row_id is None or count[e.partition, e.bucket, e.file.first_row_id] == 1
-        (alone if single else beside).append(e)
-    return alone, beside
+    groups = [g for _, files in grouped(as_entries(entries)) for g in same_rows(files)]
+    shared = {f.file_name for group in groups if len(group) > 1 for f in group}
+    alone = [e for e in entries if e.file.file_name not in shared]
+    return alone, [e for e in entries if e.file.file_name in shared]
 
 
 def above_zero(level: int) -> bool:

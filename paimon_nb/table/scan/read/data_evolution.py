@@ -1,6 +1,6 @@
 """Tables with data evolution: a column's newer values lie in a file of their own, beside the file whose rows they belong to.
 
-Source: Paimon 1.3 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
+Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,45 @@ def evolves(store: TableStore) -> bool:
 def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:
     """Files of one bucket, those of the same rows together and the newest of them first.
 
+    Blob and vector files hold a column of some of those rows: large ones are rolled, each beginning with a row id of its own.
+
     Raises: CorruptFile: files overlap that do not hold the same rows.
     """
     groups: list[list[DataFile]] = [[f] for f in files if f.first_row_id is None]
-    end = 0
-    last: int | None = None
+    begin = end = 0
+    whole: DataFile | None = None  # the first normal file of the group, which tells how many rows it has
     tracked = [f for f in files if f.first_row_id is not None]
-    for file in sorted(tracked, key=lambda f: (f.first_row_id or 0, -f.max_sequence)):
+    # Of files that begin with the same row the normal ones come first: they span the whole group.
+    for file in sorted(tracked, key=lambda f: (f.first_row_id or 0, is_dedicated(f), -f.max_sequence, f.file_name)):
         first = file.first_row_id or 0
-        if first == last:
-            if file.row_count != groups[-1][0].row_count:
-                raise CorruptFile(file.file_name, f"it has {file.row_count} rows, where {groups[-1][0].file_name} has "
-                                  f"{groups[-1][0].row_count} beginning with the same one")  # fmt: skip
-            groups[-1].append(file)
+        if whole is None or first >= end:
+            groups.append([file])
+            whole, begin, end = file, first, first + file.row_count
             continue
-        if first < end:
-            raise CorruptFile(file.file_name, f"its rows begin at {first}, inside those of {groups[-1][0].file_name}")
-        groups.append([file])
-        last, end = first, first + file.row_count
+        groups[-1].append(file)
+        if is_dedicated(file):
+            if first + file.row_count > end and not is_dedicated(whole):
+                raise CorruptFile(file.file_name, f"its rows end behind those of {whole.file_name}")
+        elif first != begin:
+            raise CorruptFile(file.file_name, f"its rows begin at {first}, inside those of {whole.file_name}")
+        elif file.row_count != whole.row_count:
+            raise CorruptFile(file.file_name, f"it has {file.row_count} rows, where {whole.file_name} has "
+                              f"{whole.row_count} beginning with the same one")  # fmt: skip
     return groups
+
+
+def is_dedicated(file: DataFile) -> bool:
+    """Whether it is a file for values of one large column (blobs, vectors), which may hold a part of a group's rows."""
+    return file.file_name.endswith(".blob") or ".vector." in file.file_name
+
+
+def anchor(group: Sequence[DataFile]) -> DataFile:
+    """The file of a group whose name the group's deletion vector is stored under: the oldest normal one.
+
+    It stays the same when newer values of columns are written. Source: Paimon 2 `DataEvolutionUtils`.
+    """
+    normal = [f for f in group if not is_dedicated(f)]
+    return min(normal or group, key=lambda f: (f.max_sequence, f.file_name))
 
 
 def holders(

@@ -15,6 +15,7 @@ from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.read.data_evolution import anchor
 from paimon_nb.table.scan.read.split_reader import load_vector, read_split
 from paimon_nb.table.store import TableStore
 
@@ -53,13 +54,11 @@ def tracked_rows(store: TableStore, split: Split) -> pa.Table:
     `TRACKING_FIELDS` as last columns."""
     file = split.files[0]
     rows = read_split(store, split)
-    if len(split.files) > 1:
-        return with_tracking(rows, file)
-    kept = held(file)
+    kept = held(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
     ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
-    ref = (split.deletion_vectors or {}).get(file.file_name)
+    ref = (split.deletion_vectors or {}).get(anchor(split.files).file_name)
     if ref is not None:
         ids = ids.filter(from_numpy(~load_vector(store, ref).mask(file.row_count)))
     for field in TRACKING_FIELDS:

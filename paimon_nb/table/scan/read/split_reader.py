@@ -32,7 +32,7 @@ from paimon_nb.table.scan.plan.splits import DvRef, Split
 from paimon_nb.table.scan.predicate.evaluate import keep
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.bucket_diff import diff_states
-from paimon_nb.table.scan.read.data_evolution import evolves, holders, same_rows
+from paimon_nb.table.scan.read.data_evolution import anchor, evolves, holders, same_rows
 from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.scan.read.parallel import side_by_side
 from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
@@ -194,8 +194,9 @@ class _Files:
         parts = [no_rows(fields)]
         for group in same_rows(files):
             columns: dict[str, pa.ChunkedArray] = {}
+            vector = (vectors or {}).get(anchor(group).file_name)  # of the rows, whichever file their columns lie in
             for file, part in holders(self.store, group, fields):
-                rows = self._one(file, part, (vectors or {}).get(file.file_name))
+                rows = self._one(file, part, vector)
                 columns |= dict(zip(rows.column_names, rows.columns, strict=True))
             parts.append(pa.table({f.name: columns[f.name] for f in fields}, schema=parts[0].schema))
         return pa.concat_tables(parts)

@@ -1,0 +1,24 @@
+"""Tables that other writers made, unpacked for a test."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import paimon_nb
+
+GOLDEN = Path(__file__).parent
+
+
+def unpacked(directory: Path, writer: str, *names: str) -> Path:
+    """A warehouse in `directory` with tables of `tests/golden/<writer>` in its database `default`."""
+    warehouse = directory / "w"
+    (warehouse / "default.db").mkdir(parents=True, exist_ok=True)
+    for name in names:
+        with tarfile.open(GOLDEN / writer / f"{name}.tar.xz") as archive:
+            archive.extractall(warehouse / "default.db", filter="data")
+    return warehouse
+
+
+def golden_table(directory: Path, writer: str, name: str) -> paimon_nb.Table:
+    return paimon_nb.connect(str(unpacked(directory, writer, name))).table(name)

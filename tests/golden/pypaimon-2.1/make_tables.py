@@ -1,0 +1,86 @@
+"""Makes the tables of this directory with pypaimon 2.1.0: `python make_tables.py WAREHOUSE [NAME ...]`.
+
+Run it with a Python that has pypaimon, never with this project's. Each table goes to a `<name>.tar.xz` of its own
+(`tar -C WAREHOUSE/default.db -cJf <name>.tar.xz <name>`); `golden_tables.py` unpacks them for tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+from pypaimon import CatalogFactory, Schema
+
+EVOLVES = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+TABLES: dict[str, Callable[[Maker], None]] = {}
+
+
+def table(make: Callable[[Maker], None]) -> Callable[[Maker], None]:
+    TABLES[make.__name__] = make
+    return make
+
+
+class Maker:
+    """One table of a warehouse."""
+
+    def __init__(self, warehouse: str, name: str) -> None:
+        self.catalog = CatalogFactory.create({"warehouse": warehouse})
+        self.catalog.create_database("default", True)
+        self.name = f"default.{name}"
+
+    def create(self, fields: list[Any], keys: list[str] | None = None, **options: str) -> None:
+        self.schema = pa.schema(fields)
+        made = Schema.from_pyarrow_schema(self.schema, primary_keys=keys, options=options)
+        self.catalog.create_table(self.name, made, False)
+        self.table = self.catalog.get_table(self.name)
+
+    def commit(self, work: Callable[[Any], Any]) -> None:
+        builder = self.table.new_batch_write_builder()
+        commit = builder.new_commit()
+        commit.commit(work(builder))
+        commit.close()
+
+    def write(self, rows: list[dict[str, Any]]) -> None:
+        def work(builder: Any) -> Any:
+            writing = builder.new_write()
+            writing.write_arrow(pa.Table.from_pylist(rows, schema=self.schema))
+            messages = writing.prepare_commit()
+            writing.close()
+            return messages
+
+        self.commit(work)
+
+    def update(self, ids: list[int], column: str, values: list[Any]) -> None:
+        new = {"_ROW_ID": pa.array(ids, pa.int64()), column: pa.array(values, self.schema.field(column).type)}
+        self.commit(lambda b: b.new_update().with_update_type([column]).update_by_arrow_with_row_id(pa.table(new)))
+
+    def delete(self, ids: list[int]) -> None:
+        self.commit(lambda b: b.new_update().delete_by_row_id(ids))
+
+
+def rows(*ids: int) -> list[dict[str, Any]]:
+    return [{"id": i, "b": i, "c": f"c{i}"} for i in ids]
+
+
+PLAIN = [("id", pa.int32()), ("b", pa.int32()), ("c", pa.string())]
+
+
+@table
+def evolved_deleted(m: Maker) -> None:
+    """Data evolution with deletion vectors: rows deleted before and after columns got newer values."""
+    m.create(PLAIN, **EVOLVES, **{"deletion-vectors.enabled": "true", "file.format": "parquet"})
+    m.write(rows(*range(6)))
+    m.write(rows(*range(6, 10)))
+    m.delete([1])
+    m.update([0, 1, 2], "b", [100, 101, 102])
+    m.delete([2, 7])
+    m.update([3], "c", ["x"])
+    m.delete([9])
+
+
+if __name__ == "__main__":
+    warehouse, *names = sys.argv[1:]
+    for name in names or TABLES:
+        TABLES[name](Maker(warehouse, name))
