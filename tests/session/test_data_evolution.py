@@ -199,3 +199,42 @@ def test_delete_marks_the_rows_of_all_files(deleted):
     deleted.run("DELETE FROM evolved_deleted WHERE id = 4")
     assert asked(deleted, "SELECT id FROM evolved_deleted") == [(5,), (6,), (8,)]
     assert deleted.table("evolved_deleted").to_arrow().num_rows == 3
+
+
+@pytest.fixture
+def indexed(tmp_path, spark):
+    """A BTree global index on `b` (made by pypaimon 2.1.0), and a source of new values."""
+    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", "evolved_indexed")), spark=spark)
+    wb.run("CREATE TABLE s (id INT, b INT); INSERT INTO s VALUES (3, 33), (9, 99)")
+    return wb
+
+
+def merged(wb, column, action=None):
+    if action:
+        wb.run(f"ALTER TABLE evolved_indexed SET ('global-index.column-update-action' = '{action}')")
+    value = "s.b" if column == "b" else "'new'"
+    wb.run(f"""MERGE INTO evolved_indexed t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.{column} = {value}
+               WHEN NOT MATCHED THEN INSERT (id, b, c) VALUES (id, b, 'x')""")
+    return [r["index_type"] for r in wb.table("evolved_indexed").system("table_indexes").to_pylist()]
+
+
+def test_an_indexed_column_is_not_updated_under_its_index(indexed):
+    before = data_files_of(indexed)
+    with pytest.raises(UnsupportedOperation, match="global index") as caught:
+        merged(indexed, "b")
+    assert caught.value.columns == ["b"]
+    assert "DROP_PARTITION_INDEX" in caught.value.hint
+    assert indexed.table("evolved_indexed").to_arrow(where="id = 3").to_pylist() == [{"id": 3, "b": 3, "c": "c3"}]
+    assert data_files_of(indexed) == before
+    assert merged(indexed, "c") == ["btree"]  # another column's values are not in the index
+    assert asked(indexed, "SELECT id, c FROM evolved_indexed WHERE id IN (3, 9)") == [(3, "new"), (9, "x")]
+
+
+@pytest.mark.parametrize(("action", "left"), [("DROP_PARTITION_INDEX", []), ("IGNORE", ["btree"])])
+def test_the_table_says_what_becomes_of_the_index(indexed, action, left):
+    assert merged(indexed, "b", action) == left
+    assert asked(indexed, "SELECT id, b FROM evolved_indexed WHERE b > 10") == [(3, 33), (9, 99)]
+
+
+def data_files_of(wb):
+    return {p.name for p in Path(wb.table("evolved_indexed").path).rglob("data-*")}

@@ -16,6 +16,7 @@ from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.commit import CommitMessage
 from paimon_nb.table.scan.read.split_reader import read_split
 from paimon_nb.table.write.column_file_writer import columns_change, write_columns
+from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,6 +46,7 @@ def change_columns(
     fields = tuple(f for f in store.schema.fields if f.name in written)
     changed = to_arrow(updated.select(*[f.name for f in (*fields, *_PLACE)]), (*fields, *_PLACE))
     numbers = np.asarray(changed.column(FILE), dtype=np.int64)
+    drop_stale_indexes(store, source.plan.snapshot, assigned, {source.files[n].partition for n in np.unique(numbers)})
     commit = table.commit()
     messages: list[CommitMessage] = []
     try:

@@ -20,6 +20,7 @@ from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.snapshot_change import Change, append_change
 from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.global_index import drop_stale_indexes
 from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
@@ -66,6 +67,7 @@ def columns_change(
     Args:
         read: the splits that the new values were computed from.
     Raises: CommitConflict: somebody else gave these rows values, or took them away, since they were read.
+        UnsupportedOperation: a global index holds these columns (see `drop_stale_indexes`).
     """
     ids = {f.first_row_id for m in messages for f in m.new_files} - {None}
     there = {e.file.file_name for e in live_entries(store, latest) if e.file.first_row_id in ids}
@@ -77,4 +79,8 @@ def columns_change(
             file=min(there ^ known),
             path=store.root,
         )
-    return append_change(messages)
+    written = {name for m in messages for f in m.new_files if f.first_row_id is not None for name in f.write_cols or ()}
+    changed = [m.partition for m in messages if any(f.first_row_id is not None for f in m.new_files)]
+    return append_change(
+        [*messages, *drop_stale_indexes(store, latest, written - set(store.schema.partition_keys), changed)]
+    )

@@ -80,6 +80,14 @@ def evolved_deleted(m: Maker) -> None:
     m.delete([9])
 
 
+@table
+def evolved_indexed(m: Maker) -> None:
+    """Data evolution with a BTree global index on `b`."""
+    m.create(PLAIN, **EVOLVES, **{"file.format": "parquet", "global-index.enabled": "true"})
+    m.write(rows(*range(8)))
+    m.table.create_global_index("b", "btree")
+
+
 if __name__ == "__main__":
     warehouse, *names = sys.argv[1:]
     for name in names or TABLES:
