@@ -71,7 +71,7 @@ def stored_in(store: TableStore, latest: Snapshot) -> Stored:
     files = sum(m.num_added - m.num_deleted for m in manifests)
     if files > MOST_FILES:
         return Stored(files, len(manifests), (), 0)
-    splits = plan_scan(store.without_fallback(), levels=every_level).splits
+    splits = plan_scan(store.for_metadata(), levels=every_level).splits
     known = tuple(f for s in splits for f in s.files)
     return Stored(files, len(manifests), known, len({s.partition for s in splits}))
 

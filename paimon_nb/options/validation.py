@@ -14,6 +14,7 @@ from paimon_nb.options import table
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.option import Option
 from paimon_nb.options.prefix_options import PATTERNS, find_pattern
+from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
 from paimon_nb.options.unsupported import kept_only
@@ -26,6 +27,8 @@ _ASPECTS = {p.option.key: p for p in PATTERNS if p.shown.startswith("fields.<col
 
 def find_option(key: str) -> Option[Any] | None:
     """The option of a table, of a connector, or of a family of keys that `key` names; None if there is none."""
+    if key == IGNORE_UNSUPPORTED.key:
+        return IGNORE_UNSUPPORTED
     exact = TABLE_OPTIONS.get(key) or _BY_FALLBACK.get(key) or CONNECTOR_OPTIONS.get(key)
     if exact is not None:
         return exact

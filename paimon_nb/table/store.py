@@ -18,6 +18,7 @@ from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapsh
 from paimon_nb.fs import AccessPolicy, FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported
 from paimon_nb.table.external_paths import PathAllocator, external_paths
 
 _LOOKS = 3
@@ -91,6 +92,10 @@ class TableStore:
         """The same table, answering for its own partitions only: what a fallback branch has is not this one's."""
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: ""})
 
+    def for_metadata(self) -> TableStore:
+        """The same table for what lists its files: options that would change its rows do not matter there."""
+        return self.copy({opt.SCAN_FALLBACK_BRANCH.key: "", IGNORE_UNSUPPORTED.key: "all"})
+
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table read with another of its schemas; this use's dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
@@ -112,9 +117,14 @@ class TableStore:
         return self.on_branch(self.branch)
 
     def check_readable(self) -> None:
-        """Raise AccessDenied when the user may not see this table's rows."""
+        """Raise AccessDenied when the user may not see this table's rows, UnsupportedFormat as `check_supported`."""
         if self.rights is not None:
             self.rights.check_read()
+        self.check_supported(Access.READ)
+
+    def check_supported(self, access: Access) -> None:
+        """Raise UnsupportedFormat when an option of the table asks for what is not done here on such an access."""
+        check_supported({**self.schema.options, opt.BRANCH.key: self.branch}, access, self.name)
 
     def check_identity(self) -> None:
         """Raise TableReplaced when the table at this path is not the one that was opened."""

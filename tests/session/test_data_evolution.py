@@ -179,7 +179,7 @@ def test_rows_deleted_by_vectors(deleted):
     assert asked_rows == DELETED
     assert asked(deleted, "SELECT count(*) FROM evolved_deleted") == [(6,)]
     assert asked(deleted, "SELECT id, _ROW_ID FROM evolved_deleted") == [(i, i) for i in (0, 3, 4, 5, 6, 8)]
-    frame = relation(deleted.spark, deleted.table("evolved_deleted"), limits=Limits(inline_bytes=0))
+    frame = relation(deleted.spark, deleted.table("evolved_deleted"), limits=StrategyLimits(inline_bytes=0))
     assert sorted(tuple(r) for r in frame.collect()) == DELETED
 
 

@@ -25,6 +25,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.append_only_check import check_only_adds
@@ -78,6 +79,7 @@ class TableCommit:
     """
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
+        store.check_supported(Access.WRITE)
         self.store = store
         self._looked_ms = clock.now_ms()
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)

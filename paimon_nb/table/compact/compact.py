@@ -13,6 +13,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live_files import by_bucket, live_entries
@@ -62,6 +63,7 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
 
     Raises: UnsupportedOperation: files of the table hold some of its columns only.
     """
+    store.check_supported(Access.COMPACT)
     refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:

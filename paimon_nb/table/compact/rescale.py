@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.options.support import Access
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
@@ -36,6 +37,7 @@ def rescale(
         )
     if count < 1:
         raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
+    store.check_supported(Access.COMPACT)
     store = store.at_newest_schema()
     plan = plan_scan(store.without_fallback())
     live = live_entries(store, plan.snapshot)

@@ -14,6 +14,7 @@ from paimon_nb.format.data import iter_data_file, kv_columns
 from paimon_nb.format.index import INDEX_SUFFIX, FileIndexWriter, IndexSpec, fitting_specs, index_specs
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema
+from paimon_nb.options.support import Access
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
@@ -28,6 +29,7 @@ def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] 
         partitions: a test for serialized partitions; None means all.
     Raises: UnknownName, ColumnNotFound, BadOptionValue: what `file-index.*` options ask for cannot be.
     """
+    store.check_supported(Access.COMPACT)
     specs = index_specs(store.options, store.schema.fields)
     snapshot = store.latest()
     if snapshot is None:

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
+from paimon_nb.options.support import Access
 from paimon_nb.table.cluster import Order, sorted_rows
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.append import append_rows, in_order
+from paimon_nb.table.compact.compact import refuse_data_evolution
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.level0_rows import refuse_hidden
 from paimon_nb.table.compact.partition_selection import Partitions, chosen
@@ -54,6 +56,8 @@ def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[S
             f"{store.name} {kind}: its rows lie where their keys say, so they cannot be sorted otherwise",
             hint="sort compaction is for tables with 'bucket' = '-1' whose primary key, if any, holds the partition columns",
         )
+    store.check_supported(Access.COMPACT)
+    refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:
         return []

@@ -10,6 +10,7 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import reachable, without_changelog
@@ -32,6 +33,7 @@ def create_tag(
     Raises: AlreadyExists, SnapshotNotFound, InvalidName.
     """
     check_tag_name(name)
+    store.check_supported(Access.TAG)
     if name in store.tags.names():
         if ignore_if_exists:
             return None

@@ -20,7 +20,7 @@ COLUMNS = {**{name: FILE_COLUMNS[name] for name in _KEPT}, "first_row_id": "BIGI
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan = plan_scan(store.without_fallback(), levels=every_level)
+    plan = plan_scan(store.for_metadata(), levels=every_level)
     texts, partition = StatsTexts(plan.store), partition_texts(plan.store)
     for split in plan.splits:
         for f in split.files:

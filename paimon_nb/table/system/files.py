@@ -42,7 +42,7 @@ SOURCES = {0: "APPEND", 1: "COMPACT"}
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    plan, present = plan_scan(store.without_fallback(), levels=every_level), None
+    plan, present = plan_scan(store.for_metadata(), levels=every_level), None
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
         store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past moment is told in its own columns

@@ -21,6 +21,7 @@ from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live_files import LIVE_FILES, BucketFiles, BucketKey
 from paimon_nb.table.commit.manifests import manifest_format
@@ -92,10 +93,13 @@ class TableWrite:
         full: bool | None = None,
     ) -> None:
         manifest_format(store)
+        store.check_supported(Access.WRITE)
+        self._compact = compact and not store.options.write_only
+        if self._compact and store.has_keys:
+            store.check_supported(Access.COMPACT)
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self.row_count = 0
-        self._compact = compact and not store.options.write_only
         self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)

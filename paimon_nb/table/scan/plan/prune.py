@@ -108,6 +108,10 @@ class Pruner:
         entries = as_entries(entries)
         seen = len(bucket_places(entries)[1])
         keys, kept = self._bucket_keys(), seen
+        one = self.store.options.get(opt.SCAN_BUCKET)
+        if one is not None:
+            entries = self._keep(entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'")
+            kept = len(bucket_places(entries)[1])
         if keys is not None:
             wanted = WantedBuckets(self.store, keys)
             entries = self._keep(entries, wanted.among(entries), "bucket does not match the key")

@@ -1,0 +1,325 @@
+"""What becomes of each option of Paimon: supported, harmless, or refused for what it would change.
+
+Every option of `CoreOptions` 2.1 that is neither in `HARMLESS` nor in `UNSUPPORTED` is supported: some code asks for it.
+`check_supported` is asked wherever a table is opened to read rows, to write them or to compact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.options.connector import CONNECTOR_OPTIONS
+from paimon_nb.options.option import text
+from paimon_nb.options.parsing import parse_names
+from paimon_nb.options.prefix_options import find_pattern
+from paimon_nb.options.table import TABLE_OPTIONS
+
+
+class Access(Enum):
+    """What a table is opened for."""
+
+    READ = "read"
+    WRITE = "write"
+    COMPACT = "compact"
+    TAG = "tag"
+
+
+READ, WRITE, COMPACT, TAG = Access.READ, Access.WRITE, Access.COMPACT, Access.TAG
+ALL = (READ, WRITE, COMPACT)
+
+IGNORE_UNSUPPORTED = text(
+    "paimon-nb.ignore-unsupported-options",
+    None,
+    "options that are not supported here and shall be ignored nevertheless, separated by commas; 'all' ignores each of them",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """An option that Java Paimon obeys and this engine does not."""
+
+    since: str
+    """The release of Paimon that has it first."""
+    accesses: tuple[Access, ...]
+    """What is refused."""
+    why: str
+    """What would be wrong without it."""
+    asks: Callable[[str, Mapping[str, str]], bool] | None = None
+    """Whether a value, among all options, asks for it; None: any but the default, and but what switches it off."""
+    hint: str | None = None
+
+    def is_asked(self, key: str, raw: Mapping[str, str]) -> bool:
+        if self.asks is not None:
+            return self.asks(raw[key].strip().lower(), raw)
+        return asks_for_something(key, raw[key])
+
+
+def asks_for_something(key: str, value: str) -> bool:
+    """Whether a value asks for anything; what the default says, and what switches a thing off that is off, does not."""
+    option = TABLE_OPTIONS.get(key) or CONNECTOR_OPTIONS.get(key)
+    folded = value.strip().lower()
+    if option is not None and option.default is not None:
+        return folded != str(option.default).lower()
+    return folded not in ("false", "none", "disabled", "file", "")
+
+
+def _other_than(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
+    return lambda value, raw: value not in values
+
+
+def _chains(value: str, raw: Mapping[str, str]) -> bool:
+    """A snapshot or delta branch by itself is an ordinary table."""
+    parts = (raw.get("scan.fallback-snapshot-branch"), raw.get("scan.fallback-delta-branch"))
+    return value == "true" and raw.get("branch", "main") not in parts
+
+
+def _postponed(value: str, raw: Mapping[str, str]) -> bool:
+    return value == "true" and raw.get("bucket") == "-2"
+
+
+def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
+    return bool(value) and "custom" in raw.get("partition.mark-done-action", "")
+
+
+_CALLBACK = "a Java class would have to be called, which cannot be run here"
+_CHAIN = "rows of a chain table lie in its snapshot and delta branches, which are not read together here"
+_KEY_INDEX = "the files of a compaction would lack this index"
+_KEY_INDEX_HINT = (
+    "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') lets writes leave it to them"
+)
+_DEDICATED = "values of these columns would be stored in another place than Paimon looks for them"
+
+UNSUPPORTED: Mapping[str, Unsupported] = {
+    "batch-scan-mode": Unsupported("0.5", (READ,), "a scan mode of Paimon's own compaction jobs is not done here"),
+    "blob-descriptor-field": Unsupported("1.4", (WRITE,), _DEDICATED),
+    "blob-field": Unsupported("1.4", (WRITE,), _DEDICATED),
+    "blob-view-field": Unsupported("2.0", (WRITE,), _DEDICATED),
+    "chain-table.enabled": Unsupported(
+        "1.4", ALL, _CHAIN, _chains, "read a branch of it by itself: FROM `t$branch_<name>`"
+    ),
+    "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
+    "fields.*.map.storage-layout": Unsupported(
+        "2.0", (WRITE, COMPACT), "MAP values would not be written in this layout", _other_than("default", "")
+    ),
+    "metadata.iceberg.storage": Unsupported(
+        "0.9", (WRITE, COMPACT), "the table's Iceberg metadata would fall behind, and Iceberg readers would miss rows",
+        _other_than("disabled", ""),
+    ),
+    "partition.mark-done-action.custom.class": Unsupported("1.0", (WRITE,), _CALLBACK, _custom_action),
+    "partition.timestamp-format.strict": Unsupported(
+        "1.4", (WRITE,), "partition values that do not fit 'partition.timestamp-formatter' would be written"
+    ),
+    "pk-bitmap.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "pk-btree.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "pk-clustering-override": Unsupported(
+        "1.4", ALL, "files are sorted by 'clustering.columns', and tell ranges of these where the key's are expected"
+    ),
+    "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "postpone.merge-on-read": Unsupported(
+        "2.0", (READ,), "rows that wait in the postpone bucket would be missing", _postponed,
+        "CALL sys.compact gives them buckets"
+    ),
+    "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key are not written here"),
+    "query-auth.enabled": Unsupported(
+        "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
+    ),
+    "scan.primary-branch": Unsupported("1.4", (READ,), "partitions that the primary branch answers for would be read from this one"),
+    "sequence.snapshot-ordering": Unsupported(
+        "2.0", ALL, "rows of a key would be ordered by their sequence numbers instead of their snapshots"
+    ),
+    "stream-scan-mode": Unsupported("0.5", (READ,), "a scan mode of Paimon's own compaction jobs is not done here"),
+    "tag.callbacks": Unsupported("0.7", (TAG,), _CALLBACK),
+    "type": Unsupported(
+        "1.0", ALL, "it is no ordinary Paimon table", _other_than("table", "materialized-table", ""),
+        hint="read it with the engine that it was made for",
+    ),
+    "vector-field": Unsupported("1.4", (WRITE,), _DEDICATED),
+}  # fmt: skip
+"""By key; `*` stands for a column."""
+
+_TUNES = "it sets memory, threads, buffers, spilling or batch sizes only"
+_LOOKUP = "it tunes the caches of Flink's lookup join and of lookup compaction"
+_LAYOUT = "it chooses the size or order of files, not their rows"
+_UNUSED_INDEX = "scans here read no global index, so it changes no rows; indexes are kept"
+_SHREDDING = "a VARIANT may be stored unshredded in any table"
+_NO_SUCH_COLUMN = "it steers columns of types that are refused by name"
+_JOB = "it steers jobs of Flink or Spark that are not run here"
+_FORMAT_TABLE = "it is for format tables, which are refused by 'type'"
+_CHAIN_DETAIL = "it is for chain tables, which are refused by 'chain-table.enabled'"
+_ERROR = "what it would forgive is an error here"
+
+HARMLESS: Mapping[str, str] = {
+    "async-file-write": _TUNES,
+    "blob-as-descriptor": _NO_SUCH_COLUMN,
+    "blob-compaction.enabled": _NO_SUCH_COLUMN,
+    "blob-descriptor.source-table": _NO_SUCH_COLUMN,
+    "blob-view.resolve.enabled": _NO_SUCH_COLUMN,
+    "blob-write-null-on-fetch-failure": _NO_SUCH_COLUMN,
+    "blob-write-null-on-missing-file": _NO_SUCH_COLUMN,
+    "blob.copy-buffer-size": _TUNES,
+    "blob.split-by-file-size": _NO_SUCH_COLUMN,
+    "blob.target-file-size": _NO_SUCH_COLUMN,
+    "bucket-append-ordered": "rows of a bucket are kept in order here in either case",
+    "cache-page-size": _TUNES,
+    "chain-table.chain-partition-keys": _CHAIN_DETAIL,
+    "chain-table.split.key-range-enabled": _CHAIN_DETAIL,
+    "chain-table.streaming.merge-snapshot": _CHAIN_DETAIL,
+    "clustering.incremental.mode": _LAYOUT,
+    "commit.callback.#.param": "it is for 'commit.callbacks'",
+    "commit.discard-duplicate-files": "a commit that was made already is recognised here by its user and identifier",
+    "commit.force-compact": "a batch write compacts what is due; more changes no rows",
+    "compaction.file-num-limit": _TUNES,
+    "compaction.skip-expired-partitions": "compacting them too changes no rows",
+    "consumer.mode": _JOB,
+    "cross-partition-upsert.bootstrap-parallelism": _TUNES,
+    "cross-partition-upsert.index-ttl": "no key is forgotten here, however old",
+    "data-evolution.compaction.rewrite-row-ids": "Paimon itself refuses the value true",
+    "data-evolution.merge-into.file-pruning": _TUNES,
+    "data-evolution.merge-into.source-persist": _TUNES,
+    "data-evolution.reassign.skip-contiguous-row-count": "row ids are not reassigned here",
+    "data-evolution.row-id-conflict-rewrite.max-size": "a conflict is an error here",
+    "data-evolution.row-sidecar.enabled": "sidecars only speed reads up, and a file may lack one",
+    "data-evolution.row-sidecar.max-selected-rows": _TUNES,
+    "data-evolution.row-sidecar.max-selection-ratio": _TUNES,
+    "file-operation.thread-num": _TUNES,
+    "file-reader-async-threshold": _TUNES,
+    "format-table.commit-hive-sync-url": _FORMAT_TABLE,
+    "format-table.file.compression": _FORMAT_TABLE,
+    "format-table.implementation": _FORMAT_TABLE,
+    "format-table.partition-path-only-value": _FORMAT_TABLE,
+    "format-table.scan.list-parallelism": _FORMAT_TABLE,
+    "full-text-index.search-mode": _UNUSED_INDEX,
+    "global-index.build.max-parallelism": _UNUSED_INDEX,
+    "global-index.build.max-shard": _UNUSED_INDEX,
+    "global-index.enabled": _UNUSED_INDEX,
+    "global-index.external-path": "an index file's entry tells its own path",
+    "global-index.row-count-per-shard": _UNUSED_INDEX,
+    "global-index.search-mode": _UNUSED_INDEX,
+    "global-index.thread-num": _TUNES,
+    "key-value.sequence_number.enabled": "an internal switch of Paimon's system tables",
+    "local-kv-db.block-size": _TUNES,
+    "local-merge-buffer-size": _TUNES,
+    "local-sort.max-num-file-handles": _TUNES,
+    "lookup.blob-as-descriptor": _NO_SUCH_COLUMN,
+    "lookup.cache-file-retention": _LOOKUP,
+    "lookup.cache-max-disk-size": _LOOKUP,
+    "lookup.cache-rows": _LOOKUP,
+    "lookup.cache-spill-compression": _LOOKUP,
+    "lookup.cache.bloom.filter.enabled": _LOOKUP,
+    "lookup.cache.bloom.filter.fpp": _LOOKUP,
+    "lookup.cache.high-priority-pool-ratio": _LOOKUP,
+    "lookup.hash-load-factor": _LOOKUP,
+    "lookup.merge-buffer-size": _LOOKUP,
+    "lookup.merge-records-threshold": _LOOKUP,
+    "lookup.remote-file.enabled": _LOOKUP,
+    "lookup.remote-file.level-threshold": _LOOKUP,
+    "manifest-sort.enabled": _LAYOUT,
+    "manifest-sort.max-rewrite-size": _LAYOUT,
+    "manifest-sort.partition-field": _LAYOUT,
+    "manifest.merge-optimize.enabled": _TUNES,
+    "materialized-table.definition-query": "it describes how a Flink job fills the table",
+    "materialized-table.interval-freshness": "it describes how a Flink job fills the table",
+    "materialized-table.interval-freshness.time-unit": "it describes how a Flink job fills the table",
+    "materialized-table.logical-refresh-mode": "it describes how a Flink job fills the table",
+    "materialized-table.refresh-handler-bytes": "it describes how a Flink job fills the table",
+    "materialized-table.refresh-handler-description": "it describes how a Flink job fills the table",
+    "materialized-table.refresh-mode": "it describes how a Flink job fills the table",
+    "materialized-table.refresh-status": "it describes how a Flink job fills the table",
+    "metastore.tag-to-partition.preview": "a tag becomes a partition of the metastore when it is made",
+    "page-size": _TUNES,
+    "partition.idle-time-to-report-statistic": "statistics of a metastore's partitions are reported by jobs of Flink",
+    "partition.sink-strategy": _LAYOUT,
+    "postpone.batch-write-fixed-bucket": "rows wait in the postpone bucket until they are compacted, as streams write them",
+    "postpone.batch-write-fixed-bucket.max-parallelism": "it is for 'postpone.batch-write-fixed-bucket'",
+    "postpone.batch-write-fixed-bucket.rescale-load-factor": "it is for 'postpone.batch-write-fixed-bucket'",
+    "postpone.target-row-num-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
+    "postpone.target-size-per-bucket": "it is for 'postpone.batch-write-fixed-bucket'",
+    "read.batch-size": _TUNES,
+    "row-tracking.partition-group-on-commit": "it chooses which new row gets which id; each gets one of its own",
+    "scalar-index.search-mode": _UNUSED_INDEX,
+    "scan.fallback-branch.read-fail-fast": "a failed read of the fallback branch is an error here",
+    "scan.fallback-delta-branch": _CHAIN_DETAIL,
+    "scan.fallback-snapshot-branch": _CHAIN_DETAIL,
+    "scan.ignore-corrupt-files": _ERROR,
+    "scan.ignore-lost-files": _ERROR,
+    "scan.manifest.parallelism": _TUNES,
+    "scan.max-splits-per-task": _TUNES,
+    "scan.plan-auto-tag-for-read.time-retained": "a read makes no tag",
+    "snapshot.expire.execution-mode": _TUNES,
+    "snapshot.watermark-idle-timeout": "a snapshot without rows moves no watermark here",
+    "sort-compaction.local-sample.magnification": _TUNES,
+    "sort-compaction.range-strategy": _LAYOUT,
+    "sort-engine": _TUNES,
+    "sort-spill-buffer-size": _TUNES,
+    "sort-spill-threshold": _TUNES,
+    "spill-compression": _TUNES,
+    "spill-compression.zstd-level": _TUNES,
+    "table-read.sequence-number.enabled": "rows are the same; $audit_log and $binlog show no sequence numbers",
+    "tag.callback.#.param": "it is for 'tag.callbacks'",
+    "target-file-row-num": _LAYOUT,
+    "variant.inferShreddingSchema": _SHREDDING,
+    "variant.shredding.adaptive.maxInferBufferRow": _SHREDDING,
+    "variant.shredding.adaptive.retentionRatio": _SHREDDING,
+    "variant.shredding.inferenceMode": _SHREDDING,
+    "variant.shredding.maxInferBufferRow": _SHREDDING,
+    "variant.shredding.maxSchemaDepth": _SHREDDING,
+    "variant.shredding.maxSchemaWidth": _SHREDDING,
+    "variant.shredding.minFieldCardinalityRatio": _SHREDDING,
+    "variant.shreddingSchema": _SHREDDING,
+    "vector-index.search-mode": _UNUSED_INDEX,
+    "vector-search.distribute.enabled": _UNUSED_INDEX,
+    "vector-search.lateral-join.batch-size": _UNUSED_INDEX,
+    "vector.file.format": _NO_SUCH_COLUMN,
+    "vector.target-file-size": _NO_SUCH_COLUMN,
+    "visibility-callback.check-interval": "it is for 'visibility-callback.enabled'",
+    "visibility-callback.enabled": "a commit does not wait until its rows can be seen",
+    "visibility-callback.timeout": "it is for 'visibility-callback.enabled'",
+    "write-buffer-for-append": _TUNES,
+    "write-buffer-spill.max-disk-size": _TUNES,
+    "write-buffer-spillable": _TUNES,
+    "write-max-writers-to-spill": _TUNES,
+    "write.batch-memory": _TUNES,
+    "write.batch-size": _TUNES,
+    "write.sequence-number-init-mode": "a write always looks up the greatest sequence number of its bucket",
+}
+"""Key -> why rows, files and other readers are as right without it."""
+
+
+def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
+    """Those of a table's options that ask for something unsupported and are not to be ignored."""
+    ignored = set(parse_names(raw.get(IGNORE_UNSUPPORTED.key)))
+    if "all" in ignored:
+        return {}
+    found = {}
+    for key in raw:
+        entry = UNSUPPORTED.get(key) or UNSUPPORTED.get(_family(key))
+        if entry is not None and key not in ignored and entry.is_asked(key, raw):
+            found[key] = entry
+    return found
+
+
+def _family(key: str) -> str:
+    """`fields.*.aspect` for an option of a column."""
+    pattern = find_pattern(key) if key.startswith("fields.") else None
+    return f"fields.*.{pattern.option.key}" if pattern else key
+
+
+def check_supported(raw: Mapping[str, str], access: Access, table: str) -> None:
+    """Raises UnsupportedFormat: the table cannot be opened for this without doing what one of its options asks for."""
+    for key, entry in unsupported(raw).items():
+        if access in entry.accesses:
+            verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}[access]
+            value = raw[key] if len(raw[key]) <= 60 else f"{raw[key][:57]}..."
+            ignore = f"'{IGNORE_UNSUPPORTED.key}' = '{key}' ignores it all the same"
+            raise UnsupportedFormat(
+                f"{table} cannot be {verb} here: option {key!r} = {value!r} is not supported, and {entry.why}",
+                hint=f"{entry.hint}; {ignore}" if entry.hint else f"use Paimon {entry.since} or later for it; {ignore}",
+                feature=key,
+                option=key,
+                access=access.value,
+            )
