@@ -33,6 +33,7 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
+    UnknownType,
     VarBinary,
     VarChar,
     arrow_type,
@@ -82,7 +83,7 @@ def spark_type(t: DataType) -> spark.DataType:
             return T.MapType(spark_type(t.key), spark_type(t.value), True)
         case Row():
             return spark_schema(t.fields)
-    return T.BinaryType() if t.root in ("BINARY", "VARBINARY") else T.StringType()
+    return T.BinaryType() if t.root in ("BINARY", "VARBINARY") or isinstance(t, UnknownType) else T.StringType()
 
 
 def spark_schema(fields: Iterable[DataField]) -> spark.StructType:

@@ -9,12 +9,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from paimon_nb.base.errors import BranchNotFound, MissingFile, ReadError, SnapshotNotFound, TableNotFound, TableReplaced
+from paimon_nb.base.errors import (
+    BranchNotFound,
+    MissingFile,
+    ReadError,
+    SnapshotNotFound,
+    TableNotFound,
+    TableReplaced,
+    UnsupportedFormat,
+)
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.manifest import DataFile, IndexEntry
 from paimon_nb.format.row import deserialize, partition_path
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, SnapshotDirectory, TagDirectory
+from paimon_nb.format.types import is_opaque
 from paimon_nb.fs import AccessPolicy, FileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
@@ -125,6 +134,17 @@ class TableStore:
     def check_supported(self, access: Access) -> None:
         """Raise UnsupportedFormat when an option of the table asks for what is not done here on such an access."""
         check_supported({**self.schema.options, opt.BRANCH.key: self.branch}, access, self.name)
+
+    def check_writable_columns(self) -> None:
+        """Raise UnsupportedFormat when the table has a column whose values cannot be written here."""
+        for column in self.schema.fields:
+            if is_opaque(column.type):
+                raise UnsupportedFormat(
+                    f"{self.name}: rows cannot be written here, since column {column.name!r} is {column.type.bare()}",
+                    hint="write the table with a newer Paimon, or ALTER TABLE ... DROP COLUMN",
+                    column=column.name,
+                    feature=column.type.root,
+                )
 
     def check_identity(self) -> None:
         """Raise TableReplaced when the table at this path is not the one that was opened."""

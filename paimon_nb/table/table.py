@@ -14,7 +14,7 @@ from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound,
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.scalars import to_python
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import TableOptions
@@ -215,7 +215,7 @@ class Table:
 
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
         if columns is not None and not columns:  # no columns, and yet as many rows as there are
-            return read_plan(plan, plan.schema.names[:1]).select([])
+            return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
         return read_plan(plan, None if columns is None else [_column(plan.schema, c) for c in columns])
 
     def lookup(self, **key: Any) -> pa.Table:

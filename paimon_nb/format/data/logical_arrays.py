@@ -43,6 +43,12 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
             lengths = filled(column.value_lengths(), 0).cast(pa.int32())
             return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
         case Map() | Multiset():
+            if pa.types.is_struct(column.type) and column.type.get_field_index("__field_mapping") >= 0:
+                raise UnsupportedFormat(
+                    "a MAP in the shared-shredding layout cannot be read here",
+                    hint="select the other columns by name; 'fields.<column>.map.storage-layout' = 'default' stores new files plainly",
+                    feature="MAP",
+                )
             _expect(pa.types.is_map(column.type), column, t)
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
             offsets, keys, items = map_parts(column)

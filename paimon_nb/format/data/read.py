@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.data.avro import AvroReader
 from paimon_nb.format.data.file_schema import format_of
@@ -15,7 +16,7 @@ from paimon_nb.format.data.orc import OrcReader
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import find_rows, has_rows
 from paimon_nb.format.data.pushdown import RowFilter
-from paimon_nb.format.types import DataField
+from paimon_nb.format.types import DataField, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.fs import FileIO
 from paimon_nb.options import TableOptions
@@ -57,7 +58,21 @@ READERS: Registry[Callable[[FileIO, str, Sequence[DataField], TableOptions | Non
 
 def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> Reader:
     """A reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`, `UnsupportedFormat`."""
+    _check_readable(path, fields)
     return READERS.find(format_of(path))(fs, path, fields, options)
+
+
+def _check_readable(path: str, fields: Sequence[DataField]) -> None:
+    """Raises UnsupportedFormat for a column whose values are not read here."""
+    for field in fields:
+        if is_opaque(field.type):
+            raise UnsupportedFormat(
+                f"column {field.name!r} is {field.type.bare()}, whose values are not read here",
+                hint="select the other columns by name",
+                column=field.name,
+                feature=field.type.root,
+                path=path,
+            )
 
 
 def read_data_file(
@@ -85,6 +100,7 @@ def read_data_file(
         MissingFile, CorruptFile, UnsupportedFormat.
     """
     chosen = _selected(fields, columns)
+    _check_readable(path, chosen)
     # For a range an object store would be asked for footers that are then read again, and for each column's pages.
     if (
         keep is not None

@@ -22,6 +22,7 @@ from paimon_nb.format.types import (
     Multiset,
     Row,
     Timestamp,
+    UnknownType,
 )
 
 EMPTY_ROW = bytes(12)
@@ -257,6 +258,8 @@ def _getter(t: DataType) -> _Getter:
         return _short_or_long(_text)
     if t.root in _BYTES:
         return _short_or_long(bytes)
+    if isinstance(t, UnknownType):
+        return lambda data, at: None
     return lambda data, at: _read_constructed(t, _piece(data, at))
 
 

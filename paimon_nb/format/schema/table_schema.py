@@ -17,7 +17,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
-from paimon_nb.format.types import DataField, DataType, Row, parse_type
+from paimon_nb.format.types import DataField, DataType, Row, is_opaque, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset
 from paimon_nb.options import parse_names
@@ -155,6 +155,11 @@ class TableSchema:
     def with_options(self, options: Mapping[str, str]) -> TableSchema:
         """The same schema with other options."""
         return replace(self, options=dict(options))
+
+
+def readable_fields(schema: TableSchema) -> tuple[DataField, ...]:
+    """Columns whose values are read here; all columns where there is none, so that reading one says why."""
+    return tuple(f for f in schema.fields if not is_opaque(f.type)) or schema.fields
 
 
 def _check(schema: TableSchema, path: str) -> None:

@@ -17,9 +17,11 @@ from paimon_nb.format.types.types import (
     Row,
     Time,
     Timestamp,
+    UnknownType,
     VarBinary,
     VarChar,
     is_nano,
+    is_opaque,
 )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "Row",
     "Time",
     "Timestamp",
+    "UnknownType",
     "VarBinary",
     "VarChar",
     "arrow_schema",
@@ -44,6 +47,7 @@ __all__ = [
     "from_arrow_schema",
     "from_arrow_type",
     "is_nano",
+    "is_opaque",
     "parse_type",
     "parse_type_json",
 ]

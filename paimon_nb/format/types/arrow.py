@@ -33,6 +33,7 @@ from paimon_nb.format.types.types import (
     Row,
     Time,
     Timestamp,
+    UnknownType,
     VarBinary,
     VarChar,
 )
@@ -65,7 +66,7 @@ def arrow_type(t: DataType) -> pa.DataType:
             return pa.map_(arrow_type(t.key), pa.field("value", arrow_type(t.value), t.value.nullable))
         case Row():
             return pa.struct([pa.field(f.name, arrow_type(f.type), f.type.nullable) for f in t.fields])
-    return pa.binary() if t.root in ("BINARY", "VARBINARY") else pa.string()
+    return pa.binary() if t.root in ("BINARY", "VARBINARY") or isinstance(t, UnknownType) else pa.string()
 
 
 def arrow_schema(fields: Iterable[DataField], *, nullable: bool | None = None) -> pa.Schema:

@@ -6,6 +6,7 @@ Source: Paimon `types/DataTypeJsonParser.java`; format reference, section 4.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,7 @@ from paimon_nb.format.types.types import (
     Row,
     Time,
     Timestamp,
+    UnknownType,
     VarBinary,
     VarChar,
 )
@@ -40,6 +42,12 @@ _SIMPLE = {
     "SHORT": "SMALLINT", "INT": "INT", "INTEGER": "INT", "BIGINT": "BIGINT", "LONG": "BIGINT", "FLOAT": "FLOAT",
     "REAL": "FLOAT", "DOUBLE": "DOUBLE", "DATE": "DATE", "VARIANT": "VARIANT", "BLOB": "BLOB",
 }  # fmt: skip
+_KNOWN = {
+    *_SIMPLE, "STRING", "BYTES", "CHAR", "CHARACTER", "VARCHAR", "BINARY", "VARBINARY", "DECIMAL", "NUMERIC", "DEC", "TIME",
+    "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "ARRAY", "MULTISET", "MAP", "ROW", "STRUCT",
+}  # fmt: skip
+_FAMILY = re.compile(r"[A-Z][A-Z0-9_]*")
+"""How a type's name looks in a schema file."""
 _KNOWN_NEWER = {"VECTOR", "GEOMETRY", "GEOGRAPHY"}
 
 
@@ -69,7 +77,7 @@ def parse_type(text: str, next_id: Callable[[], int] | None = None) -> DataType:
 def parse_type_json(node: Any, where: str = "type") -> DataType:
     """Parse a type from schema JSON. Raises `FormatError` for what is no type."""
     if isinstance(node, str):
-        return parse_type(node)
+        return _parse_or_keep(node)
     if not isinstance(node, dict) or not isinstance(node.get("type"), str):
         raise FormatError(f"{where}: not a type: {node!r}"[:300])
     head, _, tail = node["type"].partition(" ")
@@ -86,9 +94,20 @@ def parse_type_json(node: Any, where: str = "type") -> DataType:
                 return Row(tuple(parse_field_json(f, where) for f in node["fields"]), nullable)
     except (KeyError, TypeError) as e:
         raise FormatError(f"{where}: incomplete {head} type: {e}") from None
-    if head in _KNOWN_NEWER:
-        raise UnsupportedFormat(f"{where}: type {head} is of a newer Paimon", hint="upgrade paimon_nb", feature=head)
+    if _FAMILY.fullmatch(head):
+        return UnknownType(head, json.dumps(node, ensure_ascii=False), nullable)
     raise FormatError(f"{where}: unknown type {head!r}")
+
+
+def _parse_or_keep(text: str) -> DataType:
+    """The type; one that a newer Paimon may have is kept as it is."""
+    try:
+        return parse_type(text)
+    except FormatError:
+        family = _FAMILY.match(text)
+        if family is None or family[0] in _KNOWN:
+            raise
+        return UnknownType(family[0], json.dumps(text, ensure_ascii=False), not text.rstrip().endswith("NOT NULL"))
 
 
 def parse_field_json(node: Any, where: str = "field") -> DataField:

@@ -5,6 +5,7 @@ Source: Paimon `types/*Type.java` (asSQLString, serializeJson); format reference
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -73,6 +74,39 @@ class Atomic(DataType):
         return self.name
 
     __str__ = DataType.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownType(DataType):
+    """A type of a newer Paimon: its column is kept in the schema as it is, and its values are neither read nor written."""
+
+    name: str
+    """The family: 'VECTOR', 'GEOMETRY', ..."""
+    node: str
+    """The schema file's JSON of it."""
+    is_nullable: bool = True
+
+    @property
+    def root(self) -> str:
+        return self.name
+
+    @property
+    def nullable(self) -> bool:
+        return self.is_nullable
+
+    def bare(self) -> str:
+        node = self.to_json()
+        return node.removesuffix(" NOT NULL") if isinstance(node, str) else self.name
+
+    def to_json(self) -> Any:
+        return json.loads(self.node)
+
+    __str__ = DataType.__str__
+
+
+def is_opaque(t: DataType) -> bool:
+    """Whether values of this type, or of one inside it, are neither read nor written here."""
+    return t.holds(lambda inner: isinstance(inner, UnknownType) or inner.root == "BLOB")
 
 
 @dataclass(frozen=True, slots=True)

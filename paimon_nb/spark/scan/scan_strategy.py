@@ -29,6 +29,7 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
+    UnknownType,
     VarBinary,
     VarChar,
     is_nano,
@@ -224,7 +225,7 @@ def not_native(file: DataFile, facts: SplitFacts) -> str | None:
 def spark_reads_type(t: DataType, kind: str) -> bool:
     """True when Spark's vectorised reader gives the values of `t` as Paimon stored them."""
     match t:
-        case Time():
+        case Time() | UnknownType():
             return False
         case Timestamp() | LocalZonedTimestamp():
             return kind == "parquet" and not is_nano(t)  # ORC keeps wall clocks in the writer's zone

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.options import table as opt
@@ -329,7 +329,8 @@ def wanted_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[D
     if chosen:
         return chosen
     keys = set(schema.primary_keys)
-    return (min(schema.fields, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
+    readable = readable_fields(schema)
+    return (min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
 
 
 def _path(store: TableStore, split: Split, file: DataFile) -> str:

@@ -64,6 +64,7 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
     Raises: UnsupportedOperation: files of the table hold some of its columns only.
     """
     store.check_supported(Access.COMPACT)
+    store.check_writable_columns()
     refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:

@@ -38,6 +38,7 @@ def rescale(
     if count < 1:
         raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
     store.check_supported(Access.COMPACT)
+    store.check_writable_columns()
     store = store.at_newest_schema()
     plan = plan_scan(store.without_fallback())
     live = live_entries(store, plan.snapshot)

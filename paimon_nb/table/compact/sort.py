@@ -57,6 +57,7 @@ def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[S
             hint="sort compaction is for tables with 'bucket' = '-1' whose primary key, if any, holds the partition columns",
         )
     store.check_supported(Access.COMPACT)
+    store.check_writable_columns()
     refuse_data_evolution(store)
     snapshot = store.latest()
     if snapshot is None:

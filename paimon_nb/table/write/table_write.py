@@ -94,6 +94,7 @@ class TableWrite:
     ) -> None:
         manifest_format(store)
         store.check_supported(Access.WRITE)
+        store.check_writable_columns()
         self._compact = compact and not store.options.write_only
         if self._compact and store.has_keys:
             store.check_supported(Access.COMPACT)

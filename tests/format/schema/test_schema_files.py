@@ -136,7 +136,7 @@ BROKEN = {
     "fields of numbers": node(fields=[1]),
     "field without id": node(fields=[{"name": "a", "type": "INT"}]),
     "field without type": node(fields=[{"id": 0, "name": "a"}]),
-    "unknown type": node(fields=[{"id": 0, "name": "a", "type": "INTT"}], primaryKeys=[]),
+    "unknown type": node(fields=[{"id": 0, "name": "a", "type": "17 INT"}], primaryKeys=[]),
     "one name twice": node(fields=[{"id": i, "name": "a", "type": "INT"} for i in (0, 1)]),
     "one id twice": node(fields=[{"id": 0, "name": n, "type": "INT"} for n in "ab"]),
     "key without column": node(primaryKeys=["zz"]),

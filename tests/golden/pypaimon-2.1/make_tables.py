@@ -88,6 +88,53 @@ def evolved_indexed(m: Maker) -> None:
     m.table.create_global_index("b", "btree")
 
 
+@table
+def blobs(m: Maker) -> None:
+    """A BLOB column in files of its own, rolled after each value, with a deleted row and a newer value of `b`."""
+    m.create(
+        [*PLAIN, ("x", pa.large_binary())], **EVOLVES,
+        **{"deletion-vectors.enabled": "true", "file.format": "parquet", "blob.target-file-size": "1 b"},
+    )  # fmt: skip
+    m.write([{**r, "x": b"large %d" % r["id"]} for r in rows(*range(5))])
+    m.delete([3])
+    m.update([0], "b", [100])
+
+
+@table
+def blob_descriptors(m: Maker) -> None:
+    """A BLOB column whose descriptors lie in the data files."""
+    from pypaimon.table.row.blob import BlobDescriptor
+
+    m.create(
+        [("id", pa.int32()), ("x", pa.large_binary())],
+        **EVOLVES,
+        **{"file.format": "parquet", "blob-descriptor-field": "x"},
+    )
+    m.write([{"id": i, "x": BlobDescriptor("file:///nowhere", i, 3).serialize()} for i in range(3)])
+
+
+@table
+def shredded_map(m: Maker) -> None:
+    """A MAP in the shared-shredding layout."""
+    options = {"fields.m.map.storage-layout": "shared-shredding", "fields.m.map.shared-shredding.max-columns": "2"}
+    m.create(
+        [("id", pa.int32()), ("m", pa.map_(pa.string(), pa.int32()))],
+        **{"file.format": "parquet", "bucket": "-1"},
+        **options,
+    )
+    m.write([{"id": i, "m": [("a", i), (f"k{i}", i), ("z", None)]} for i in range(4)])
+
+
+@table
+def vectors(m: Maker) -> None:
+    """A VECTOR column between two others."""
+    m.create(
+        [("id", pa.int32()), ("v", pa.list_(pa.float32(), 3)), ("c", pa.string())],
+        **{"file.format": "parquet", "bucket": "-1"},
+    )
+    m.write([{"id": i, "v": [i, i + 0.5, -i], "c": f"c{i}"} for i in range(4)])
+
+
 if __name__ == "__main__":
     warehouse, *names = sys.argv[1:]
     for name in names or TABLES:

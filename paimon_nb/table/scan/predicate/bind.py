@@ -29,6 +29,7 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
+    is_opaque,
 )
 from paimon_nb.table.scan.predicate.model import (
     And,
@@ -137,7 +138,7 @@ def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
     literal = to_python(literal)
     if literal is None:
         return Constant(None)
-    if isinstance(t, Array | Map | Multiset | Row) or t.root in ("VARIANT", "BLOB"):
+    if isinstance(t, Array | Map | Multiset | Row) or t.root == "VARIANT" or is_opaque(t):
         raise SqlAnalysisError(f"column {name} of type {t.bare()} cannot be compared", hint="IS NULL works on it")
     try:
         value, beyond = _value(t, literal)

@@ -71,7 +71,8 @@ def holders(
     The files come in the order of the group; those that nothing is read from are left out.
     """
     held = [_held(store, file) for file in group]
-    chosen = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), len(group) - 1) for f in fields}
+    oldest = list(group).index(anchor(group))
+    chosen = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), oldest) for f in fields}
     parts = [(file, tuple(f for f in fields if chosen[f.id] == i)) for i, file in enumerate(group)]
     return [(file, part) for file, part in parts if part]
 

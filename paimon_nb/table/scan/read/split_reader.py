@@ -16,7 +16,7 @@ from paimon_nb.format.data import KIND_FIELD, SEQUENCE_FIELD, VALUE_KIND, read_d
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.index import DeletionVector, read_deletion_vector
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.schema import TableSchema
+from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows
 from paimon_nb.options import table as opt
@@ -103,7 +103,7 @@ def _read_here(
     unknown = asked - set(store.schema.names)
     if unknown:
         store.schema.field(min(unknown))  # raises with a did-you-mean
-    fields = tuple(f for f in store.schema.fields if f.name in asked) or store.schema.fields[:1]
+    fields = tuple(f for f in store.schema.fields if f.name in asked) or readable_fields(store.schema)[:1]
     files = _Files(store, split.partition, split.bucket, pushable_predicate(store, split, predicate))
     rows = _rows(files, split, fields, kinds)
     if not kinds and not split.changes and VALUE_KIND in rows.column_names:

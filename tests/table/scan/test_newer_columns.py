@@ -1,0 +1,121 @@
+"""Columns of newer Paimon: one that is not read here is refused by name, and hides neither the others nor the table."""
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from golden_tables import golden_table, unpacked
+
+import paimon_nb
+from paimon_nb import CorruptFile, UnsupportedFormat
+
+CASES = {
+    # table: (columns that are read, their rows, the one that is not)
+    "blobs": (("id", "b", "c"), [(0, 100, "c0"), (1, 1, "c1"), (2, 2, "c2"), (4, 4, "c4")], "x"),
+    "blob_descriptors": (("id",), [(0,), (1,), (2,)], "x"),
+    "vectors": (("id", "c"), [(i, f"c{i}") for i in range(4)], "v"),
+    "shredded_map": (("id",), [(i,) for i in range(4)], "m"),
+}
+
+
+def rows(table, **how):
+    return sorted(tuple(r.values()) for r in table.to_arrow(**how).to_pylist())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_other_columns_are_read(tmp_path, name):
+    columns, there, _ = CASES[name]
+    t = golden_table(tmp_path, "pypaimon-2.1", name)
+    assert rows(t, columns=list(columns)) == there
+    assert rows(t, columns=list(columns), where="id >= 1") == there[1:]
+    assert rows(t, columns=[]) == [()] * len(there)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_column_is_refused_by_name_and_never_called_broken(tmp_path, name):
+    *_, column = CASES[name]
+    t = golden_table(tmp_path, "pypaimon-2.1", name)
+    for columns in (None, [column], ["id", column]):
+        with pytest.raises(UnsupportedFormat, match=f"'{column}'") as caught:
+            t.to_arrow(columns=columns)
+        assert not isinstance(caught.value, CorruptFile)
+        assert "backup" not in caught.value.hint
+        assert caught.value.column == column
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_written_or_compacted(tmp_path, name):
+    t = golden_table(tmp_path, "pypaimon-2.1", name)
+    before = sorted(Path(t.path).rglob("*"))
+    with pytest.raises(UnsupportedFormat):
+        t.append(pa.table({"id": pa.array([9], pa.int32())}))
+    with pytest.raises((UnsupportedFormat, paimon_nb.UnsupportedOperation)):
+        t.compact()
+    assert sorted(Path(t.path).rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_statements_read_and_describe_it(tmp_path, name):
+    columns, there, column = CASES[name]
+    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", name)))
+    asked = wb.sql(f"SELECT {', '.join(columns)} FROM {name} WHERE id < 2")
+    assert sorted(tuple(r) for r in asked.collect()) == there[:2]
+    assert [tuple(r) for r in wb.sql(f"SELECT count(*) FROM {name}").collect()] == [(len(there),)]
+    with pytest.raises(UnsupportedFormat, match=f"'{column}'"):
+        wb.sql(f"SELECT * FROM {name}").collect()
+    described = wb.run(f"DESCRIBE {name}")
+    assert column in repr(described)
+    for system in ("files", "schemas", "manifests", "snapshots", "options"):
+        assert wb.table(name).system(system).num_rows
+
+
+def with_type(tmp_path, node) -> paimon_nb.Workbench:
+    """A table whose column `x` is of another type, as a later release would have written it."""
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE t (id INT, x INT, c STRING) WITH ('bucket' = '-1')")
+    wb.table("t").append(pa.table({"id": pa.array([1], pa.int32()), "x": pa.array([5], pa.int32()), "c": ["c"]}))
+    schema = tmp_path / "w/default.db/t/schema/schema-0"
+    found = json.loads(schema.read_text())
+    found["fields"][1]["type"] = node
+    schema.write_text(json.dumps(found))
+    return paimon_nb.connect(str(tmp_path / "w"))
+
+
+NEWER = {
+    "GEOMETRY": "GEOMETRY", "GEOGRAPHY(4326) NOT NULL": "GEOGRAPHY(4326)", "UUID": "UUID", "TENSOR<FLOAT>": "TENSOR<FLOAT>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NEWER)
+def test_types_that_no_release_has_yet(tmp_path, text):
+    wb = with_type(tmp_path, text)
+    t = wb.table("t")
+    assert rows(t, columns=["id", "c"]) == [(1, "c")]
+    with pytest.raises(UnsupportedFormat, match=re.escape(NEWER[text])):
+        t.to_arrow()
+    with pytest.raises(UnsupportedFormat, match="'x'"):
+        t.append(pa.table({"id": pa.array([1], pa.int32())}))
+    wb.run("ALTER TABLE t SET ('snapshot.num-retained.max' = '20')")
+    kept = json.loads((tmp_path / "w/default.db/t/schema/schema-1").read_text())
+    assert kept["fields"][1]["type"] == text
+    wb.run("ALTER TABLE t DROP COLUMN x")
+    assert rows(wb.table("t")) == [(1, "c")]
+
+
+def test_a_constructed_type_that_no_release_has_yet(tmp_path):
+    node = {"type": "UNION NOT NULL", "members": ["INT", "STRING"]}
+    wb = with_type(tmp_path, node)
+    assert rows(wb.table("t"), columns=["id", "c"]) == [(1, "c")]
+    with pytest.raises(UnsupportedFormat, match="UNION"):
+        wb.table("t").to_arrow(columns=["x"])
+    wb.run("ALTER TABLE t SET ('snapshot.num-retained.max' = '20')")
+    assert json.loads((tmp_path / "w/default.db/t/schema/schema-1").read_text())["fields"][1]["type"] == node
+
+
+def test_an_unknown_type_inside_a_row(tmp_path):
+    inner = {"type": "ROW", "fields": [{"id": 9, "name": "g", "type": "GEOMETRY"}]}
+    with pytest.raises(UnsupportedFormat, match="'x'"):
+        with_type(tmp_path, inner).table("t").to_arrow()
+    assert rows(paimon_nb.connect(str(tmp_path / "w")).table("t"), columns=["c"]) == [("c",)]
