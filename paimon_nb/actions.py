@@ -1,4 +1,4 @@
-"""Table actions on the command line, in the words of Flink's action jar: `compact --path ... --table_conf k=v`."""
+"""Table actions on the command line, with the arguments of Flink's action jar: `compact --path ... --table_conf k=v`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLINKS = {
     "merge_condition": "on", "matched_upsert_setting": "matched_upsert_set",
     "not_matched_by_source_upsert_setting": "not_matched_by_source_upsert_set",
 }  # fmt: skip
-"""What Flink's actions call an argument otherwise than its procedures do."""
+"""Arguments whose names differ between Flink's actions and its procedures."""
 
 _MERGES = {
     "matched-upsert": ("matched_upsert_condition", "matched_upsert_setting"),
@@ -33,13 +33,13 @@ _MERGES = {
     "not-matched-by-source-upsert": ("not_matched_by_source_upsert_condition", "not_matched_by_source_upsert_setting"),
     "not-matched-by-source-delete": ("not_matched_by_source_delete_condition",),
 }
-"""What `--merge_actions` may name, and the arguments that count only when it does."""
+"""Values of `--merge_actions`, and the arguments that each of them uses."""
 
 _WHERE = "--path WAREHOUSE/database.db/table, or --warehouse W --database d --table t"
 
 
 def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> int:
-    """A procedure by its action name; its rows, then its notes, are printed. `commands`: other words that may be meant.
+    """Run a procedure by its action name; print its rows and notes. `commands`: other commands, for suggestions.
 
     Raises: ProcedureNotFound: no such action; with the nearest name. PaimonError: what the procedure raises.
     """
@@ -47,17 +47,17 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
     from paimon_nb.procedures import NOT_HERE, PROCEDURES, call_procedure, find_procedure
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
-    wanted = name.lower().replace("-", "_")
-    if wanted in NOT_HERE:
-        find_procedure(wanted)  # raises with the reason
-    procedure = PROCEDURES.get(wanted)
+    normalized = name.lower().replace("-", "_")
+    if normalized in NOT_HERE:
+        find_procedure(normalized)  # raises with the reason
+    procedure = PROCEDURES.get(normalized)
     if procedure is None:
         raise ProcedureNotFound(
             f"no command {name!r}", hint=did_you_mean(name, [*PROCEDURES, *commands]) or "paimon-nb --help"
         )
-    given = vars(_parser(name, procedure).parse_args(_underscored(arguments)))
+    parsed = vars(_parser(name, procedure).parse_args(_underscored(arguments)))
     try:
-        called, named, connection = _bound(name, procedure, given)
+        called, named, connection = _bound(name, procedure, parsed)
         with _connected(connection) as wb:
             context = ProcedureContext(wb.session)
             rows = call_procedure(context, Call(name, Span(0, 0), called, None, (), named)).to_pylist()
@@ -69,24 +69,22 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
                 print("nothing to do")
             return _until_they_end(wb)
     except PaimonError as error:
-        if error.hint and procedure.usage in error.hint:  # how to CALL it helps nobody here
+        if error.hint and procedure.usage in error.hint:  # the CALL syntax does not apply to the command line
             error.hint = error.hint.replace(procedure.usage, f"paimon-nb {name} --help")
         raise
 
 
 def delete(arguments: Sequence[str]) -> int:
-    """Flink's `delete` action: the rows for which a condition is true."""
-    parser = argparse.ArgumentParser(
-        prog="paimon-nb delete", description="Delete the rows for which a condition is true."
-    )
-    _places(parser, "path", "warehouse", "database", "table", "catalog_conf")
-    parser.add_argument("--where", required=True, help="the condition, as in SQL's DELETE")
-    given = vars(parser.parse_args(_underscored(arguments)))
-    table = _table_of(given)
+    """Flink's `delete` action: delete the rows that match a condition."""
+    parser = argparse.ArgumentParser(prog="paimon-nb delete", description="Delete the rows that match a condition.")
+    _add_table_options(parser, "path", "warehouse", "database", "table", "catalog_conf")
+    parser.add_argument("--where", required=True, help="condition, as in SQL DELETE")
+    parsed = vars(parser.parse_args(_underscored(arguments)))
+    table = _table_of(parsed)
     if table is None:
         raise SqlAnalysisError("delete needs a table", hint=_WHERE)
-    with _connected(given) as wb:
-        result = wb.run(f"DELETE FROM {'.'.join(map(quote, table.split('.', 1)))} WHERE {given['where']}")
+    with _connected(parsed) as wb:
+        result = wb.run(f"DELETE FROM {'.'.join(map(quote, table.split('.', 1)))} WHERE {parsed['where']}")
         for row in result.arrow.to_pylist() if result.arrow is not None else ():
             print(", ".join(map(str, row.values())))
         for note in result.notes:
@@ -94,24 +92,27 @@ def delete(arguments: Sequence[str]) -> int:
     return 0
 
 
-# -- what is given
+# -- arguments
 
 
 def _underscored(arguments: Sequence[str]) -> list[str]:
-    """`--order-by` is `--order_by`; what stands behind '=' stays."""
+    """`--order-by` becomes `--order_by`; values after '=' stay unchanged."""
     return [re.sub(r"^--[^=]*", lambda m: "--" + m[0][2:].replace("-", "_"), a) for a in arguments]
 
 
-def _places(parser: argparse.ArgumentParser, *names: str) -> None:
-    """The options that say where the table is."""
+def _add_table_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add the options that locate the table."""
     for name in names:
         if name == "catalog_conf":
             parser.add_argument(
-                "--catalog_conf", action="append", metavar="K=V", help="option of the catalog, such as metastore=jdbc"
+                "--catalog_conf", action="append", metavar="K=V", help="catalog option, such as metastore=jdbc"
             )
         else:
             parser.add_argument(
-                f"--{name}", help="WAREHOUSE/database.db/table, instead of the other three" if name == "path" else None
+                f"--{name}",
+                help="WAREHOUSE/database.db/table; replaces --warehouse, --database and --table"
+                if name == "path"
+                else None,
             )
 
 
@@ -119,32 +120,32 @@ def _parser(name: str, procedure: Procedure) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"paimon-nb {name}", description=procedure.doc)
     names = {a.name for a in procedure.arguments}
     own = {"catalog_conf"} & names
-    places = ["warehouse"]
+    location = ["warehouse"]
     if _subject(procedure) or "table" in names:
-        places += ["path", "database", "table"]
+        location += ["path", "database", "table"]
     elif "database" in names:
-        places += ["database"]
-    _places(parser, *places, *({"catalog_conf"} - own))
+        location += ["database"]
+    _add_table_options(parser, *location, *({"catalog_conf"} - own))
     if names & {"partition", "partitions"}:
-        parser.add_argument("--partition", "--partitions", action="append", help="a=1,b=2; may be given several times")
+        parser.add_argument("--partition", "--partitions", action="append", help="a=1,b=2; can be repeated")
     for argument in procedure.arguments:
-        if argument.name in ("partition", "partitions", *places):
+        if argument.name in ("partition", "partitions", *location):
             continue
         spellings = dict.fromkeys(
             [argument.name, *map(_snake, argument.also), _FLINKS.get(argument.name, argument.name)]
         )
         many = argument.many or _FLINKS.get(argument.name) in ("table_conf", "source_sql")
         parser.add_argument(
-            *(f"--{s}" for s in spellings if s not in (*places, "partition", "partitions")), dest=argument.name,
+            *(f"--{s}" for s in spellings if s not in (*location, "partition", "partitions")), dest=argument.name,
             help=argument.doc.replace("%", "%%"), metavar="V", action="append" if many else "store",
         )  # fmt: skip
-    if "target_catalog_conf" in names and "target_warehouse" not in names:  # as Flink's action has it
-        parser.add_argument("--target_warehouse", help="the same as --target_catalog_conf warehouse=...")
+    if "target_catalog_conf" in names and "target_warehouse" not in names:  # as in Flink's action
+        parser.add_argument("--target_warehouse", help="same as --target_catalog_conf warehouse=...")
     if procedure.name == "merge_into":
-        parser.add_argument("--merge_actions", help=f"only these: {', '.join(_MERGES)}")
+        parser.add_argument("--merge_actions", help=f"actions to run: {', '.join(_MERGES)}")
     if procedure.name == "rollback_to":
-        parser.add_argument("--version", help="a snapshot's id, or a tag")
-    parser.add_argument("--force_start_flink_job", nargs="?", help="accepted, without effect here")
+        parser.add_argument("--version", help="snapshot id or tag")
+    parser.add_argument("--force_start_flink_job", nargs="?", help="accepted for compatibility; has no effect")
     return parser
 
 
@@ -153,72 +154,74 @@ def _snake(text: str) -> str:
 
 
 def _subject(procedure: Procedure) -> Argument | None:
-    """The argument that takes `database.table` as one text, whatever it is called."""
+    """The argument that takes `database.table` as one text, under any name."""
     if any(a.name == "database" for a in procedure.arguments):
         return None
     return next((a for a in procedure.arguments if "table" in (a.name, *a.also)), None)
 
 
 def _bound(
-    name: str, procedure: Procedure, given: dict[str, object]
+    name: str, procedure: Procedure, parsed: dict[str, object]
 ) -> tuple[str, dict[str, object], dict[str, object]]:
     """(the procedure to call, its arguments by name, where to connect)."""
     names = {a.name for a in procedure.arguments}
-    table = _table_of(given)
-    place = ("path", "warehouse", "database", "table", "partition", "force_start_flink_job")
+    table = _table_of(parsed)
+    location = ("path", "warehouse", "database", "table", "partition", "force_start_flink_job")
     named: dict[str, object] = {
-        k: _together(k, v) if isinstance(v, list) else v for k, v in given.items() if v is not None and k not in place
+        k: _together(k, v) if isinstance(v, list) else v
+        for k, v in parsed.items()
+        if v is not None and k not in location
     }
-    connection = {"warehouse": given.get("warehouse")}
+    connection = {"warehouse": parsed.get("warehouse")}
     if "catalog_conf" not in names:
-        connection["catalog_conf"] = given.get("catalog_conf")
+        connection["catalog_conf"] = parsed.get("catalog_conf")
         named.pop("catalog_conf", None)
-    elif (conf := named.get("catalog_conf")) and given.get("warehouse"):
-        named["catalog_conf"] = {"warehouse": given["warehouse"], **conf}  # type: ignore[dict-item]
+    elif (conf := named.get("catalog_conf")) and parsed.get("warehouse"):
+        named["catalog_conf"] = {"warehouse": parsed["warehouse"], **conf}  # type: ignore[dict-item]
     if "target_warehouse" not in names and (to := named.pop("target_warehouse", None)):
         named["target_catalog_conf"] = {"warehouse": to, **named.get("target_catalog_conf", {})}  # type: ignore[dict-item]
     subject = _subject(procedure)
     if "database" in names:
-        named |= {k: given[k] for k in ("database", "table") if given.get(k) and k in names}
-    elif subject is not None and (said := table or _whole_database(procedure, given.get("database"))):
-        named.setdefault(subject.name, said)
+        named |= {k: parsed[k] for k in ("database", "table") if parsed.get(k) and k in names}
+    elif subject is not None and (target := table or _whole_database(procedure, parsed.get("database"))):
+        named.setdefault(subject.name, target)
     if subject is not None and subject.required and subject.name not in named:
         raise SqlAnalysisError(f"{name} needs a table", hint=_WHERE)
-    if partition := given.get("partition"):
+    if partition := parsed.get("partition"):
         named["partitions" if "partitions" in names else "partition"] = ";".join(partition)  # type: ignore[arg-type]
-    if chosen := named.pop("merge_actions", None):
-        named = _merging(str(chosen), named)
+    if actions_text := named.pop("merge_actions", None):
+        named = _merging(str(actions_text), named)
     called = "rollback" if "version" in named and procedure.name == "rollback_to" else procedure.name
     return called, named, connection
 
 
 def _whole_database(procedure: Procedure, database: object) -> str | None:
-    """What stands for a table in the actions that take a database alone."""
+    """The identifier for actions on a whole database."""
     alone = {"repair": "{}", "remove_orphan_files": "{}.*"}
     return alone[procedure.name].format(database) if database and procedure.name in alone else None
 
 
-def _table_of(given: dict[str, object]) -> str | None:
-    """`database.table`; a path says where the warehouse is, too. Raises: BadOptionValue: no path of a table; both are given."""
-    path, table, database = given.get("path"), given.get("table"), given.get("database")
+def _table_of(parsed: dict[str, object]) -> str | None:
+    """`database.table`; a path also sets the warehouse. Raises: BadOptionValue: not a table path, or path and table both set."""
+    path, table, database = parsed.get("path"), parsed.get("table"), parsed.get("database")
     if not path:
         if not table:
             return None
         return str(table) if "." in str(table) and not database else f"{database or 'default'}.{table}"
-    if table or database or given.get("warehouse"):
+    if table or database or parsed.get("warehouse"):
         raise BadOptionValue("--path says which table, and so do the others", hint=_WHERE, option="path")
-    place = str(path).rstrip("/")
-    if ":" not in place.partition("/")[0]:
-        place = os.path.abspath(place)
-    warehouse, _, rest = place.rpartition("/")[0].rpartition("/")
+    location = str(path).rstrip("/")
+    if ":" not in location.partition("/")[0]:
+        location = os.path.abspath(location)
+    warehouse, _, rest = location.rpartition("/")[0].rpartition("/")
     if not rest.endswith(".db") or not warehouse:
-        raise BadOptionValue(f"--path {path} is no place of a table", hint=_WHERE, option="path", value=path)
-    given.update(warehouse=warehouse, database=rest.removesuffix(".db"), table=place.rpartition("/")[2])
-    return f"{given['database']}.{given['table']}"
+        raise BadOptionValue(f"--path {path} is not a table path", hint=_WHERE, option="path", value=path)
+    parsed.update(warehouse=warehouse, database=rest.removesuffix(".db"), table=location.rpartition("/")[2])
+    return f"{parsed['database']}.{parsed['table']}"
 
 
 def _together(name: str, values: Sequence[str]) -> object:
-    """What was given in several arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
+    """Combine repeated arguments: `--mysql_conf k=v --mysql_conf k2=v2`, or texts."""
     if name in _FLINKS and _FLINKS[name] == "table_conf":
         return ",".join(values)
     if not name.endswith("_conf"):
@@ -229,12 +232,12 @@ def _together(name: str, values: Sequence[str]) -> object:
     return {k.strip(): v.strip() for k, _, v in pairs}
 
 
-def _merging(chosen: str, named: dict[str, object]) -> dict[str, object]:
-    """The arguments of the merges that `--merge_actions` names; a delete without a condition is of all rows.
+def _merging(actions_text: str, named: dict[str, object]) -> dict[str, object]:
+    """The arguments for the actions in `--merge_actions`; a delete without a condition deletes all rows.
 
-    Raises: BadOptionValue: one of them is not known.
+    Raises: BadOptionValue: unknown action.
     """
-    actions = [a.strip().replace("_", "-") for a in chosen.split(",")]
+    actions = [a.strip().replace("_", "-") for a in actions_text.split(",")]
     for action in actions:
         if action not in _MERGES:
             raise BadOptionValue(
@@ -242,26 +245,26 @@ def _merging(chosen: str, named: dict[str, object]) -> dict[str, object]:
                 hint=did_you_mean(action, _MERGES) or f"known: {', '.join(_MERGES)}",
             )
     left_out = {a for action, its in _MERGES.items() if action not in actions for a in its}
-    kept = {k: v for k, v in named.items() if k not in left_out}
+    selected = {k: v for k, v in named.items() if k not in left_out}
     for action in actions:
         if action.endswith("-delete"):
-            kept.setdefault(_MERGES[action][0], "TRUE")
-    return kept
+            selected.setdefault(_MERGES[action][0], "TRUE")
+    return selected
 
 
-# -- what is done
+# -- execution
 
 
-def _connected(given: dict[str, object]) -> Workbench:
+def _connected(parsed: dict[str, object]) -> Workbench:
     from paimon_nb.workbench import connect
 
-    options: dict[str, str] = dict(_together("catalog_conf", given.get("catalog_conf") or ()))  # type: ignore[arg-type, call-overload]
+    options: dict[str, str] = dict(_together("catalog_conf", parsed.get("catalog_conf") or ()))  # type: ignore[arg-type, call-overload]
     warehouse = options.pop("warehouse", None)
-    return connect(str(given.get("warehouse") or warehouse or "warehouse"), options=options)
+    return connect(str(parsed.get("warehouse") or warehouse or "warehouse"), options=options)
 
 
 def _until_they_end(wb: Workbench) -> int:
-    """A command that started a job is that job: it ends with it, or with Ctrl-C, which loses nothing."""
+    """Wait for the jobs that the command started; Ctrl-C stops them without losing data."""
     try:
         for job in list(wb.session.jobs.all.values()):
             job.awaitTermination()

@@ -17,18 +17,18 @@ from paimon_nb.base.redact import redact_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; errors are two lines and exit code 1."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run a command. Errors print two lines and exit with code 1."""
+    options = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if given and given[0] in _COMMANDS:
-            return _COMMANDS[given[0]](given[1:])
-        if given and given[0] == "--version":
+        if options and options[0] in _COMMANDS:
+            return _COMMANDS[options[0]](options[1:])
+        if options and options[0] == "--version":
             print(f"paimon-nb {__version__}")
             return 0
-        if given and given[0] not in ("-h", "--help"):
+        if options and options[0] not in ("-h", "--help"):
             from paimon_nb.actions import run_action
 
-            return run_action(given[0], given[1:], list(_COMMANDS))
+            return run_action(options[0], options[1:], list(_COMMANDS))
     except PaimonError as error:
         print(f"{type(error).__name__}: {redact_text(str(error))}", file=sys.stderr)
         return 1
@@ -40,16 +40,16 @@ def _help() -> None:
     from paimon_nb.procedures import PROCEDURES
 
     print(
-        "paimon-nb demo            run the quickstart on real data; ends with a table and an HTML page\n"
-        "paimon-nb lab             open JupyterLab on the notebooks\n"
-        "paimon-nb export N.ipynb  stored notebooks as HTML pages: offline, light and dark [--to DIR]\n"
-        "paimon-nb sql 'SELECT..'  run statements [--warehouse DIR] [--config FILE.yaml]\n"
-        "paimon-nb warm-up         keep Spark's classes (150 MB): sessions start in half the time\n"
+        "paimon-nb demo            run the quickstart on real data; writes a table and an HTML page\n"
+        "paimon-nb lab             open JupyterLab with the tutorials\n"
+        "paimon-nb export N.ipynb  export notebooks as offline HTML pages [--to DIR]\n"
+        "paimon-nb sql 'SELECT..'  run SQL statements [--warehouse DIR] [--config FILE.yaml]\n"
+        "paimon-nb warm-up         cache Spark's classes (150 MB); Spark then starts in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
         "paimon-nb --version\n"
-        "paimon-nb delete          rows of a table: --path WAREHOUSE/db.db/table --where CONDITION\n"
+        "paimon-nb delete          delete rows: --path WAREHOUSE/db.db/table --where CONDITION\n"
         "paimon-nb ACTION --path WAREHOUSE/db.db/table [--argument value ...]\n"
-        "paimon-nb ACTION --help   its arguments; --catalog_conf metastore=jdbc --catalog_conf uri=... for other catalogs\n\n"
+        "paimon-nb ACTION --help   show its arguments; other catalogs: --catalog_conf metastore=jdbc --catalog_conf uri=...\n\n"
         "actions: " + ", ".join(sorted(PROCEDURES))
     )
 
@@ -58,17 +58,17 @@ def _help() -> None:
 
 
 START = "START.ipynb"
-"""The page that JupyterLab opens on."""
+"""The notebook that JupyterLab opens first."""
 
 
 def notebooks() -> Path:
-    """The tutorials: in a checkout beside the package, else under the current folder."""
-    beside = Path(__file__).resolve().parent.parent / "notebooks"
-    return beside if beside.is_dir() else Path.cwd() / "notebooks"
+    """The tutorials: next to the package in a checkout, else in the current folder."""
+    checkout = Path(__file__).resolve().parent.parent / "notebooks"
+    return checkout if checkout.is_dir() else Path.cwd() / "notebooks"
 
 
 def _demo(arguments: list[str]) -> int:
-    """Execute the quickstart in a folder of its own, print its last table, write an HTML page that works offline."""
+    """Run the quickstart notebook in ./demo, print its last table and write an offline HTML page."""
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -85,7 +85,7 @@ def _demo(arguments: list[str]) -> int:
     environment = {**os.environ, "PAIMON_NB_QUIET": "1"}
     client = NotebookClient(
         notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(target)}},
-        extra_arguments=["--IPKernelApp.log_level=40"],  # its remark on unencrypted loopback says nothing to a reader
+        extra_arguments=["--IPKernelApp.log_level=40"],  # hide its warning about unencrypted loopback connections
     )  # fmt: skip
     try:
         client.execute(env=environment)
@@ -95,12 +95,12 @@ def _demo(arguments: list[str]) -> int:
     page = target / "quickstart.html"
     write_page(notebook, page)
     print(last_text(notebook))
-    print(f"\n{time.monotonic() - started:.0f} s; the whole story with its pictures: {page}")
+    print(f"\n{time.monotonic() - started:.0f} s; page with all pictures: {page}")
     return 0
 
 
 def last_text(notebook: object) -> str:
-    """The text of the last table that the notebook shows."""
+    """The text of the last table in the notebook."""
     found = ""
     for cell in notebook.cells:  # type: ignore[attr-defined]
         for output in cell.get("outputs", ()):
@@ -111,25 +111,27 @@ def last_text(notebook: object) -> str:
 
 
 def _export(arguments: list[str]) -> int:
-    """Stored notebooks as pages; nothing is run. Exit code 1 if one is heavier than a page may be."""
+    """Export stored notebooks as HTML without running them. Exit code 1 if a page exceeds the size limit."""
     import nbformat
 
-    from paimon_nb.notebook.page import MOST_BYTES, write_page
+    from paimon_nb.notebook.page import MAX_PAGE_BYTES, write_page
 
     parser = argparse.ArgumentParser(prog="paimon-nb export")
     parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="where the pages go; the current folder")
-    given = parser.parse_args(arguments)
-    absent = [str(n) for n in given.notebooks if not n.is_file()]
+    parser.add_argument(
+        "--to", type=Path, default=Path(), metavar="DIR", help="output folder; default: the current folder"
+    )
+    options = parser.parse_args(arguments)
+    absent = [str(n) for n in options.notebooks if not n.is_file()]
     if absent:
         parser.error(f"no such notebook: {', '.join(absent)}")
-    given.to.mkdir(parents=True, exist_ok=True)
-    pages, heavy = {n.stem for n in given.notebooks}, 0
-    for source in given.notebooks:
-        page = given.to / f"{source.stem}.html"
+    options.to.mkdir(parents=True, exist_ok=True)
+    pages, heavy = {n.stem for n in options.notebooks}, 0
+    for source in options.notebooks:
+        page = options.to / f"{source.stem}.html"
         size = write_page(nbformat.read(source, as_version=4), page, pages)
-        heavy += size > MOST_BYTES
-        print(f"{size / 1e6:6.2f} MB  {page}" + ("  heavier than a page should be" if size > MOST_BYTES else ""))
+        heavy += size > MAX_PAGE_BYTES
+        print(f"{size / 1e6:6.2f} MB  {page}" + ("  exceeds the size limit" if size > MAX_PAGE_BYTES else ""))
     return 1 if heavy else 0
 
 
@@ -154,20 +156,22 @@ def _sql(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="paimon-nb sql")
     parser.add_argument("text")
     parser.add_argument("--warehouse", default="warehouse")
-    parser.add_argument("--config", metavar="FILE.yaml", help="a catalog's definition, or Flink's settings")
-    parser.add_argument("--limit", type=int, default=100, metavar="ROWS", help="rows to show; %(default)s")
-    given = parser.parse_args(arguments)
-    if given.limit < 0:
-        parser.error(f"--limit {given.limit}: say how many rows, from 0")
-    if given.config and not Path(given.config).is_file():
-        parser.error(f"no such file: {given.config}")
+    parser.add_argument("--config", metavar="FILE.yaml", help="catalog definition or Flink settings")
+    parser.add_argument(
+        "--limit", type=int, default=100, metavar="ROWS", help="maximum number of rows; default %(default)s"
+    )
+    options = parser.parse_args(arguments)
+    if options.limit < 0:
+        parser.error(f"--limit {options.limit}: must be 0 or more")
+    if options.config and not Path(options.config).is_file():
+        parser.error(f"no such file: {options.config}")
     import paimon_nb
     from paimon_nb.notebook.display import Rows
 
-    with paimon_nb.connect(given.warehouse) as wb:
-        if given.config:
-            wb.configure(Path(given.config))
-        print(Rows(wb.run(given.text), given.limit))
+    with paimon_nb.connect(options.warehouse) as wb:
+        if options.config:
+            wb.configure(Path(options.config))
+        print(Rows(wb.run(options.text), options.limit))
     return 0
 
 
@@ -187,7 +191,7 @@ def _warm_up(arguments: list[str]) -> int:
     from paimon_nb.warm_up import warm_up
 
     argparse.ArgumentParser(prog="paimon-nb warm-up").parse_args(arguments)
-    print(f"Spark's classes are kept: {warm_up()}")
+    print(f"Spark's classes are cached in {warm_up()}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What must fit together for everything to run, and the one line that mends each gap."""
+"""Environment checks: each problem comes with a one-line fix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `fix` is None when all is well."""
+    """One check. `fix` is None if it passed."""
 
     what: str
     found: str
@@ -47,14 +47,14 @@ def _java() -> Check:
     return Check("Java", f"{java.major} in {java.home}")
 
 
-def _package(name: str, least: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:
+def _package(name: str, minimum: tuple[int, ...], below: tuple[int, ...] | None = None) -> Check:
     version = _version(name)
-    span = f">={'.'.join(map(str, least))}" + (f",<{'.'.join(map(str, below))}" if below else "")
+    span = f">={'.'.join(map(str, minimum))}" + (f",<{'.'.join(map(str, below))}" if below else "")
     fix = f"pip install '{name}{span}'"
     if version is None:
         return Check(name, "not installed", fix)
     numbers = _numbers(version)
-    good = numbers >= least and (below is None or numbers < below)
+    good = numbers >= minimum and (below is None or numbers < below)
     return Check(name, version, None if good else fix)
 
 
@@ -64,12 +64,12 @@ def _writable(path: str) -> Check:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        return Check("warehouse", f"{path}: {error.strerror}", f"chmod u+w {path}, or choose another warehouse")
-    return Check("warehouse", f"{path} can be written")
+        return Check("warehouse", f"{path}: {error.strerror}", f"chmod u+w {path}or use another warehouse")
+    return Check("warehouse", f"{path} is writable")
 
 
 def _link(path: str) -> Check:
-    """Publishing needs link(2): two writers must not both win."""
+    """Atomic commits need link(2), so that only one of two concurrent writers succeeds."""
     try:
         with tempfile.TemporaryDirectory(dir=path) as folder:
             first, second = os.path.join(folder, "a"), os.path.join(folder, "b")
@@ -78,7 +78,7 @@ def _link(path: str) -> Check:
     except OSError as error:
         return Check(
             "safe commits",
-            f"no hard links here ({error.strerror})",
+            f"hard links are not supported ({error.strerror})",
             "put the warehouse on a local or POSIX file system",
         )
     return Check("safe commits", "hard links work")
@@ -105,9 +105,9 @@ def checks(warehouse: str) -> list[Check]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the checks; 1 when something is to be mended."""
+    """Print the checks; returns 1 if any failed."""
     parser = argparse.ArgumentParser(prog="paimon-nb doctor")
-    parser.add_argument("warehouse", nargs="?", default="warehouse", help="a folder that must be writable")
+    parser.add_argument("warehouse", nargs="?", default="warehouse", help="warehouse folder to check")
     found = checks(parser.parse_args(arguments).warehouse)
     width = max(len(c.what) for c in found)
     for c in found:

@@ -1,4 +1,4 @@
-"""Makes the archive of Spark's classes (`spark/runtime/jvm_cds.py`), by running what sessions usually run."""
+"""Creates the class-data archive of Spark (`spark/runtime/jvm_cds.py`) by running typical statements."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ LEFT JOIN firsts ON firsts.k = p.k GROUP BY keyed.n HAVING count(*) > 0 ORDER BY
 
 
 def warm_up() -> Path:
-    """Make the archive, or find it made. Takes up to a minute and 150 MB of the user's cache.
+    """Create the archive unless it exists. Takes up to a minute and 150 MB of the user's cache folder.
 
     Raises:
-        EnvironmentError_: there is no Java, it cannot keep classes, or Spark did not start.
+        EnvironmentError_: no Java, class-data sharing is not supported, or Spark did not start.
     """
     target = archive(find_java())
     if target.is_file():
@@ -43,14 +43,14 @@ def warm_up() -> Path:
     made = target.with_name(f"{target.stem}.{uuid.uuid4().hex[:8]}")
     dump_option(made)
     try:
-        # A process of its own: the archive is written when its JVM ends.
+        # A separate process: the JVM writes the archive when it exits.
         done = subprocess.run(
             [sys.executable, "-m", "paimon_nb.warm_up", str(made)], capture_output=True, text=True, check=False
         )
         if not made.is_file():
             raise EnvironmentError_(
-                f"Spark's classes were not kept: {(done.stderr.strip().splitlines() or ['the JVM wrote no archive'])[-1]}",
-                hint="sessions start without them; paimon-nb doctor checks Java and PySpark",
+                f"Spark's classes could not be cached: {(done.stderr.strip().splitlines() or ['the JVM wrote no archive'])[-1]}",
+                hint="Spark works without the cache; paimon-nb doctor checks Java and PySpark",
             )
         made.rename(target)
     finally:

@@ -1,4 +1,4 @@
-"""The public door: a session of catalogs, SQL and Spark. Everything a notebook can do, as plain methods."""
+"""The public entry point: a session with catalogs, SQL and Spark."""
 
 from __future__ import annotations
 
@@ -34,43 +34,43 @@ def connect(
     """Open a warehouse. Starts no JVM: Spark comes up with the first statement that needs it.
 
     Args:
-        warehouse: path or URI of the warehouse; made when the first table is.
+        warehouse: path or URI of the warehouse; created with the first table.
         catalog: name of the catalog in SQL.
-        spark: a SparkSession to use as it is; None makes a local one when needed.
-        spark_conf: Spark settings for a session of our own.
+        spark: an existing SparkSession to use; None starts a local one when needed.
+        spark_conf: settings for the local SparkSession.
         options: catalog options, such as `metastore`, `s3.endpoint`, `table-default.file.format`.
 
     Returns:
         A `Workbench`, also a context manager.
 
     Raises:
-        UnknownOption: a name in `options` that is nearly one of a catalog's.
+        UnknownOption: a misspelled catalog option.
     """
     check_catalog_names(options or {})
-    said = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
-    given = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, said)
-    return Workbench(Session(open_catalog(catalog, given), spark, spark_conf or {}))
+    spark_setting = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
+    catalog_options = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, spark_setting)
+    return Workbench(Session(open_catalog(catalog, catalog_options), spark, spark_conf or {}))
 
 
 class Workbench:
-    """A session: run SQL, open tables, look inside them."""
+    """A session: run SQL and open tables."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.made: list[tuple[str, int]] = []
-        """(table, snapshot id) of every commit of this session's statements, in order; undo needs it."""
+        """(table, snapshot id) of each commit of this session, in order; used by undo."""
 
     def sql(self, text: str, /, **params: Any) -> DataFrame:
         """Run one or several statements, Flink or Spark dialect, and return the last one's result.
 
-        A query gives its rows, CALL the procedure's rows, a definition or change one summary row. In streaming mode a
-        query gives a streaming DataFrame and INSERT a running job, which answers as Spark's StreamingQuery does.
+        A query returns its rows, CALL the rows of the procedure, DDL and DML one summary row. In streaming mode a query
+        returns a streaming DataFrame and INSERT a running job with the interface of Spark's StreamingQuery.
 
         Args:
-            text: the statements. params: values of `:name` markers; bound, never glued into the text.
+            text: the statements. params: values of `:name` parameters; bound, never inserted into the text.
 
         Raises:
-            PaimonError: with `sql`, `start` and `stop` facts that show the place in `text`.
+            PaimonError: `facts` contain `sql`, `start` and `stop`, the position in `text`.
         """
         result = self.run(text, **params)
         if result.frame is not None:
@@ -78,7 +78,7 @@ class Workbench:
         if result.live is not None:
             return result.live.frame
         if result.job is not None:
-            return result.job  # type: ignore[return-value]  # it answers as a StreamingQuery
+            return result.job  # type: ignore[return-value]  # it has the interface of StreamingQuery
         from paimon_nb.spark.runtime.arrow_interop import from_arrow
 
         return from_arrow(self.session.spark, result.arrow)
@@ -86,10 +86,10 @@ class Workbench:
     def stream(self, text: str, /, **params: Any) -> LiveResult:
         """The changes of a query's result as they happen: iterate over Arrow tables, column `op` ('+I', '-U', '+U', '-D') first.
 
-        Runs in streaming mode, whatever the session's mode is. `collect(limit, timeout_s)` takes some and stops.
+        Runs in streaming mode regardless of the session's mode. `collect(limit, timeout_s)` returns some rows and stops.
 
         Args:
-            text: a SELECT; statements before it are carried out first. params: values of `:name` markers.
+            text: a SELECT; statements before it are run first. params: values of `:name` parameters.
         """
         from paimon_nb.session.streaming.executor import in_mode
 
@@ -97,23 +97,28 @@ class Workbench:
             result = self.run(text, **params)
         if result.live is None:
             raise SqlAnalysisError(
-                "the text ends with no query over a table", hint="wb.stream('SELECT ... FROM t')", sql=text
+                "stream() needs a SELECT over a table as its last statement",
+                hint="wb.stream('SELECT ... FROM t')",
+                sql=text,
             )
         return result.live
 
     def run(self, text: str, /, **params: Any) -> Result:
-        """Like `sql`, but metadata answers stay Arrow and start no JVM. What the magics call."""
+        """Like `sql`, but metadata results stay in Arrow and start no JVM. Used by the magics."""
         from paimon_nb.session.executor import run_statement
         from paimon_nb.sql import parse
 
         statements = parse(text)
         if not statements:
-            raise SqlSyntaxError("there is no statement", hint="write SQL, for example SHOW TABLES", sql=text)
-        wanted = {name for s in statements for name in getattr(s, "parameters", ())}
-        missing = sorted(wanted - params.keys())
+            raise SqlSyntaxError("the text contains no statement", hint="for example SHOW TABLES", sql=text)
+        used = {name for s in statements for name in getattr(s, "parameters", ())}
+        missing = sorted(used - params.keys())
         if missing:
             raise SqlAnalysisError(
-                f"no value for :{missing[0]}", hint=f"pass it: sql(..., {missing[0]}=...)", sql=text, missing=missing
+                f":{missing[0]} has no value",
+                hint=f"in a cell, define a Python variable {missing[0]}; in Python, pass sql(..., {missing[0]}=...)",
+                sql=text,
+                missing=missing,
             )
         params = {name: to_python(value) for name, value in params.items()}
         result = None
@@ -124,16 +129,16 @@ class Workbench:
         return result
 
     def configure(self, source: str | Path | Mapping[str, Any], *, catalog: str = "paimon") -> Result:
-        """Take over a YAML configuration: a catalog's definition, or Flink's settings.
+        """Apply a YAML configuration: a catalog definition, or Flink settings.
 
         Args:
-            source: the YAML, the path of a `.yaml` file, or a mapping. catalog: name of a catalog that is defined without one.
+            source: YAML text, the path of a `.yaml` file, or a mapping. catalog: name for a catalog that is defined without one.
 
         Returns:
-            rows (key, value, effect): what each key does here, what it is in Spark, or why it has no effect.
+            rows (key, value, effect): the effect of each key, its Spark equivalent, or why it has no effect.
 
         Raises:
-            ConfigError: no YAML. BadOptionValue: a value that cannot be. Others as CREATE CATALOG.
+            ConfigError: invalid YAML. BadOptionValue: invalid value. Others as for CREATE CATALOG.
         """
         from paimon_nb.session.statements.configuration import configure
 
@@ -141,20 +146,20 @@ class Workbench:
 
     @property
     def spark(self) -> SparkSession:
-        """A real SparkSession that knows Paimon names, options and time travel."""
+        """A SparkSession that supports Paimon names, options and time travel."""
         from paimon_nb.session.spark_resolver import Resolver
         from paimon_nb.spark.api.paimon_session import paimon_session
 
         return paimon_session(self.session.spark, Resolver(self.session))
 
     def table(self, name: str, **options: str) -> Table:
-        """A handle for metadata and small reads and writes, without Spark.
+        """Open a table for metadata, reads and writes without Spark.
 
         Args:
             name: `[catalog.][database.]table[$branch_b]`, parts with dots in backticks. options: dynamic table options.
 
         Raises:
-            TableNotFound: with the nearest name.
+            TableNotFound: the hint suggests the closest name.
         """
         parts = split_name(name)
         found = self.session.find(parts)

@@ -171,7 +171,7 @@ def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
     ("given", "said"),
     [
         (["compact"], "compact needs a table"),
-        (["compact", "--path", "w/t"], "--path w/t is no place of a table"),
+        (["compact", "--path", "w/t"], "--path w/t is not a table path"),
         (["compact", "--path", "w/d.db/t", "--table", "t"], "--path says which table, and so do the others"),
         (["compact", "--table", "t", "--catalog_conf", "metastore"], "--catalog_conf 'metastore' has no '='"),
         (["compact", "--table", "t", "--table_conf", "bucket"], "'bucket' has no '='"),

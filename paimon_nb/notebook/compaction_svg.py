@@ -17,27 +17,27 @@ _LINE = "#0072B2"
 
 def amplification_svg(history: Amplification, trigger: int | None = None) -> str:
     """Three lanes over the same commits. `trigger`: the number of runs at which compaction begins, as a dashed line."""
-    moments = history.moments
+    states = history.moments
     height = _TOP + 3 * (_TALL + _GAP) + 34
-    parts = [open_svg(height, f"compactions of {history.table}: {_said(history)}")]
-    parts.append('<text x="0" y="14" font-weight="600">what compaction costs and saves</text>')
-    if not moments:
+    parts = [open_svg(height, f"compactions of {history.table}: {_summary(history)}")]
+    parts.append('<text x="0" y="14" font-weight="600">compaction history: cost and effect</text>')
+    if not states:
         return "".join([*parts, f'<text x="{_LEFT}" y="{_TOP + 20}" class="dim">no snapshot yet</text></svg>'])
-    since = f"since snapshot {moments[0].snapshot}"
+    since = f"since snapshot {states[0].snapshot}"
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{since}</text>')
-    step = min(72.0, _PLOT / len(moments))
-    xs = [_LEFT + step * (i + 0.5) for i in range(len(moments))]
-    end = _LEFT + step * len(moments)
+    step = min(72.0, _PLOT / len(states))
+    xs = [_LEFT + step * (i + 0.5) for i in range(len(states))]
+    end = _LEFT + step * len(states)
     tops = [_TOP + i * (_TALL + _GAP) for i in range(3)]
-    parts += _written(moments, xs, step, tops[0], end, history)
-    parts += _runs(moments, xs, step, tops[1], end, trigger)
-    parts += _space(moments, xs, step, tops[2], end)
-    parts += _commits(moments, xs, step, tops[2] + _TALL + 18)
-    parts += [_hover(m, x, step, height) for m, x in zip(moments, xs, strict=True)]
+    parts += _written(states, xs, step, tops[0], end, history)
+    parts += _runs(states, xs, step, tops[1], end, trigger)
+    parts += _space(states, xs, step, tops[2], end)
+    parts += _commits(states, xs, step, tops[2] + _TALL + 18)
+    parts += [_hover(m, x, step, height) for m, x in zip(states, xs, strict=True)]
     return "".join([*parts, "</svg>"])
 
 
-def _said(history: Amplification) -> str:
+def _summary(history: Amplification) -> str:
     return str(history).split(", ", 1)[-1]
 
 
@@ -48,73 +48,73 @@ def _frame(label: str, top: float, end: float) -> list[str]:
     ]
 
 
-def _beside(top: float, first: str, second: str = "") -> list[str]:
+def _side_text(top: float, first: str, second: str = "") -> list[str]:
     x = _LEFT + _PLOT + 10
     lines = [f'<text x="{x}" y="{top + 18}" font-weight="600">{escape(first)}</text>']
     return [*lines, f'<text x="{x}" y="{top + 34}" class="dim" font-size="11">{escape(second)}</text>']
 
 
 def _written(
-    moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
+    states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
 ) -> list[str]:
     out = _frame("written", top, end)
-    most = max((m.written for m in moments), default=0) or 1
+    largest = max((m.written for m in states), default=0) or 1
     wide = max(1.5, min(22.0, step * 0.55))
-    for m, x in zip(moments, xs, strict=True):
+    for m, x in zip(states, xs, strict=True):
         if m.written:
-            tall = max(2.0, _TALL * m.written / most)
+            tall = max(2.0, _TALL * m.written / largest)
             out.append(
                 f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="1.5" '
                 f'fill="{KIND_COLOURS.get(m.kind, "#888")}"/>'
             )
-    ratio = "nothing written" if history.write is None else f"× {history.write:.1f} bytes written"
-    return out + _beside(
-        top, ratio, f"{bytes_text(history.by_writers)} new, {bytes_text(history.by_compaction)} rewritten"
+    ratio = "nothing written" if history.write is None else f"× {history.write:.1f} write amplification"
+    return out + _side_text(
+        top, ratio, f"{bytes_text(history.by_writers)} written, {bytes_text(history.by_compaction)} rewritten"
     )
 
 
 def _runs(
-    moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
+    states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
 ) -> list[str]:
     out = _frame("runs", top, end)
-    most = max([m.runs for m in moments] + ([trigger] if trigger is not None else []) + [1]) * 1.12
+    largest = max([m.runs for m in states] + ([trigger] if trigger is not None else []) + [1]) * 1.12
 
     def level(n: float) -> float:
-        return top + _TALL - _TALL * n / most
+        return top + _TALL - _TALL * n / largest
 
     if trigger is not None and level(trigger) > top:
         y = level(trigger)
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
-        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim" font-size="10">begins at {trigger}</text>')
+        out.append(f'<text x="{_LEFT + 3}" y="{y - 3:.1f}" class="dim" font-size="10">trigger: {trigger}</text>')
     path = "".join(
         f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {level(m.runs):.1f}H{x + step / 2:.1f}"
-        for i, (m, x) in enumerate(zip(moments, xs, strict=True))
+        for i, (m, x) in enumerate(zip(states, xs, strict=True))
     )
     out.append(f'<path d="{path}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
-    now = moments[-1].runs
-    return out + _beside(top, count(now, "run"), f"a read merges; most: {max(m.runs for m in moments)}")
+    now = states[-1].runs
+    return out + _side_text(top, count(now, "run"), f"per read; max {max(m.runs for m in states)}")
 
 
-def _space(moments: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
+def _space(states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
     out = _frame("space", top, end)
-    most = max((m.size for m in moments), default=0) * 1.06 or 1
+    largest = max((m.size for m in states), default=0) * 1.06 or 1
     wide = max(1.5, min(22.0, step * 0.55))
-    for m, x in zip(moments, xs, strict=True):
+    for m, x in zip(states, xs, strict=True):
         for size, style in ((m.size, 'fill="#D55E00" fill-opacity=".4"'), (m.oldest, f'fill="{_LINE}"')):
-            tall = _TALL * size / most
+            tall = _TALL * size / largest
             out.append(
                 f'<rect x="{x - wide / 2:.1f}" y="{top + _TALL - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}" {style}/>'
             )
-    now = moments[-1]
+    now = states[-1]
     share = "" if now.space is None else f" · {now.space * 100:.0f} %"
-    return out + _beside(top, bytes_text(now.size) + share, f"dark: oldest runs, {bytes_text(now.oldest)}")
+    return out + _side_text(top, bytes_text(now.size) + share, f"dark = largest (oldest) run: {bytes_text(now.oldest)}")
 
 
-def _commits(moments: Sequence[Moment], xs: Sequence[float], step: float, y: float) -> list[str]:
+def _commits(states: Sequence[Moment], xs: Sequence[float], step: float, y: float) -> list[str]:
     out = []
-    every = max(1, -(-len(moments) // 28))
+    every = max(1, -(-len(states) // 28))
     radius = min(8.0, max(2.5, step * 0.4))
-    for i, (m, x) in enumerate(zip(moments, xs, strict=True)):
+    for i, (m, x) in enumerate(zip(states, xs, strict=True)):
         out.append(f'<circle cx="{x:.1f}" cy="{y}" r="{radius:.1f}" fill="{KIND_COLOURS.get(m.kind, "#888")}"/>')
         if radius > 5:
             out.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="10" font-weight="700">{SIGN.get(m.kind, "?")}</text>')  # fmt: skip
@@ -124,11 +124,11 @@ def _commits(moments: Sequence[Moment], xs: Sequence[float], step: float, y: flo
 
 
 def _hover(m: Moment, x: float, step: float, height: float) -> str:
-    """An invisible column that tells a commit's numbers."""
-    space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest runs"
+    """An invisible column whose tooltip shows a commit's numbers."""
+    space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest run"
     facts = (
         f"snapshot {m.snapshot} · {m.kind.lower()}\nwrote {bytes_text(m.written)}"
-        + (f" in place of {bytes_text(m.rewritten)}" if m.rewritten else "")
-        + f"\n{count(m.runs, 'run')} to merge\n{bytes_text(m.size)} live{space}"
+        + (f", replacing {bytes_text(m.rewritten)}" if m.rewritten else "")
+        + f"\n{count(m.runs, 'sorted run')} per read\n{bytes_text(m.size)} live{space}"
     )
     return f'<rect class="column" x="{x - step / 2:.1f}" y="{_TOP - 6}" width="{step:.1f}" height="{height - _TOP + 4:.0f}" fill="transparent"><title>{escape(facts)}</title></rect>'  # fmt: skip

@@ -43,7 +43,7 @@ def paimon_matcher(context: Any) -> SimpleMatcherResult:
 
 
 def command_candidates(line: str) -> tuple[str, list[str]] | None:
-    """The same for what stands behind %paimon, up to the cursor: a command, or the table it takes. None: it is SQL."""
+    """Candidates for the text after %paimon, up to the cursor: a command or its table. None: the line is SQL."""
     from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.notebook.magics.paimon import commands
 
@@ -56,7 +56,7 @@ def command_candidates(line: str) -> tuple[str, list[str]] | None:
 
 
 def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
-    """(the fragment that is being written, every name that could stand there)."""
+    """Returns the fragment before the cursor and every name that can complete it."""
     from paimon_nb.notebook.magics.active import workbench
     from paimon_nb.sql import completion_context, written
 
@@ -92,7 +92,7 @@ def candidates(text: str, cursor: int) -> tuple[str, list[str]]:
 
 
 def _bare(text: str) -> str:
-    """Names are found with and without their quotes, in any case."""
+    """Matching ignores backticks and case."""
     return text.replace("`", "").lower()
 
 

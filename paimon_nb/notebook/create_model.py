@@ -1,4 +1,4 @@
-"""A table that is still a draft: its DDL in both dialects, what is wrong with it, what will hurt later, how it will lie on disk."""
+"""A draft of a new table: DDL in both dialects, errors, design warnings and the expected layout."""
 
 from __future__ import annotations
 
@@ -171,18 +171,18 @@ _WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What CREATE TABLE would say to a draft."""
+    """The outcome of CREATE TABLE for a draft."""
 
     problems: tuple[str, ...] = ()
-    """Why it would refuse; () when it would not."""
+    """Errors; () when CREATE TABLE would succeed."""
     notes: tuple[str, ...] = ()
 
 
 def verdict(draft: Draft) -> Verdict:
-    """Run the statement in an empty warehouse in memory: what that says is what the real one would say."""
+    """Run the statement in an empty in-memory warehouse, so that errors and notes are the real ones."""
     from paimon_nb.workbench import connect
 
-    missing = [text for text, there in (("the table needs a name", draft.name.strip()), ("a table needs a column", draft.columns)) if not there]  # fmt: skip
+    missing = [text for text, there in (("the table has no name", draft.name.strip()), ("the table has no columns", draft.columns)) if not there]  # fmt: skip
     if missing:
         return Verdict(tuple(missing))
     with connect(f"memory:/drafts/{uuid.uuid4()}") as scratch:
@@ -195,7 +195,7 @@ def verdict(draft: Draft) -> Verdict:
 
 
 def warnings(draft: Draft) -> list[str]:
-    """Choices that are allowed and will hurt."""
+    """Design choices that are valid but cause problems later."""
     return list(_warnings(draft))
 
 
@@ -203,31 +203,31 @@ def _warnings(draft: Draft) -> Iterator[str]:
     keys, parts = draft.keys, draft.parts
     with_options = {k: v for k, v in draft.options.items() if v.strip()}
     if keys and all(c.partition for c in keys):
-        yield "every key column is a partition column: each partition holds one row"
+        yield "every key column is a partition column, so each partition holds a single row"
     low = [c.name for c in keys if c.type.strip().upper() in ("BOOLEAN", "TINYINT")]
     if low and len(keys) == len(low):
-        yield f"{', '.join(low)} has few values, so there will be few rows: later ones replace earlier ones"
+        yield f"{', '.join(low)} has few distinct values, so the table holds few rows: new rows replace old ones"
     inexact = [c.name for c in (*keys, *parts) if c.type.strip().upper() in ("FLOAT", "DOUBLE")]
     if inexact:
-        yield f"{', '.join(inexact)} is a floating point number: values that look alike may be different keys"
+        yield f"{', '.join(inexact)} is a floating-point number: values that look equal may be different keys"
     loose = [c.name for c in parts if keys and not c.key]
     if loose:
-        yield f"{', '.join(loose)} is not in the primary key: a key may move between partitions, each write looks it up in an index"
+        yield f"{', '.join(loose)} is not in the primary key: keys can move between partitions, so every write needs an index lookup"
     fine = [c.name for c in parts if c.type.strip().upper().startswith(("TIMESTAMP", "BIGINT", "DOUBLE"))]
     if fine:
-        yield f"{', '.join(fine)} has a value for every moment or row: partitions would be tiny; derive a day or hour column"
+        yield f"{', '.join(fine)} has too many distinct values for a partition column; use a day or hour column"
     if draft.partitions > PARTITIONS_MANY:
-        yield f"{draft.partitions:,} partitions: plans and listings grow with each; a coarser partition column helps"
+        yield f"{draft.partitions:,} partitions slow down planning; use a coarser partition column"
     if keys and draft.bucket == "-1":
-        yield "dynamic buckets (bucket = -1): one job at a time may write; a fixed number of buckets allows several"
+        yield "dynamic buckets (bucket = -1) allow only one writing job at a time; fixed buckets allow several"
     engine = with_options.get("merge-engine", "deduplicate")
     if not keys and (engine != "deduplicate" or with_options.get("changelog-producer", "none") != "none"):
-        yield "merge engines and changelog producers need a primary key: without one each row is kept as it came"
+        yield "merge engines and changelog producers need a primary key; append tables ignore them"
     if engine == "aggregation":
         named = {k.split(".")[1] for k in with_options if k.startswith("fields.") and k.endswith(".aggregate-function")}
         bare = [c.name for c in draft.columns if not c.key and not c.partition and c.name not in named]
         if bare and "fields.default-aggregate-function" not in with_options:
-            yield f"{', '.join(bare)} has no aggregate function: the last value that is not NULL is kept"
+            yield f"{', '.join(bare)} has no aggregate function; the default keeps the last non-NULL value"
     yield from _sizes(draft)
 
 
@@ -235,11 +235,11 @@ def _sizes(draft: Draft) -> Iterator[str]:
     size = bucket_bytes(draft)
     if size is None:
         return
-    one = f"about {bytes_text(size)} a bucket"
+    one = f"about {bytes_text(size)} per bucket"
     if size < BUCKET_LOW:
-        yield f"{one}: many small files; fewer buckets or coarser partitions (200 MB to 1 GB is a good size)"
+        yield f"{one}: too small, many small files; use fewer buckets or coarser partitions (aim for 200 MB to 1 GB)"
     if size > BUCKET_HIGH:
-        yield f"{one}: compactions take long and one task reads it; more buckets (200 MB to 1 GB is a good size)"
+        yield f"{one}: too large, slow compaction and reads; use more buckets (aim for 200 MB to 1 GB)"
 
 
 def row_bytes(columns: Sequence[Column]) -> float:

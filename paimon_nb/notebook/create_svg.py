@@ -1,4 +1,4 @@
-"""How a drafted table will lie on disk, as SVG: partitions, buckets, and inside one of them."""
+"""The expected layout of a draft as SVG: partitions, buckets, and the files of one bucket."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def layout_svg(draft: Draft) -> str:
     parts = [open_svg(_TALL, f"layout of {draft.name}")]
     columns = draft.parts
     x = 1.0
-    parts += _box(x, 62, 129, 34, draft.name or "?", "the table")
+    parts += _box(x, 62, 129, 34, draft.name or "?", "table")
     if columns:
         x = 176.0
         name = "/".join(f"{c.name}=…" for c in columns)
-        number = f"{draft.partitions:,} partitions" if draft.partitions else "one folder a value"
+        number = f"{draft.partitions:,} partitions" if draft.partitions else "one directory per value"
         for i in range(3):
             fold = 8 + i * 54
             parts.append(_arrow(130, 79, x, fold + 17))
@@ -45,7 +45,7 @@ def layout_svg(draft: Draft) -> str:
 def _buckets(draft: Draft) -> list[str]:
     match draft.bucket:
         case "-1" if draft.keys:
-            return ["bucket-0", "bucket-1 …", "as rows come"]
+            return ["bucket-0", "bucket-1 …", "created on demand"]
         case "-1":
             return ["bucket-0"]
         case "-2":
@@ -62,7 +62,7 @@ def _inside(draft: Draft, x: float) -> list[str]:
     """A key table's levels, or plain files."""
     wide = WIDTH - x - 4
     if not draft.keys:
-        out = [f'<text x="{x}" y="30" class="dim" font-size="11">files, in the order of writing</text>']
+        out = [f'<text x="{x}" y="30" class="dim" font-size="11">files, in write order</text>']
         return out + [
             f'<rect x="{x + i * wide / 4:.1f}" y="44" width="{wide / 4 - 6:.1f}" height="20" rx="3" fill="{LEVEL_COLOURS[0]}"/>'
             for i in range(4)
@@ -76,7 +76,7 @@ def _inside(draft: Draft, x: float) -> list[str]:
         )
         out.append(f'<rect x="{left:.1f}" y="{y}" width="{(wide - 26) * share * 0.9:.1f}" height="19" rx="3" fill="{LEVEL_COLOURS[level]}"/>')  # fmt: skip
     engine = draft.options.get("merge-engine") or "deduplicate"
-    out.append(f'<text x="{x}" y="160" class="dim" font-size="11">{clipped(f"reads merge them: {engine}", 42)}</text>')
+    out.append(f'<text x="{x}" y="160" class="dim" font-size="11">{clipped(f"merged on read: {engine}", 42)}</text>')
     return out
 
 

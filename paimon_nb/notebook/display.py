@@ -1,4 +1,4 @@
-"""Rows as an output cell: at most so many rows, columns, characters and bytes; text first, HTML beside it, always escaped."""
+"""Query results as output cells: text and escaped HTML, with limits on rows, columns, characters and bytes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from paimon_nb.session import Result
 
 TIP_FROM = 44
-"""Characters that surely fit into a cell: the widest of them fill its 420 pixels."""
+"""Texts up to this length always fit into a 420-pixel cell."""
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
 HTML_BYTES, TEXT_BYTES = 750_000, 200_000
-"""Both forms of one answer go to the browser and into the notebook: together under 1 MB."""
+"""Text and HTML of one result both go to the browser and into the notebook file: together under 1 MB."""
 STREAM_SECONDS = 10.0
-"""How long a cell looks at a streaming query."""
+"""How long a cell reads a streaming query."""
 
 STYLE = """
 .pnb-t{overflow:auto;max-height:460px;font:12px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);color:var(--jp-ui-font-color1,inherit)}
@@ -32,18 +32,18 @@ STYLE = """
 
 
 class Rows:
-    """What a statement shows, and a handle on the whole result. `_` holds it after the cell."""
+    """The displayed result of a statement, with access to all rows. IPython's `_` refers to it after the cell."""
 
     def __init__(self, result: Result, limit: int) -> None:
         self.result, self.limit = result, min(limit, MAX_ROWS)
         self.notes = result.notes
-        self._shown: Shown | None = None
+        self._preview: Preview | None = None
 
     @property
     def df(self) -> DataFrame:
         """The whole result as a Spark DataFrame."""
         if self.result.frame is None:
-            raise AttributeError("this answer came from metadata; use .to_arrow()")
+            raise AttributeError("this result was computed without Spark; use .to_arrow()")
         return self.result.frame
 
     def to_arrow(self) -> pa.Table:
@@ -55,12 +55,12 @@ class Rows:
         return self.to_arrow().to_pandas()
 
     def load(self) -> None:
-        """Fetch what is shown: one row more than the limit, to know whether there are more. Never a hidden count."""
-        if self._shown is not None:
+        """Fetch the rows to display, plus one to detect that there are more. Never runs a count query."""
+        if self._preview is not None:
             return
         if self.result.live is not None and self.result.arrow is None:
             self.result.arrow = self.result.live.collect(self.limit + 1, STREAM_SECONDS)
-            self.notes.append(f"a stream, looked at for {STREAM_SECONDS:g} s; wb.stream(sql) goes on")
+            self.notes.append(f"streaming query: rows of the first {STREAM_SECONDS:g} s; wb.stream(sql) reads on")
         if self.result.arrow is not None:
             table = self.result.arrow
             columns = table.num_columns
@@ -70,27 +70,27 @@ class Rows:
             if columns > MAX_COLUMNS:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
             table = frame.limit(self.limit + 1).toArrow()
-        self._shown = Shown(
+        self._preview = Preview(
             table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes)
         )
 
     @property
-    def shown(self) -> Shown:
-        """What is on the page."""
+    def preview(self) -> Preview:
+        """The displayed part."""
         self.load()
-        assert self._shown is not None
-        return self._shown
+        assert self._preview is not None
+        return self._preview
 
     def __repr__(self) -> str:
-        return text_table(self.shown)
+        return text_table(self.preview)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
-        return {"text/plain": text_table(self.shown), "text/html": html_table(self.shown)}
+        return {"text/plain": text_table(self.preview), "text/html": html_table(self.preview)}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The part of an answer that is on the page."""
+class Preview:
+    """The displayed part of a result."""
 
     table: pa.Table
     more_rows: bool
@@ -99,7 +99,7 @@ class Shown:
 
     @property
     def single(self) -> str | None:
-        """The text of an answer that is one text: a summary, a CREATE statement."""
+        """The text of a result that is a single text, such as a summary or a CREATE statement."""
         if self.table.num_rows != 1 or self.table.num_columns != 1:
             return None
         value = self.table.column(0)[0].as_py()
@@ -108,17 +108,24 @@ class Shown:
         return (cell(value) or "") if self.table.column_names == ["result"] else None
 
     def left_out(self, rows: int) -> list[str]:
-        """What the page does not show, when it holds `rows` rows."""
+        """Notes about rows and columns that are not displayed; `rows` is the number of displayed rows."""
         out = []
         if self.table.num_columns and (self.more_rows or rows < self.table.num_rows):
-            out.append(f"first {rows:,} rows; --limit shows more")
+            out.append(f"Showing the first {rows:,} rows{self._row_limit(rows)}")
         if self.more_columns:
-            out.append(f"{self.more_columns:,} more column{'s' * (self.more_columns != 1)}; SELECT names them")
+            out.append(f"{self.more_columns:,} column{'s' * (self.more_columns != 1)} not shown; select by name")
         return out
+
+    def _row_limit(self, rows: int) -> str:
+        """Which limit cut the rows, and how to get the others."""
+        if rows == self.table.num_rows < MAX_ROWS:
+            return "; show more with --limit"
+        limit = "maximum" if rows == MAX_ROWS else "output size limit"
+        return f" ({limit}); to_pandas() returns all rows"
 
 
 def cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
-    """Column names and cell texts, cut to what a page can hold."""
+    """Column names and cell texts, truncated for display."""
     from paimon_nb.format.data import python_values
 
     names = table.column_names[:MAX_COLUMNS]
@@ -141,11 +148,11 @@ def cell(value: Any) -> str | None:
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
-def text_table(shown: Shown) -> str:
-    """Plain text; the same rows give the same text."""
-    if shown.single is not None:
-        return "\n".join([shown.single, *(f"  {n}" for n in shown.notes)])
-    names, rows = cells(shown.table)
+def text_table(preview: Preview) -> str:
+    """Plain text; deterministic for the same rows."""
+    if preview.single is not None:
+        return "\n".join([preview.single, *(f"  {n}" for n in preview.notes)])
+    names, rows = cells(preview.table)
     texts, size = [], 0
     for row in rows:
         texts.append([_one_line(v) for v in row])
@@ -154,7 +161,7 @@ def text_table(shown: Shown) -> str:
             texts.pop()
             break
     widths = [max([len(n), *(len(r[i]) for r in texts)]) for i, n in enumerate(names)]
-    numeric = [is_number(shown.table.schema.field(i).type) for i in range(len(names))]
+    numeric = [is_number(preview.table.schema.field(i).type) for i in range(len(names))]
 
     def line(values: list[str]) -> str:
         return "  ".join(
@@ -164,8 +171,8 @@ def text_table(shown: Shown) -> str:
     out = [line(list(names)), "  ".join("-" * w for w in widths), *map(line, texts)]
     if not rows:
         out.append("(no rows)")
-    out += [f"... {what}" for what in shown.left_out(len(texts))]
-    return "\n".join([*out, *(f"note: {n}" for n in shown.notes)])
+    out += [f"... {what}" for what in preview.left_out(len(texts))]
+    return "\n".join([*out, *(f"note: {n}" for n in preview.notes)])
 
 
 def _one_line(value: str | None) -> str:
@@ -176,26 +183,26 @@ def _one_line(value: str | None) -> str:
 
 
 def is_number(t: Any) -> bool:
-    """Whether a column of this Arrow type stands at the right."""
+    """Whether columns of this Arrow type are right-aligned."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
 
 
 def tip(text: str) -> str:
-    """An attribute with the whole text, where a cell may be too narrow for it."""
+    """A title attribute with the full text, for texts that may be truncated."""
     return f' title="{escape(text, quote=True)}"' if len(text) > TIP_FROM else ""
 
 
-def html_table(shown: Shown) -> str:
+def html_table(preview: Preview) -> str:
     """HTML; every text is escaped, nothing is fetched."""
-    notes = "".join(f'<div class="more">{escape(n)}</div>' for n in shown.notes)
-    if shown.single is not None:
-        text = escape(shown.single)
+    notes = "".join(f'<div class="more">{escape(n)}</div>' for n in preview.notes)
+    if preview.single is not None:
+        text = escape(preview.single)
         body = f"<pre>{text}</pre>" if "\n" in text else f"<div>{text}</div>"
         return f'<div class="pnb-t"><style>{STYLE}</style>{body}{notes}</div>'
-    names, rows = cells(shown.table)
-    numeric = [' class="n"' if is_number(shown.table.schema.field(i).type) else "" for i in range(len(names))]
+    names, rows = cells(preview.table)
+    numeric = [' class="n"' if is_number(preview.table.schema.field(i).type) else "" for i in range(len(names))]
     head = "".join(f"<th{c}>{escape(n)}</th>" for n, c in zip(names, numeric, strict=True))
     body_lines: list[str] = []
     size = len(head.encode("utf-8", "replace"))
@@ -208,7 +215,7 @@ def html_table(shown: Shown) -> str:
         if size > HTML_BYTES:
             break
         body_lines.append(f"<tr>{line}</tr>")
-    tail = "".join(f'<div class="more">{escape(what)}</div>' for what in shown.left_out(len(body_lines)))
+    tail = "".join(f'<div class="more">{escape(what)}</div>' for what in preview.left_out(len(body_lines)))
     empty = "" if rows else '<div class="more">no rows</div>'
     return (
         f'<div class="pnb-t"><style>{STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{"".join(body_lines)}</tbody></table>'

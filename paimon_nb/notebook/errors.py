@@ -1,4 +1,4 @@
-"""Errors in a cell: what, the place in the user's own text, the next step. The stack only on request."""
+"""Error messages in a cell: what happened, the position in the user's SQL, the next step. Tracebacks only on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.base.redact import redact_text
 
-WHOLE_OR_NOT = "a commit happens whole or not at all: %paimon snapshots TABLE lists those that did"
+WHOLE_OR_NOT = "Commits are atomic: %paimon snapshots TABLE lists the ones that succeeded."
 
 
 def short(error: PaimonError) -> str:
@@ -22,28 +22,28 @@ def short(error: PaimonError) -> str:
 
 
 def interrupted(error: BaseException, committed: Sequence[tuple[str, int]] = ()) -> Cancelled:
-    """An interrupt in words.
+    """The error for an interrupted cell.
 
     Args:
-        error: a KeyboardInterrupt, or what the engine made of it. committed: (table, snapshot) of statements that had ended.
+        error: a KeyboardInterrupt, or the engine's `Cancelled`. committed: (table, snapshot) of the statements that completed.
     """
-    said = error.message if isinstance(error, Cancelled) else "interrupted"
+    what = error.message if isinstance(error, Cancelled) else "interrupted"
     hint = error.hint if isinstance(error, Cancelled) else WHOLE_OR_NOT
     if not committed:
-        return Cancelled(said, hint=hint)
+        return Cancelled(what, hint=hint)
     done = ", ".join(f"{table} in snapshot {snapshot}" for table, snapshot in committed)
-    return Cancelled(f"{said}; committed before that: {done}", hint="%paimon undo takes it back")
+    return Cancelled(f"{what}; already committed: {done}", hint="%paimon undo reverts it")
 
 
 def sentence(error: BaseException) -> str:
-    """One line for a page: what happened and, where it is known, the next step."""
+    """One line for a widget: what happened and, if known, the next step."""
     if not isinstance(error, PaimonError):
         return redact_text(f"{type(error).__name__}: {error}")
     return redact_text(f"{error.message}; {error.hint}" if error.hint else error.message)
 
 
 def caret(sql: Any, start: Any, stop: Any) -> list[str]:
-    """The line of `sql` that holds `start`, with the place underlined."""
+    """The line of `sql` that contains `start`, with the error underlined."""
     if not isinstance(sql, str) or not isinstance(start, int) or not 0 <= start <= len(sql):
         return []
     line_start = sql.rfind("\n", 0, start) + 1
@@ -52,7 +52,7 @@ def caret(sql: Any, start: Any, stop: Any) -> list[str]:
     length = max(1, min(stop if isinstance(stop, int) else start + 1, line_start + len(line)) - start)
     offset = start - line_start
     number = sql.count("\n", 0, start) + 1
-    if offset > 90:  # keep the place on the page
+    if offset > 90:  # keep the error visible in long lines
         line, offset = "…" + line[offset - 60 :], 61
     line = line[:160]
     return [
@@ -61,18 +61,18 @@ def caret(sql: Any, start: Any, stop: Any) -> list[str]:
     ]
 
 
-def shown(error: PaimonError) -> PaimonError:
-    """The same error, which IPython prints short. It still fails the cell."""
+def with_short_traceback(error: PaimonError) -> PaimonError:
+    """The same error with a short traceback in IPython. It still fails the cell."""
     kind = type(error)
-    quiet = type(
+    short_kind = type(
         kind.__name__,
         (kind,),
         {"_render_traceback_": lambda self: short(self).split("\n"), "__module__": kind.__module__},
     )
-    error.__class__ = quiet
+    error.__class__ = short_kind
     return error
 
 
 def full(error: BaseException) -> str:
-    """The whole stack, secrets masked."""
+    """The full traceback, secrets masked."""
     return redact_text("".join(traceback.format_exception(error)))

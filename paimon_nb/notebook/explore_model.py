@@ -1,4 +1,4 @@
-"""A table as places to walk through: schema, options, snapshots, manifest lists, manifests, files, row groups. Reads only what is opened."""
+"""A table as a tree: schemas, options, snapshots, manifest lists, manifests, files, row groups. Nodes are read when opened."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from paimon_nb.notebook.overview import (
     Tile,
     bounds_of,
     kind_of,
-    looks_at,
-    looks_of,
+    snapshot_panels,
     stored_in,
     strip_svg,
+    table_panels,
     tiles_of,
 )
 from paimon_nb.notebook.timeline_model import timeline
@@ -34,60 +34,60 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 MAX_CHILDREN = 500
-"""More than that under one place are counted, not listed."""
+"""Further children of a node are counted, not listed."""
 MAX_ROWS = 200
 LISTS = ("base", "delta", "changelog")
 KINDS = ("+", "−")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of the tree. `id` is the path that finds it again: `snapshot/5/delta/manifest-…/0`."""
+class Node:
+    """A node of the tree. `id` is its path: `snapshot/5/delta/manifest-…/0`."""
 
     id: str
     label: str
     note: str = ""
     branch: bool = False
-    """Whether there is something inside."""
+    """Whether the node has children."""
     badge: str = ""
-    """What its mark tells: a commit's kind (`APPEND` ...) or a file's level (`L0` ...)."""
+    """The node's icon: a commit kind (`APPEND` ...) or a file level (`L0` ...)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a place: pairs, a table, related places, and SQL that asks the same."""
+    """Details of a node: pairs, a table, related nodes, and an equivalent SQL query."""
 
     title: str
     pairs: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str | None, ...], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-    """(text, id of the place)."""
+    """(text, node id)."""
     sql: str = ""
     error: str = ""
     kind: tuple[str, ...] = ()
-    """A few words each."""
+    """Short labels."""
     tiles: tuple[Tile, ...] = ()
     """Key figures."""
     svg: str = ""
     """A picture whose `.dot[data-snapshot]` lead to snapshots."""
-    looks: tuple[tuple[str, str], ...] = ()
-    """(text, the command that shows the same place from another side)."""
+    panels: tuple[tuple[str, str], ...] = ()
+    """(text, command that opens another panel)."""
 
 
-_Room = tuple[Callable[..., list[Place]], Callable[..., Facts]]
-"""What is inside a kind of place, and what is known of one."""
+_NodeHandler = tuple[Callable[..., list[Node]], Callable[..., Facts]]
+"""Two functions for a kind of node: its children and its details."""
 
 
 @dataclass(slots=True)
 class Inspector:
-    """Walks one table. Broken and vanished files become facts with an error; nothing is raised for them."""
+    """Reads the nodes of one table. Unreadable or missing files give details with an error instead of an exception."""
 
     table: Table
-    _rooms: dict[str, _Room] = field(init=False)
+    _handlers: dict[str, _NodeHandler] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rooms = {
+        self._handlers = {
             "": (self._top, self._table_facts),
             "schemas": (self._schemas, self._schemas_facts),
             "schema": (_nothing, self._schema_facts),
@@ -100,37 +100,37 @@ class Inspector:
             "consumers": (_nothing, self._consumers_facts),
         }
 
-    def children(self, place: str) -> list[Place]:
-        """What is inside, at most `MAX_CHILDREN`; [] when it cannot be read (`facts` says why)."""
+    def children(self, node: str) -> list[Node]:
+        """The children, at most `MAX_CHILDREN`; [] when the node cannot be read (`facts` has the error)."""
         try:
-            found = self._room(place)[0](*_parts(place))
+            found = self._handler(node)[0](*_parts(node))
         except _READ_ERRORS:
             return []
         if len(found) > MAX_CHILDREN:
             rest = len(found) - MAX_CHILDREN
-            return [*found[:MAX_CHILDREN], Place(f"{place}/…", f"{rest:,} more", "SQL lists them all")]
+            return [*found[:MAX_CHILDREN], Node(f"{node}/…", f"{rest:,} more", "use SQL to list all")]
         return found
 
-    def facts(self, place: str) -> Facts:
-        """What is known of it; `error` says what could not be read."""
+    def facts(self, node: str) -> Facts:
+        """The details of a node; `error` is set when something could not be read."""
         try:
-            return self._room(place)[1](*_parts(place))
+            return self._handler(node)[1](*_parts(node))
         except PaimonError as error:
             return Facts(
-                place, error=f"{type(error).__name__}: {error.message}" + (f" → {error.hint}" if error.hint else "")
+                node, error=f"{type(error).__name__}: {error.message}" + (f" → {error.hint}" if error.hint else "")
             )
         except _READ_ERRORS as error:
-            return Facts(place, error=f"cannot be read: {error}")
+            return Facts(node, error=f"cannot be read: {error}")
 
-    def _room(self, place: str) -> _Room:
-        room = self._rooms.get(place.split("/", 1)[0])
-        if room is None:
-            raise SnapshotNotFound(f"no place {place!r}", hint="begin at ''")
-        return room
+    def _handler(self, node: str) -> _NodeHandler:
+        handler = self._handlers.get(node.split("/", 1)[0])
+        if handler is None:
+            raise SnapshotNotFound(f"unknown node {node!r}", hint="start at the root, ''")
+        return handler
 
     # -- the table
 
-    def _top(self) -> list[Place]:
+    def _top(self) -> list[Node]:
         store = self.table.store
         counts = {
             "schemas": ("schemas", len(store.schemas.ids()), True),
@@ -140,13 +140,13 @@ class Inspector:
             "branches": ("branches", len(store.branches.names()), False),
             "consumers": ("consumers", len(store.consumers.ids()), False),
         }
-        return [Place(i, label, f"{n:,}", branch and n > 0) for i, (label, n, branch) in counts.items()]
+        return [Node(i, label, f"{n:,}", branch and n > 0) for i, (label, n, branch) in counts.items()]
 
     def _table_facts(self) -> Facts:
         store, latest = self.table.store, self.table.store.latest()
         pairs = [
             ("comment", store.schema.comment or ""),
-            ("primary key", ", ".join(self.table.primary_keys) or "none: an append table"),
+            ("primary key", ", ".join(self.table.primary_keys) or "none (append table)"),
             ("partitioned by", ", ".join(self.table.partition_keys)),
             ("path", self.table.path),
         ]
@@ -156,13 +156,13 @@ class Inspector:
         if latest:
             links.append((f"snapshot {latest.id}", f"snapshot/{latest.id}"))
         return Facts(
-            str(self.table.name), _said(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
+            str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
             kind=kind_of(store), tiles=self._calm(lambda: tiles_of(store, latest, stored, clock.now_ms()), ()),
-            svg=self._calm(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), looks=looks_of(self.table),
+            svg=self._calm(lambda: strip_svg(timeline(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
         )  # fmt: skip
 
     def _columns(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
-        """The newest schema's columns, with what all files tell of them; what none of them has is left out."""
+        """Columns of the latest schema with their statistics over all files; empty columns are omitted."""
         store = self.table.store
         schema, texts = self._schema_facts(str(store.schema.id)), _texts(store.schema)
         bounds = self._calm(lambda: bounds_of(store, stored.known) if stored else {}, {})
@@ -172,19 +172,19 @@ class Inspector:
             found = bounds.get(row[0] or "")
             low, high = (texts(row[0] or "", v) for v in (found.low, found.high)) if found else ("", "")
             rows.append((*row, low or "", high or "", f"{found.nulls:,}" if found else ""))
-        shown = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
-        return tuple(names[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in rows)
+        value = [i for i, name in enumerate(names) if name != "id" and any(row[i] for row in rows)]
+        return tuple(names[i] for i in value), tuple(tuple(row[i] for i in value) for row in rows)
 
     def _calm(self, read: Callable[[], Any], otherwise: Any) -> Any:
-        """What can be told at a glance is left out where its files are broken; the places below say which."""
+        """Optional details are omitted when their files cannot be read; the nodes below show which files."""
         try:
             return read()
         except _READ_ERRORS:
             return otherwise
 
-    def _schemas(self) -> list[Place]:
+    def _schemas(self) -> list[Node]:
         return [
-            Place(f"schema/{s.id}", f"schema {s.id}", f"{len(s.fields)} columns")
+            Node(f"schema/{s.id}", f"schema {s.id}", f"{len(s.fields)} columns")
             for s in map(self.table.store.schemas.get, sorted(self.table.store.schemas.ids(), reverse=True))
         ]
 
@@ -196,7 +196,7 @@ class Inspector:
         ]
         return Facts(
             "schemas",
-            columns=("id", "time", "columns", "what changed"),
+            columns=("id", "time", "columns", "changes"),
             rows=tuple(rows[:MAX_ROWS]),
             sql=self._sql("schemas"),
         )
@@ -217,7 +217,7 @@ class Inspector:
         ]
         more = len(schema.fields) - len(rows)
         return Facts(
-            f"schema {number}", _said([*pairs, ("columns not listed", f"{more:,}" if more > 0 else "")]),
+            f"schema {number}", _non_empty([*pairs, ("columns not shown", f"{more:,}" if more > 0 else "")]),
             ("column", "type", "key", "default", "comment", "id"), rows, (("options", "options"),), self._sql("schemas"),
         )  # fmt: skip
 
@@ -225,14 +225,14 @@ class Inspector:
         from paimon_nb.options import TABLE_OPTIONS
 
         rows = []
-        for key, shown in sorted(redact_options(self.table.store.schema.options).items()):
+        for key, value in sorted(redact_options(self.table.store.schema.options).items()):
             known = TABLE_OPTIONS.get(key)
             rows.append(
                 (
                     key,
-                    shown,
+                    value,
                     "" if known is None else cell(known.default),
-                    "unknown here" if known is None else known.doc,
+                    "unknown option" if known is None else known.doc,
                 )
             )
         return Facts(
@@ -244,28 +244,28 @@ class Inspector:
 
     # -- snapshots, tags, branches, consumers
 
-    def _snapshots(self) -> list[Place]:
+    def _snapshots(self) -> list[Node]:
         found = []
         for number in sorted(self.table.store.snapshots.ids(), reverse=True)[: MAX_CHILDREN + 1]:
             try:
                 snapshot = self.table.store.snapshots.get(number)
             except PaimonError as error:
-                found.append(Place(f"snapshot/{number}", f"snapshot {number}", type(error).__name__))
+                found.append(Node(f"snapshot/{number}", f"snapshot {number}", type(error).__name__))
                 continue
             note = f"{snapshot.commit_kind.lower()} {snapshot.delta_record_count or 0:+,}"
-            found.append(Place(f"snapshot/{number}", f"snapshot {number}", note, True, snapshot.commit_kind))
+            found.append(Node(f"snapshot/{number}", f"snapshot {number}", note, True, snapshot.commit_kind))
         return found
 
     def _snapshots_facts(self) -> Facts:
         ids = self.table.store.snapshots.ids()
         return Facts(
             "snapshots",
-            (("kept", f"{len(ids):,}"), ("from", str(min(ids, default="")) or "none")),
+            (("retained", f"{len(ids):,}"), ("earliest", str(min(ids, default="")) or "none")),
             sql=self._sql("snapshots"),
         )
 
-    def _tags(self) -> list[Place]:
-        return [Place(f"tag/{t.name}", t.name, f"snapshot {t.snapshot.id}", True) for t in self.table.store.tags.all()]
+    def _tags(self) -> list[Node]:
+        return [Node(f"tag/{t.name}", t.name, f"snapshot {t.snapshot.id}", True) for t in self.table.store.tags.all()]
 
     def _tags_facts(self) -> Facts:
         rows = [(t.name, str(t.snapshot.id), instant(t.snapshot.time_ms)) for t in self.table.store.tags.all()]
@@ -295,22 +295,22 @@ class Inspector:
         store = self.table.store
         return store.tags.get(name).snapshot if kind == "tag" else store.snapshots.get(int(name))
 
-    def _inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Place]:
+    def _inside_snapshot(self, name: str, *inner: str, kind: str = "snapshot") -> list[Node]:
         snapshot = self._snapshot(kind, name)
         here = "/".join((kind, name, *inner))
         match inner:
             case ():
                 return [
-                    Place(f"{here}/{w}", f"{w} manifest list", "", True) for w in LISTS if _list_name(snapshot, w)
-                ] + ([Place(f"{here}/index", "index manifest")] if snapshot.index_manifest else [])
+                    Node(f"{here}/{w}", f"{w} manifest list", "", True) for w in LISTS if _list_name(snapshot, w)
+                ] + ([Node(f"{here}/index", "index manifest")] if snapshot.index_manifest else [])
             case (which,) if which in LISTS:
                 return [
-                    Place(f"{here}/{m.file_name}", _short(m.file_name), f"+{m.num_added:,} −{m.num_deleted:,}", True)
+                    Node(f"{here}/{m.file_name}", _short(m.file_name), f"+{m.num_added:,} −{m.num_deleted:,}", True)
                     for m in self._manifests(snapshot, which)
                 ]
             case (_, manifest):
                 return [
-                    Place(
+                    Node(
                         f"{here}/{i}",
                         _short(e.file.file_name),
                         self._entry_note(e),
@@ -322,7 +322,7 @@ class Inspector:
             case (_, manifest, entry):
                 footer = self._footer(self._entries(manifest)[int(entry)])
                 return [
-                    Place(f"{here}/{i}", f"row group {i}", f"{footer.row_group(i).num_rows:,} rows")
+                    Node(f"{here}/{i}", f"row group {i}", f"{footer.row_group(i).num_rows:,} rows")
                     for i in range(footer.num_row_groups)
                 ]
         return []
@@ -342,26 +342,26 @@ class Inspector:
                 return self._entry_facts(self._entries(manifest)[int(entry)])
             case (_, manifest, entry, group):
                 return self._group_facts(self._entries(manifest)[int(entry)], int(group))
-        raise SnapshotNotFound(f"no place {'/'.join((kind, name, *inner))!r}", hint="begin at ''")
+        raise SnapshotNotFound(f"unknown node {'/'.join((kind, name, *inner))!r}", hint="start at the root, ''")
 
     def _snapshot_facts(self, s: Snapshot, title: str) -> Facts:
         pairs = [
             ("kind", s.commit_kind), ("committed", instant(s.time_ms)), ("by", s.commit_user), ("identifier", str(s.commit_identifier)),
-            ("stored rows", f"{s.total_record_count or 0:,}"), ("of them new", f"{s.delta_record_count or 0:+,}"),
+            ("physical rows", f"{s.total_record_count or 0:,}"), ("added by this commit", f"{s.delta_record_count or 0:+,}"),
             ("changelog rows", f"{s.changelog_record_count:,}" if s.changelog_record_count else ""),
             ("watermark", "" if s.watermark in (None, -(2**63)) else str(s.watermark)), ("statistics", s.statistics or ""),
             *((f"property {k}", v) for k, v in redact_options(s.properties or {}).items()),
         ]  # fmt: skip
         ids = self.table.store.snapshots.ids()
-        near = [("◂ the one before", s.id - 1), ("the one after ▸", s.id + 1)]
+        near = [("◂ previous", s.id - 1), ("next ▸", s.id + 1)]
         links = [(f"{text}: snapshot {n}", f"snapshot/{n}") for text, n in near if n in ids]
-        links.append((f"its schema, {s.schema_id}", f"schema/{s.schema_id}"))
+        links.append((f"schema {s.schema_id}", f"schema/{s.schema_id}"))
         return Facts(
             title,
-            _said(pairs),
+            _non_empty(pairs),
             links=tuple(links),
             sql=f"SELECT * FROM {self.table.name.quoted()} VERSION AS OF {s.id}",
-            looks=looks_at(self.table, s.id, s.id - 1 in ids) if s.id in ids else (),
+            panels=snapshot_panels(self.table, s.id, s.id - 1 in ids) if s.id in ids else (),
         )
 
     def _manifests(self, snapshot: Snapshot, which: str) -> list[ManifestFile]:
@@ -394,7 +394,7 @@ class Inspector:
             for e in entries[:MAX_ROWS]
         ]  # fmt: skip
         pairs = (("file", manifest), ("entries", f"{len(entries):,}"))
-        links = ((f"its {which} manifest list", f"snapshot/{snapshot.id}/{which}"),)
+        links = ((f"{which} manifest list", f"snapshot/{snapshot.id}/{which}"),)
         return Facts(
             "manifest",
             pairs,
@@ -442,13 +442,13 @@ class Inspector:
         schema = store.schemas.get(f.schema_id)
         texts = _texts(schema)
         pairs = [
-            ("path in the table", store.data_path(e.partition, e.bucket, f).removeprefix(store.root + "/")), ("entry", ("adds the file", "removes the file")[e.kind]),
+            ("path", store.data_path(e.partition, e.bucket, f).removeprefix(store.root + "/")), ("entry", ("adds the file", "removes the file")[e.kind]),
             ("partition", partition_text(store, e.partition)), ("bucket", f"{e.bucket} of {e.total_buckets}"), ("level", str(f.level)),
-            ("rows", f"{f.row_count:,}"), ("deletes among them", f"{f.delete_row_count:,}" if f.delete_row_count else ""),
+            ("rows", f"{f.row_count:,}"), ("delete rows", f"{f.delete_row_count:,}" if f.delete_row_count else ""),
             ("size", bytes_text(f.file_size)), ("sequence", f"{f.min_sequence:,} … {f.max_sequence:,}"),
             ("written by", {0: "a commit", 1: "a compaction"}.get(f.file_source if f.file_source is not None else -1, "")),
-            ("created", instant(f.creation_time_ms) if f.creation_time_ms else ""), ("beside it", ", ".join(f.extra_files)),
-            ("index inside the manifest", bytes_text(len(f.embedded_index)) if f.embedded_index else ""),
+            ("created", instant(f.creation_time_ms) if f.creation_time_ms else ""), ("extra files", ", ".join(f.extra_files)),
+            ("embedded file index", bytes_text(len(f.embedded_index)) if f.embedded_index else ""),
         ]  # fmt: skip
         error = ""
         if f.file_name.endswith(".parquet") and e.kind == ADD:
@@ -462,8 +462,8 @@ class Inspector:
             for n, s in list(stats.items())[:MAX_ROWS]
         ]
         return Facts(
-            f.file_name, _said(pairs), ("column", "min", "max", "nulls") if rows else (), tuple(rows),
-            ((f"its schema, {f.schema_id}", f"schema/{f.schema_id}"),), self._sql("files"), error,
+            f.file_name, _non_empty(pairs), ("column", "min", "max", "nulls") if rows else (), tuple(rows),
+            ((f"schema {f.schema_id}", f"schema/{f.schema_id}"),), self._sql("files"), error,
         )  # fmt: skip
 
     def _footer(self, e: ManifestEntry) -> Any:
@@ -484,9 +484,12 @@ class Inspector:
             s = c.statistics
             bounds = (cell(s.min), cell(s.max)) if s is not None and s.has_min_max else ("", "")
             rows.append((c.path_in_schema, str(c.physical_type), str(c.compression), bytes_text(c.total_compressed_size), bytes_text(c.total_uncompressed_size), *bounds))  # fmt: skip
-        pairs = (("rows", f"{group.num_rows:,}"), ("bytes before compression", bytes_text(group.total_byte_size)))
+        pairs = (("rows", f"{group.num_rows:,}"), ("uncompressed size", bytes_text(group.total_byte_size)))
         return Facts(
-            f"row group {number}", pairs, ("column", "type", "codec", "stored", "plain", "min", "max"), tuple(rows)
+            f"row group {number}",
+            pairs,
+            ("column", "type", "codec", "compressed", "uncompressed", "min", "max"),
+            tuple(rows),
         )
 
     def _sql(self, system: str, snapshot: int | None = None) -> str:
@@ -498,16 +501,16 @@ class Inspector:
 _READ_ERRORS = (PaimonError, OSError, ValueError, IndexError)
 
 
-def _nothing(*_: str) -> list[Place]:
+def _nothing(*_: str) -> list[Node]:
     return []
 
 
-def _parts(place: str) -> list[str]:
-    return place.split("/")[1:]
+def _parts(node: str) -> list[str]:
+    return node.split("/")[1:]
 
 
-def _said(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Without those that say nothing."""
+def _non_empty(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The pairs with a value."""
     return tuple((k, v) for k, v in pairs if v)
 
 
@@ -518,7 +521,7 @@ def _list_name(snapshot: Snapshot, which: str) -> str | None:
 
 
 def _short(name: str) -> str:
-    """Writers differ in the first letters of the uuid, a writer's files in the number at the end: both stay."""
+    """Keep the start of the UUID (it identifies the writer) and the number at the end (the file)."""
     head = name.find("-") + 9
     return name if len(name) <= 30 else f"{name[:head]}…{name[name.rfind('-') :]}"
 
@@ -546,18 +549,20 @@ def instant(ms: int) -> str:
 
 
 def changed(before: TableSchema | None, after: TableSchema) -> str:
-    """One line: columns that came, went or changed, options that were set."""
+    """One line: columns added, dropped or changed, and options that differ."""
     if before is None:
         return "created"
     old, new = {f.id: f for f in before.fields}, {f.id: f for f in after.fields}
-    said = [f"+{new[i].name}" for i in new.keys() - old.keys()] + [f"−{old[i].name}" for i in old.keys() - new.keys()]
+    changes = [f"+{new[i].name}" for i in new.keys() - old.keys()] + [
+        f"−{old[i].name}" for i in old.keys() - new.keys()
+    ]
     for i in sorted(old.keys() & new.keys()):
         if old[i].name != new[i].name:
-            said.append(f"{old[i].name} → {new[i].name}")
+            changes.append(f"{old[i].name} → {new[i].name}")
         if str(old[i].type) != str(new[i].type):
-            said.append(f"{new[i].name}: {old[i].type} → {new[i].type}")
+            changes.append(f"{new[i].name}: {old[i].type} → {new[i].type}")
     keys = {k for k in {**before.options, **after.options} if before.options.get(k) != after.options.get(k)}
-    return ", ".join([*said, *(f"option {k}" for k in sorted(keys))]) or "nothing that is shown here"
+    return ", ".join([*changes, *(f"option {k}" for k in sorted(keys))]) or "no visible change"
 
 
 def explore_text(inspector: Inspector) -> str:
@@ -569,16 +574,16 @@ def explore_text(inspector: Inspector) -> str:
         pairs += [
             ("buckets", str(store.bucket_option)),
             ("latest snapshot", f"{latest.id}" if latest else "none yet"),
-            ("stored rows", f"{latest.total_record_count or 0:,}" if latest else "0"),
+            ("physical rows", f"{latest.total_record_count or 0:,}" if latest else "0"),
         ]
     lines = [facts.title, *(f"  {k}: {v}" for k, v in pairs)]
     schema = inspector.facts(f"schema/{inspector.table.store.schema.id}")
     lines += ["  columns", *(f"    {row[0]}  {row[1]}" for row in schema.rows[:20])]
     if len(schema.rows) > 20:
         lines.append("    …")
-    for place in inspector.children(""):
-        lines.append(f"  {place.label} ({place.note})")
-        if place.id in ("snapshots", "tags"):
-            inside = inspector.children(place.id)
+    for node in inspector.children(""):
+        lines.append(f"  {node.label} ({node.note})")
+        if node.id in ("snapshots", "tags"):
+            inside = inspector.children(node.id)
             lines += [f"    {p.label}  {p.note}" for p in inside[:5]] + (["    …"] if len(inside) > 5 else [])
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`%load_ext paimon_nb`: what is registered in IPython, and taken away again."""
+"""`%load_ext paimon_nb`: registers magics, completion and panels in IPython, and removes them on unload."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def load(ipython: Any) -> None:
-    """Register magics, completion and the tables' pictures."""
+    """Register magics, completion and the panels of tables."""
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.magics.paimon import PaimonMagics
     from paimon_nb.notebook.views import install_views
@@ -21,7 +21,7 @@ def load(ipython: Any) -> None:
 
 
 def unload(ipython: Any) -> None:
-    """Take completion away and close the session."""
+    """Remove completion and close the session."""
     from paimon_nb.notebook.complete import paimon_matcher
     from paimon_nb.notebook.magics.active import current
 

@@ -1,4 +1,4 @@
-"""A condition's way through a table, as a picture sees it: stages from the whole snapshot to the rows that are read."""
+"""How a condition prunes a table: one step per stage, from the whole snapshot down to row groups."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.plan.planner import ScanPlan
 
 _STAGE_OF = {"partition does not match": "partitions", "bucket does not match the key": "buckets"}
-"""Which stage leaves files out for a reason; all other reasons belong to the files' own statistics and indexes."""
+"""The stage that skips files for a reason; all other reasons come from file statistics and indexes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage: how much came in, how much went on, and the files that it left out, by reason."""
+    """One stage: how many items it received, how many remain, and what it skipped."""
 
     name: str
     total: int
     kept: int
     left_out: tuple[str, ...] = ()
-    """What was left out here, and why."""
+    """What was skipped in this stage, with the reasons."""
 
     @property
     def share(self) -> float:
@@ -32,7 +32,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FunnelModel:
-    """All stages, and what is left to read."""
+    """All stages, and what remains to be read."""
 
     table: str
     where: str
@@ -41,7 +41,7 @@ class FunnelModel:
     files: int
     bytes: int
     rows: int
-    """Stored rows in what is read."""
+    """Physical rows in the remaining files."""
 
     @property
     def left(self) -> str:
@@ -52,7 +52,7 @@ class FunnelModel:
         lines = [f"{head}: {self.left}"]
         for s in self.steps:
             lines.append(f"  {s.kept:>9,} of {s.total:,} {s.name}")
-            lines += [f"            {said}" for said in s.left_out]
+            lines += [f"            {reason}" for reason in s.left_out]
         return "\n".join(lines)
 
 
@@ -62,24 +62,24 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
 
     stages = plan.skipped.stages
     names = [s.name for s in stages]
-    said: dict[str, list[str]] = {}
+    skipped: dict[str, list[str]] = {}
     for s in stages:
         if s.name == "manifests" and s.kept < s.total:
-            said[s.name] = [f"{count(s.total - s.kept, 'manifest')}: other partitions, not even opened"]
-    for reason, files in plan.skipped.reasons.items():
+            skipped[s.name] = [f"{count(s.total - s.kept, 'manifest')}: other partitions, not opened"]
+    for reason, number in plan.skipped.reasons.items():
         stage = _STAGE_OF.get(reason, "files")
-        said.setdefault(stage if stage in names else names[-1], []).append(f"{count(files, 'file')}: {reason}")
-    steps = [Step(s.name, s.total, s.kept, tuple(said.get(s.name, ()))) for s in stages]
+        skipped.setdefault(stage if stage in names else names[-1], []).append(f"{count(number, 'file')}: {reason}")
+    steps = [Step(s.name, s.total, s.kept, tuple(skipped.get(s.name, ()))) for s in stages]
     groups = row_groups(plan)
-    chosen = plan.files
+    files = plan.files
     if groups.total:
-        some = f" (of {groups.files} files)" if groups.files < len(chosen) else ""
+        some = f" (of {groups.files} files)" if groups.files < len(files) else ""
         steps.append(Step(f"row groups{some}", groups.total, groups.kept))
-    whole = groups.files == len(chosen)
-    rows = groups.rows_kept if whole else sum(f.row_count for f in chosen)
+    whole = groups.files == len(files)
+    rows = groups.rows_kept if whole else sum(f.row_count for f in files)
     snapshot = plan.snapshot.id if plan.snapshot else None
     return FunnelModel(
-        plan.store.name, where, snapshot, tuple(steps), len(chosen), sum(f.file_size for f in chosen), rows
+        plan.store.name, where, snapshot, tuple(steps), len(files), sum(f.file_size for f in files), rows
     )
 
 
@@ -87,12 +87,12 @@ _LEFT, _MIDDLE, _HALF, _TALL = 104, 300, 180, 40
 
 
 def funnel_svg(model: FunnelModel) -> str:
-    """A funnel that narrows stage by stage; beside each stage what it left out and why."""
+    """A funnel that narrows stage by stage, with what each stage skipped and why."""
     tops, y = [], 36
     for s in model.steps:
         tops.append(y)
         y += max(_TALL, 20 + 15 * len(s.left_out)) + 6
-    parts = [open_svg(y + 34, f"what a query on {model.table} reads: {model.left}")]
+    parts = [open_svg(y + 34, f"files that a query on {model.table} reads: {model.left}")]
     parts.append(f'<text x="0" y="14" font-weight="600">{clipped(model.where or "all rows", 90)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {model.snapshot}</text>')
     share = 1.0
@@ -102,14 +102,14 @@ def funnel_svg(model: FunnelModel) -> str:
         a, b = max(2.0, _HALF * before), max(2.0, _HALF * share)
         middle = top + (end - top) * 0.62
         shape = f"M{_MIDDLE - a:.1f} {top}H{_MIDDLE + a:.1f}L{_MIDDLE + b:.1f} {middle:.1f}V{end}H{_MIDDLE - b:.1f}V{middle:.1f}Z"
-        facts = [f"{s.kept:,} of {s.total:,} {s.name} go on", *s.left_out]
-        tip, said = escape("\n".join(facts)), escape(" · ".join(facts))
-        parts.append(f'<path class="stage" d="{shape}" fill="#0072B2" fill-opacity="{0.35 + 0.5 * (1 - share):.2f}" tabindex="0" role="img" aria-label="{said}"><title>{tip}</title></path>')  # fmt: skip
+        facts = [f"{s.kept:,} of {s.total:,} {s.name} are read", *s.left_out]
+        tip, label = escape("\n".join(facts)), escape(" · ".join(facts))
+        parts.append(f'<path class="stage" d="{shape}" fill="#0072B2" fill-opacity="{0.35 + 0.5 * (1 - share):.2f}" tabindex="0" role="img" aria-label="{label}"><title>{tip}</title></path>')  # fmt: skip
         parts.append(f'<text x="{_LEFT - 10}" y="{top + 20}" text-anchor="end" font-weight="600">{clipped(s.name, 22)}</text>')  # fmt: skip
         x = _MIDDLE + _HALF + 18
         weight = ' font-weight="600"' if s.kept < s.total else ' class="dim"'
         parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.kept:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
             parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="11">✗ {clipped(reason, 52)}</text>')  # fmt: skip
-    parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "stored row")}</text>')  # fmt: skip
+    parts.append(f'<text x="{_MIDDLE}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip
     return "".join([*parts, "</svg>"])

@@ -1,4 +1,4 @@
-"""An LSM tree as a picture sees it: levels, runs, files, key ranges, sections. Pure; reads metadata only."""
+"""The model behind the LSM picture: levels, runs, files, key ranges, sections. Reads metadata only."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 MAX_MARKS = 600
-"""Above so many files a level is shown in bins."""
+"""Levels with more files are drawn in bins."""
 BINS = 400
 FINE = 60
-"""So many ranges are told apart however near they are."""
+"""Up to this many ranges are drawn separately, however close they are."""
 HAIR = 0.002
-"""Of the width: about a pixel."""
+"""Fraction of the width: about one pixel."""
 
 
 Window = tuple[float, float]
-"""The stretch of the whole width that is shown: 0 <= from < to <= 1."""
+"""The visible part of the key axis: 0 <= from < to <= 1."""
 WHOLE: Window = (0.0, 1.0)
 NARROWEST = 1e-7
-"""Of the width: narrower, a picture would show rounding."""
+"""Fraction of the width; narrower windows would show rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """One file (or, in a bin, several) on a lane. x and s are 0..1: by key and by size."""
+    """One file, or several in a bin, on a lane. Positions are 0..1: x by key, s by size."""
 
     name: str
     level: int
@@ -54,13 +54,13 @@ class FileMark:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A sorted run, or a file of level 0."""
+    """A sorted run; each level-0 file is one."""
 
     level: int
     label: str
     marks: tuple[FileMark, ...]
     first: str = ""
-    """Name of the run's first file: it names the run where files are shown in bins."""
+    """Name of the run's first file; identifies the run when files are drawn in bins."""
 
     @property
     def rows(self) -> int:
@@ -94,11 +94,11 @@ class LsmPicture:
     others: tuple[tuple[str, int], ...] = field(default=())
     """All (partition, bucket) pairs of the snapshot, this one included."""
     window: Window = WHOLE
-    """The stretch of the bucket's keys that the width shows; lanes hold what reaches into it."""
+    """The visible part of the key axis; lanes contain the files that overlap it."""
 
     @property
-    def moment(self) -> str:
-        """In words; an empty table has no snapshot."""
+    def snapshot_text(self) -> str:
+        """`snapshot 5`, or `no snapshot yet` for an empty table."""
         return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
 
     @property
@@ -115,7 +115,7 @@ class LsmPicture:
 
 
 Keys = dict[bytes, Any]
-"""Keys already decoded: whoever draws one snapshot after the other hands the same one in each time."""
+"""Cache of decoded keys, shared between pictures of several snapshots."""
 
 
 def lsm_picture(
@@ -126,11 +126,11 @@ def lsm_picture(
     keys: Keys | None = None,
     window: Window = WHOLE,
 ) -> LsmPicture:
-    """The picture of one bucket; without a choice the one with the most runs, then the most bytes.
+    """The picture of one bucket; by default the one with the most runs, then the most bytes.
 
     Args:
         store: the table. snapshot: None is the latest. partition: text as `$files` shows it. bucket: number.
-        window: only files that reach into this stretch, which then fills the width: bins come apart, files get room.
+        window: only files that overlap this part of the key axis, scaled to the full width.
 
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
@@ -147,11 +147,11 @@ def lsm_picture(
     number = snapshot.id if snapshot else None
     if not named:
         return LsmPicture(store.name, number, kind, "", 0, (), (), store.options.num_levels - 1, others=pairs)
-    chosen = [k for k in named if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)]
-    if not chosen:
-        chosen = list(named)
+    matching = [k for k in named if (partition is None or k[0] == partition) and (bucket is None or k[1] == bucket)]
+    if not matching:
+        matching = list(named)
     where = max(
-        chosen, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
+        matching, key=lambda k: (sum(e.file.level == 0 for e in named[k]), sum(e.file.file_size for e in named[k]))
     )
     return _bucket(store, number, kind, where, named[where], pairs, {} if keys is None else keys, window)
 
@@ -196,10 +196,10 @@ def _bucket(
 
 
 def _overlaps(files: Sequence[DataFile], key: Any, scale: _Scale) -> tuple[tuple[float, float, int], ...]:
-    """Ranges in which runs must be merged; those that the eye could not tell apart are one."""
+    """Key ranges in which runs must be merged; ranges less than a pixel apart are joined."""
     out: list[tuple[float, float, int]] = []
     for first, last, runs in _sections_by_number(files, key) if scale.numeric else _sections_by_key(files, key):
-        low, high = scale.shown(scale.at(first)), scale.shown(scale.at(last))
+        low, high = scale.in_window(scale.at(first)), scale.in_window(scale.at(last))
         if low >= 1 or high <= 0:
             continue
         low, high = max(low, 0.0), min(high, 1.0)
@@ -220,7 +220,7 @@ def _sections_by_key(files: Sequence[DataFile], key: Any) -> Iterator[tuple[Any,
 
 
 def _sections_by_number(files: Sequence[DataFile], key: Any) -> Iterator[tuple[Any, Any, int]]:
-    """The same for keys of one whole number, twenty times as fast: runs are how many files lie over one another."""
+    """The same for keys of a single integer column, twenty times faster; runs = overlapping files."""
     import numpy as np
 
     lows = np.array([key(f.min_key)[0][1] for f in files], np.int64)
@@ -245,7 +245,7 @@ def _append_bucket(
     pairs: tuple[tuple[str, int], ...],
     window: Window,
 ) -> LsmPicture:
-    """Append tables have no keys: files side by side, in the order in which they were written."""
+    """Append tables have no keys: files are drawn one after the other, in write order."""
     files = sorted(files, key=lambda f: (f.min_sequence, f.creation_time_ms or 0, f.file_name))
     total = sum(f.file_size for f in files) or 1
     at, before = 0, 0
@@ -267,7 +267,7 @@ def _append_bucket(
 def _side_by_side(
     files: Sequence[DataFile], at: int = 0, total: int | None = None
 ) -> Iterator[tuple[Sequence[DataFile], float, float]]:
-    """Files as wide as their bytes, one after the other; above `MAX_MARKS` neighbours together, at most `BINS` of them.
+    """Files one after the other, width by size; more than `MAX_MARKS` files are grouped into at most `BINS` bins.
 
     Args:
         at: bytes before the first of them. total: bytes that are the whole width; None: of these files.
@@ -282,7 +282,7 @@ def _side_by_side(
 
 
 class _Scale:
-    """Keys to 0..1: by value for one number, by rank of the files' ends for everything else."""
+    """Maps keys to 0..1: by value for a single integer column, else by rank of the files' min and max keys."""
 
     def __init__(self, store: TableStore, files: Sequence[DataFile], key: Any, window: Window = WHOLE) -> None:
         self.window, self._wide = window, window[1] - window[0]
@@ -311,7 +311,7 @@ class _Scale:
             self.low_text, self.high_text = (self._text_at(x, files) for x in window)
 
     def text(self, data: bytes) -> str:
-        """A key as people read it."""
+        """A key as readable text."""
         from paimon_nb.format.row import deserialize
 
         values = deserialize(self._types, data)
@@ -322,16 +322,16 @@ class _Scale:
             return (_number(value) - self._linear[0]) / self._linear[1]
         return self._rank[value]
 
-    def shown(self, x: float) -> float:
-        """A place of the whole width as one of the window; outside it below 0 or above 1."""
+    def in_window(self, x: float) -> float:
+        """Position on the whole axis → position in the window; below 0 or above 1 outside it."""
         return (x - self.window[0]) / self._wide
 
     def _text_at(self, x: float, files: Sequence[DataFile]) -> str:
         if self._linear is not None:
             return _short(self._types[0], round(self._linear[0] + x * self._linear[1]))
-        place = round(x * max(1, len(self._rank) - 1))
-        wanted = next(k for i, k in enumerate(self._rank) if i == place)
-        return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == wanted)
+        rank = round(x * max(1, len(self._rank) - 1))
+        key_at_rank = next(k for i, k in enumerate(self._rank) if i == rank)
+        return next(self.text(d) for f in files for d in (f.min_key, f.max_key) if self.key(d) == key_at_rank)
 
 
 def _number(key: Any) -> float:
@@ -354,14 +354,14 @@ def _short(t: Any, value: Any) -> str:
 
 
 def _lane(scale: _Scale, level: int, label: str, files: Sequence[DataFile]) -> Lane:
-    """One run, as far as it reaches into the window."""
+    """The files of one run that overlap the window."""
     inside = files
     if scale.window != WHOLE:
         inside = [f for f in files if _reaches_in(scale, f)]
     marks = []
     for some, a, b in _side_by_side(inside):
         low, high = some[0].min_key, some[-1].max_key
-        x0, x1 = (min(max(scale.shown(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
+        x0, x1 = (min(max(scale.in_window(scale.at(scale.key(end))), 0.0), 1.0) for end in (low, high))
         marks.append(_mark(some, level, scale.text(low), scale.text(high), x0, x1, a, b))
     return Lane(level, label, tuple(marks), files[0].file_name)
 
@@ -374,7 +374,7 @@ def _reaches_in(scale: _Scale, file: DataFile) -> bool:
 def _mark(
     files: Sequence[DataFile], level: int, low: str, high: str, x0: float, x1: float, s0: float, s1: float
 ) -> FileMark:
-    """A file, or neighbours together."""
+    """A mark for one file or for a bin of adjacent files."""
     one = files[0] if len(files) == 1 else None
     source = {0: "append", 1: "compact"}.get(one.file_source if one and one.file_source is not None else -1, "")
     return FileMark(
@@ -386,10 +386,10 @@ def _mark(
 
 
 def lsm_text(picture: LsmPicture) -> str:
-    """The picture in characters, the same every time: no names, no times."""
-    head = f"{picture.table} · {picture.moment} · "
+    """The picture as text; deterministic: no file names, no times."""
+    head = f"{picture.table} · {picture.snapshot_text} · "
     where = f"{picture.partition} · " if picture.partition else ""
-    lines = [head + where + f"bucket {picture.bucket}: {_count(picture.files, 'file')}, {picture.rows:,} rows stored"]
+    lines = [head + where + f"bucket {picture.bucket}: {_count(picture.files, 'file')}, {picture.rows:,} physical rows"]
     width = 48
     for lane in picture.lanes:
         cells = [" "] * width

@@ -1,4 +1,4 @@
-"""A table at a glance: what kind it is, its key figures, its last commits, and where to look further. Pure; reads metadata only."""
+"""Overview of a table: its kind, key figures, last commits and links to other panels. Reads metadata only."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
     from paimon_nb.table.table import Table
 
-MOST_FILES = 5_000
-"""Bytes are added up file by file, so larger tables do without them here; the LSM picture tells them."""
-MOST_STATS = 20_000
+MAX_FILES = 5_000
+"""The total size is summed file by file, so it is omitted for tables with more files."""
+MAX_STATS = 20_000
 """Files times columns whose statistics are decoded for the bounds of the columns."""
 LAST_COMMITS = 60
 _PLAIN_NAME = re.compile(r"[\w.-]+")
@@ -37,12 +37,12 @@ class Tile:
 
 
 def kind_of(store: TableStore) -> tuple[str, ...]:
-    """What kind of table it is, in a few words each."""
+    """Short labels that describe the kind of table."""
     schema, options, bucket = store.schema, store.options, store.bucket_option
-    words = ["key table", str(options.get(opt.MERGE_ENGINE))] if schema.primary_keys else ["append table"]
+    words = ["primary-key table", str(options.get(opt.MERGE_ENGINE))] if schema.primary_keys else ["append table"]
     if schema.partition_keys:
-        words.append("by " + ", ".join(schema.partition_keys))
-    words.append({-1: "dynamic buckets" if schema.primary_keys else "no buckets", -2: "postponed buckets"}.get(bucket, count(bucket, "bucket")))  # fmt: skip
+        words.append("partitioned by " + ", ".join(schema.partition_keys))
+    words.append({-1: "dynamic buckets" if schema.primary_keys else "no buckets", -2: "postpone bucket"}.get(bucket, count(bucket, "bucket")))  # fmt: skip
     if str(options.get(opt.CHANGELOG_PRODUCER)) != "none":
         words.append(f"changelog: {options.get(opt.CHANGELOG_PRODUCER)}")
     if options.get(opt.DELETION_VECTORS_ENABLED):
@@ -52,7 +52,7 @@ def kind_of(store: TableStore) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The files of a snapshot, as far as they are few enough to be looked at one by one."""
+    """The files of a snapshot; individual files only if there are few enough."""
 
     files: int
     manifests: int
@@ -62,14 +62,14 @@ class Stored:
 
 
 def stored_in(store: TableStore, latest: Snapshot) -> Stored:
-    """Reads the manifest lists, and the manifests of a table that is not too large."""
+    """Read the manifest lists and, for tables that are not too large, the manifests."""
     from paimon_nb.format.manifest import read_manifest_list
     from paimon_nb.table.scan import every_level, plan_scan
 
     lists = (latest.base_manifest_list, latest.delta_manifest_list)
     manifests = [m for name in lists for m in read_manifest_list(store.fs, store.manifest_path(name))]
     files = sum(m.num_added - m.num_deleted for m in manifests)
-    if files > MOST_FILES:
+    if files > MAX_FILES:
         return Stored(files, len(manifests), (), 0)
     splits = plan_scan(store.for_metadata(), levels=every_level).splits
     known = tuple(f for s in splits for f in s.files)
@@ -82,12 +82,12 @@ def tiles_of(store: TableStore, latest: Snapshot | None, stored: Stored | None, 
         return (Tile("0", "rows", "no snapshot yet"),)
     ids, keyed = store.snapshots.ids(), bool(store.schema.primary_keys)
     rows = Tile(
-        f"{latest.total_record_count or 0:,}", "stored rows" if keyed else "rows", "before merging" if keyed else ""
+        f"{latest.total_record_count or 0:,}", "physical rows" if keyed else "rows", "before merge" if keyed else ""
     )
-    kept = Tile(f"{len(ids):,}", "snapshots", f"{ids[0]} … {ids[-1]}" if len(ids) > 1 else "")
+    snapshots = Tile(f"{len(ids):,}", "snapshots", f"{ids[0]} … {ids[-1]}" if len(ids) > 1 else "")
     brought = f"{latest.commit_kind.lower()} {latest.delta_record_count or 0:+,}"
     last = Tile(ago(now_ms - latest.time_ms), "last commit", brought)
-    return (rows, *([_files(store, stored)] if stored else []), kept, last)
+    return (rows, *([_files(store, stored)] if stored else []), snapshots, last)
 
 
 def _files(store: TableStore, stored: Stored) -> Tile:
@@ -99,7 +99,7 @@ def _files(store: TableStore, stored: Stored) -> Tile:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the statistics of all files say of a column."""
+    """Statistics of a column over all files."""
 
     low: Any
     high: Any
@@ -107,11 +107,11 @@ class Bounds:
 
 
 def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]:
-    """Least and greatest stored value and NULLs, of the columns of which every file tells them under the present type."""
+    """Min, max and null count of each column, if every file has statistics for it under its current type."""
     from paimon_nb.format.stats import decode_stats
 
     fields = store.schema.fields
-    if not 0 < len(files) * len(fields) <= MOST_STATS:
+    if not 0 < len(files) * len(fields) <= MAX_STATS:
         return {}
     found: dict[str, Bounds] = {}
     unknown: set[str] = set()
@@ -121,21 +121,21 @@ def bounds_of(store: TableStore, files: Sequence[DataFile]) -> dict[str, Bounds]
         types = {f.id: f.type.with_nullable(True) for f in old.fields}
         stats = decode_stats(old.fields, file.value_stats, file.value_stats_cols)
         for field in fields:
-            told = stats.get(names.get(field.id, ""))
+            file_stats = stats.get(names.get(field.id, ""))
             same = types.get(field.id) == field.type.with_nullable(True)
             if (
-                told is None
-                or told.null_count is None
+                file_stats is None
+                or file_stats.null_count is None
                 or not same
-                or (told.min is None) != (told.null_count == file.row_count)
+                or (file_stats.min is None) != (file_stats.null_count == file.row_count)
             ):
                 unknown.add(field.name)
                 continue
             before = found.get(field.name, Bounds(None, None, 0))
-            lows = [v for v in (before.low, told.min) if v is not None]
-            highs = [v for v in (before.high, told.max) if v is not None]
+            lows = [v for v in (before.low, file_stats.min) if v is not None]
+            highs = [v for v in (before.high, file_stats.max) if v is not None]
             found[field.name] = Bounds(
-                min(lows, default=None), max(highs, default=None), before.nulls + told.null_count
+                min(lows, default=None), max(highs, default=None), before.nulls + file_stats.null_count
             )
     return {name: bounds for name, bounds in found.items() if name not in unknown}
 
@@ -150,42 +150,45 @@ def ago(ms: int) -> str:
     return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // 1440:,} days ago"
 
 
-def looks_of(table: Table) -> tuple[tuple[str, str], ...]:
-    """Other views of the table: (text, the command that opens it)."""
+def table_panels(table: Table) -> tuple[tuple[str, str], ...]:
+    """Other panels for the table: (text, command)."""
     keyed = bool(table.primary_keys)
-    looks = [("history", "timeline {}"), ("LSM tree" if keyed else "files", "lsm {}")]
-    looks += [("compaction", "compact {}")] if keyed else []
-    looks += [("pruning", "skip {}")]
-    looks += [("compare", "compare {}")] if table.latest_snapshot() else []
-    looks += [("health", "doctor {}")]
-    return _commands(table, looks)
+    panels = [("history", "timeline {}"), ("LSM tree" if keyed else "files", "lsm {}")]
+    panels += [("compaction", "compact {}")] if keyed else []
+    panels += [("pruning", "skip {}")]
+    panels += [("compare", "compare {}")] if table.latest_snapshot() else []
+    panels += [("health", "doctor {}")]
+    return _commands(table, panels)
 
 
-def looks_at(table: Table, snapshot: int, before: bool) -> tuple[tuple[str, str], ...]:
-    """Other views of one snapshot; `before`: there is one to compare it with."""
-    looks = [("history from here", f"timeline {{}} {snapshot}"), ("LSM tree then", f"lsm {{}} --at {snapshot}")]
+def snapshot_panels(table: Table, snapshot: int, before: bool) -> tuple[tuple[str, str], ...]:
+    """Panels for one snapshot; `before`: whether an earlier snapshot exists to compare with."""
+    panels = [
+        ("history at this snapshot", f"timeline {{}} {snapshot}"),
+        ("LSM tree at this snapshot", f"lsm {{}} --at {snapshot}"),
+    ]
     if before:
-        looks.append(("what it changed", f"compare {{}} {snapshot - 1} {snapshot}"))
-    return _commands(table, looks)
+        panels.append(("changes in this snapshot", f"compare {{}} {snapshot - 1} {snapshot}"))
+    return _commands(table, panels)
 
 
-def _commands(table: Table, looks: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """A name that a command would not read as one word has none."""
+def _commands(table: Table, panels: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Tables whose name is not a single command-line word get no links."""
     name = f"{table.name.database}.{table.name.table}"
     if not _PLAIN_NAME.fullmatch(name):
         return ()
-    return tuple((text, "%paimon " + command.format(name)) for text, command in looks)
+    return tuple((text, "%paimon " + command.format(name)) for text, command in panels)
 
 
 def strip_svg(commits: Sequence[Commit]) -> str:
-    """The last commits as a strip: a bar for the rows each brought (hollow: took away), its kind below."""
+    """The last commits as a strip: a bar for the rows each added (outline: removed), its kind below."""
     some = list(commits[-LAST_COMMITS:])
     if not some:
         return ""
     wide, tall, base = 520, 66, 40
     step = min(34.0, wide / len(some))
     biggest = max((abs(c.delta_rows) for c in some), default=1) or 1
-    label = f"the last {len(some)} commits" if len(commits) > len(some) else count(len(some), "commit")
+    label = f"last {len(some)} commits" if len(commits) > len(some) else count(len(some), "commit")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" role="img" aria-label="{label}" font-size="10">',
         f'<line class="axis" x1="0" y1="{base}" x2="{step * len(some):.1f}" y2="{base}"/>',
@@ -196,7 +199,7 @@ def strip_svg(commits: Sequence[Commit]) -> str:
         colour, radius = KIND_COLOURS.get(c.kind, "#888"), min(7.0, max(2.5, step * 0.34))
         height = 4 + 30 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
         when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        tip = "\n".join([f"snapshot {c.id} · {c.kind.lower()}", f"{c.delta_rows:+,} stored rows", when, *c.flags])
+        tip = "\n".join([f"snapshot {c.id} · {c.kind.lower()}", f"{c.delta_rows:+,} physical rows", when, *c.flags])
         parts.append(f'<g class="dot" data-snapshot="{c.id}"><title>{escape(tip)}</title>')
         parts.append(f'<rect x="{x - step / 2:.1f}" y="0" width="{step:.1f}" height="{tall}" fill="transparent"/>')
         if height:

@@ -1,4 +1,4 @@
-"""A notebook as one HTML page that works alone: still pictures, nothing fetched, light or dark as the reader's system is.
+"""Exports a notebook as one self-contained HTML page: static pictures, no network access, light or dark.
 
 Also `jupyter nbconvert --to paimon-page` and an entry of JupyterLab's "Save and Export Notebook As".
 """
@@ -17,8 +17,8 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-MOST_BYTES = 2_000_000
-"""What a page may weigh. A third of a megabyte of each is JupyterLab's own style."""
+MAX_PAGE_BYTES = 2_000_000
+"""Maximum size of a page. JupyterLab's own style takes a third of a megabyte."""
 
 # nbconvert's page names require.js, MathJax and Mermaid on other hosts; nothing of ours needs them. Lab's dark theme only sets
 # variables, so the one page can carry both and the reader's system chooses.
@@ -49,12 +49,12 @@ main {
 
 
 class PageExporter(HTMLExporter):
-    """nbconvert's HTML page of JupyterLab's looks, without what it fetches and without widgets that need a kernel."""
+    """nbconvert's JupyterLab-style HTML page without network access and without live widgets."""
 
     export_from_notebook = "Paimon page (offline, light and dark)"
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(extra_loaders=[DictLoader({"paimon-page.html.j2": _TEMPLATE})], **given)  # type: ignore[no-untyped-call]
+    def __init__(self, **options: Any) -> None:
+        super().__init__(extra_loaders=[DictLoader({"paimon-page.html.j2": _TEMPLATE})], **options)  # type: ignore[no-untyped-call]
 
     def _template_file_default(self) -> str:
         return "paimon-page.html.j2"
@@ -69,12 +69,12 @@ class PageExporter(HTMLExporter):
         return config
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
-        """The page's text, and what nbconvert knows beside it."""
+        """The HTML, and nbconvert's resources."""
         return super().from_notebook_node(without_widgets(nb), resources, **kw)
 
 
 def without_widgets(notebook: Any) -> Any:
-    """A copy whose pictures are the still ones: a page without a kernel must fetch nothing and hide nothing."""
+    """A copy with static pictures instead of live widgets, which need a kernel."""
     plain = copy.deepcopy(notebook)
     for cell in plain.cells:
         for output in cell.get("outputs", ()):
@@ -88,7 +88,7 @@ def write_page(notebook: Any, target: Path, pages: Collection[str] = ()) -> int:
 
     Args:
         notebook: a notebook node of format 4, with outputs.
-        pages: stems of notebooks whose pages lie beside this one; links to them lead there.
+        pages: stems of notebooks exported to the same folder; links to them are rewritten.
 
     Returns: its size in bytes.
     """
@@ -99,7 +99,7 @@ def write_page(notebook: Any, target: Path, pages: Collection[str] = ()) -> int:
 
 @cache
 def _exporter() -> PageExporter:
-    """One for all pages: its templates are compiled once."""
+    """One exporter for all pages, so that templates are compiled once."""
     return PageExporter()
 
 

@@ -1,4 +1,4 @@
-"""Work in a Spark job group with a progress line and an interrupt that ends the job."""
+"""Runs Spark work with a progress line; an interrupt cancels the jobs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AFTER_S = 0.5
-CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit">cancel</button>'
-"""Our JupyterLab extension hears its click and interrupts the kernel; elsewhere the notebook's own button does."""
+CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit">Cancel</button>'
+"""The JupyterLab extension handles the click and interrupts the kernel; without it, use the notebook's stop button."""
 
 
 def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
@@ -30,8 +30,8 @@ def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
 
 
 def has_front_end() -> bool:
-    """Whether a person looks on. nbconvert, nbclient and nbval say in each request that nobody could answer a question;
-    what they store must not depend on time."""
+    """Whether an interactive user is connected. nbconvert, nbclient and nbval send requests without stdin;
+    stored outputs must not depend on timing."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:
@@ -41,7 +41,7 @@ def has_front_end() -> bool:
 
 
 class _Line:
-    """One line that is written over, and gone at the end."""
+    """One line that is updated in place and removed at the end."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -57,7 +57,7 @@ class _Line:
             self._handle.update(html)
 
     def clear(self) -> None:
-        """Leave nothing behind: an empty output would stay in the saved notebook."""
+        """Remove the output; an empty one would stay in the saved notebook."""
         if self._handle is not None:
             from IPython.display import clear_output
 

@@ -1,4 +1,4 @@
-"""Reports as output cells: why a row is as it is, what a compaction would pick, what ails a table. Text first, HTML beside it."""
+"""Reports as output cells (text and HTML): row history, compaction preview, health, comparison."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ STYLE = """
 .pnb-r .row td{border-top:2px solid var(--jp-border-color1,#8886);font-weight:600}
 .pnb-r .grade{display:inline-block;width:1.4em;font-weight:700}
 """
-SIGN = {"broken": ("✗", "#D55E00"), "slow": ("!", "#E69F00"), "well": ("✓", "#009E73")}
+SIGN = {"broken": ("✗", "#D55E00"), "slow": ("!", "#E69F00"), "ok": ("✓", "#009E73")}
 
 
 class Report:
-    """Something with a text and an HTML form."""
+    """An output with a text and an HTML form."""
 
     def __init__(self, content: Any, text: str, html: str) -> None:
         self.content, self._text, self._html = content, text, html
@@ -43,7 +43,7 @@ class Report:
 
 
 def why_report(answer: RowHistory) -> Report:
-    """Versions in merge order, the row after each, and what decided."""
+    """Row versions in merge order, the merged row after each, and the rule that decides."""
     key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
     columns = [c for c in (answer.versions[0].values if answer.versions else {}) if c not in answer.key]
     head = "".join(f"<th>{escape(h)}</th>" for h in ("", "sequence", *columns, "level", "file", "commit", ""))
@@ -53,9 +53,9 @@ def why_report(answer: RowHistory) -> Report:
         body.append(_version(version, columns, before))
         before = before if version.hidden else version.after
     result = (
-        "<td></td><td>= no row</td>" + "<td></td>" * len(columns)
+        "<td></td><td>no row</td>" + "<td></td>" * len(columns)
         if answer.row is None
-        else "<td>=</td><td>the row</td>" + "".join(_value(answer.row[c]) for c in columns)
+        else "<td>=</td><td>current row</td>" + "".join(_value(answer.row[c]) for c in columns)
     )
     html = (
         f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.moment}</span></div>"
@@ -76,9 +76,9 @@ def _version(version: RowVersion, columns: Sequence[str], before: Mapping[str, A
         )
         cells.append(_value(version.values[name], "new" if changed else ""))
     commit = f"{version.snapshot}" if version.snapshot is not None else "expired"
-    place = f"{version.file}:{version.position}"
+    location = f"{version.file}:{version.position}"
     cells.append(
-        f"<td>{_level(version.level)}</td><td class='dim' title='{escape(place, quote=True)}'>…{escape(place[-24:])}</td><td>{commit}</td>"
+        f"<td>{_level(version.level)}</td><td class='dim' title='{escape(location, quote=True)}'>…{escape(location[-24:])}</td><td>{commit}</td>"
     )
     cells.append(f"<td class='say dim'{tip(version.hidden or '')}>{escape(version.hidden or '')}</td>")
     return f"<tr{' class=gone' if version.hidden else ''}>{''.join(cells)}</tr>"
@@ -97,7 +97,7 @@ def _level(level: int) -> str:
 
 
 def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
-    """What each bucket's strategy says, the rules with their numbers."""
+    """The compaction preview of each bucket: rules with the numbers they compare."""
     html = []
     for due in buckets[:limit]:
         where = f"{due.partition}, bucket {due.bucket}" if due.partition else f"bucket {due.bucket}"
@@ -111,7 +111,7 @@ def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
             f"<div><b>{escape(where)}</b> · {due.runs} sorted run{'s' * (due.runs != 1)} · {escape(first)}</div><table class='rules'>{rules}</table>"
         )
     rest = len(buckets) - limit
-    more = [f"and {rest} bucket{'s' * (rest != 1)} with fewer runs"] if rest > 0 else []
+    more = [f"{rest} more bucket{'s' * (rest != 1)} with fewer runs"] if rest > 0 else []
     text = "\n".join([*(str(d) for d in buckets[:limit]), *more]) or "no files yet"
     return Report(
         buckets, text, "".join(html) + "".join(f"<div class='dim'>{m}</div>" for m in more) or "<div>no files yet</div>"
@@ -119,27 +119,27 @@ def due_report(buckets: Sequence[Due], limit: int = 8) -> Report:
 
 
 def health_report(title: str, findings: Sequence[Finding]) -> Report:
-    """Findings, worst first, each with its cure."""
+    """Findings, worst first, each with its fix."""
     html = [f"<div><b>{escape(title)}</b></div>"]
     for f in findings:
         sign, colour = SIGN[f.grade]
         detail = f"<div style='margin-left:1.4em'>{escape(f.detail)}</div>" if f.detail else ""
-        mend = f"<div style='margin-left:1.4em'><code>{escape(f.mend)}</code></div>" if f.mend else ""
+        fix = f"<div style='margin-left:1.4em'><code>{escape(f.mend)}</code></div>" if f.mend else ""
         html.append(
             f"<div style='margin-top:5px'><span class='grade' style='color:{colour}'>{sign}</span><b>{escape(f.what)}</b>"
-            f" <span class='dim'>· {f.grade}</span>{detail}{mend}</div>"
+            f" <span class='dim'>· {f.grade}</span>{detail}{fix}</div>"
         )
     return Report(findings, "\n".join(str(f) for f in findings), "".join(html))
 
 
 def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
-    """Files born, moved and gone between two snapshots, the schema and the options.
+    """Files added, moved and removed between two snapshots, schema and option changes.
 
     Args:
-        pictures: the LSM trees of both moments as SVG, shown above.
+        pictures: the LSM trees of both snapshots as SVG, shown above.
     """
     rows = []
-    for what, sign in (("born", "+"), ("moved", "→"), ("gone", "−")):
+    for what, sign in (("added", "+"), ("moved", "→"), ("removed", "−")):
         for change in compared.only(what)[:50]:
             levels = " → ".join(_level(n) for n in (change.level_before, change.level_after) if n is not None)
             where = ", ".join(filter(None, [change.partition, f"bucket {change.bucket}"]))
@@ -148,14 +148,14 @@ def compare_report(compared: Compared, pictures: Sequence[str] = ()) -> Report:
                 f"…{escape(change.file[-22:])}</td><td>{change.rows:,} row{'s' * (change.rows != 1)}</td><td>{bytes_text(change.bytes)}</td><td class='dim'>{escape(where)}</td></tr>"
             )
     rest = len(compared.files) - len(rows)
-    said = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]
-    same = f"{compared.same_files:,} {'file is' if compared.same_files == 1 else 'files are'}"
+    changes = [f"column {c}" for c in compared.columns] + [f"option {o}" for o in compared.options]
+    same = f"{compared.same_files:,} {'file' if compared.same_files == 1 else 'files'}"
     html = (
         f"<div><b>{escape(compared.table)}</b> snapshot {compared.before} → {compared.after}"
-        f" <span class='dim'>stored rows {compared.rows_before:,} → {compared.rows_after:,}; {same} the same</span></div>"
+        f" <span class='dim'>physical rows {compared.rows_before:,} → {compared.rows_after:,}; {same} unchanged</span></div>"
         + "".join(f"<div class='pnb' style='margin:6px 0'>{p}</div>" for p in pictures)
         + (f"<table>{''.join(rows)}</table>" if rows else "")
-        + (f"<div class='dim'>and {rest:,} more files</div>" if rest > 0 else "")
-        + "".join(f"<div>{escape(line)}</div>" for line in said)
+        + (f"<div class='dim'>{rest:,} more files</div>" if rest > 0 else "")
+        + "".join(f"<div>{escape(line)}</div>" for line in changes)
     )
     return Report(compared, str(compared), html)

@@ -1,4 +1,4 @@
-"""Queries kept under a name, put in front of later ones as common table expressions. The user's text is never rewritten."""
+"""Saved queries that are added to later queries as common table expressions. The user's text is never rewritten."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from paimon_nb.base.registry import did_you_mean
 
 
 def query_text(text: str) -> str:
-    """The one query of a cell, without its semicolon. Raises UnsupportedOperation where it is anything else."""
+    """The single query of a cell, without its semicolon. Raises UnsupportedOperation: not exactly one query."""
     from paimon_nb.plan import Query
     from paimon_nb.sql import parse, tokens
 
     statements = parse(text)
     if len(statements) != 1 or not isinstance(statements[0], Query):
-        raise UnsupportedOperation("a snippet is one query", hint="SELECT ..., WITH ... or VALUES ..., nothing else")
+        raise UnsupportedOperation(
+            "a snippet must be exactly one query", hint="use a single SELECT, WITH or VALUES statement"
+        )
     words = list(tokens(text))
     end = words[-1].start if words[-1].text == ";" else words[-1].start + len(words[-1].text)
     return text[:end].rstrip()
@@ -26,21 +28,21 @@ def with_snippets(text: str, names: Sequence[str], known: Mapping[str, str]) -> 
     """The query with the snippets before it.
 
     Args:
-        names: which snippets, in the order in which they may name each other.
+        names: the snippets; later ones may refer to earlier ones.
 
     Raises:
-        UnknownName: no such snippet. UnsupportedOperation: the cell is no query.
+        UnknownName: no such snippet. UnsupportedOperation: the cell is not a query.
     """
     from paimon_nb.sql import tokens
 
     for name in names:
         if name not in known:
             raise UnknownName(
-                f"no snippet {name!r}", hint=did_you_mean(name, known) or "%%paimon --save NAME keeps one"
+                f"unknown snippet {name!r}", hint=did_you_mean(name, known) or "save one with %%paimon --save NAME"
             )
     query = query_text(text)
     first = next(iter(tokens(query)))
-    ours = ",\n".join(f"{quote(name)} AS (\n{known[name]}\n)" for name in names)
+    prefix = ",\n".join(f"{quote(name)} AS (\n{known[name]}\n)" for name in names)
     if first.text.upper() == "WITH":
-        return f"{query[: first.start]}WITH {ours},{query[first.start + len('WITH') :]}"
-    return f"WITH {ours}\n{query}"
+        return f"{query[: first.start]}WITH {prefix},{query[first.start + len('WITH') :]}"
+    return f"WITH {prefix}\n{query}"

@@ -1,4 +1,4 @@
-"""What a live table remembers of a stream: the newest rows, how many of each kind, how fast they come. Pure."""
+"""The state behind a live table: newest rows, counts by row kind, row rate."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 KINDS = ("+I", "-U", "+U", "-D")
-MOST_BYTES = 100_000
-"""What one picture of the rows may weigh; it is sent twice a second."""
+MAX_BYTES = 100_000
+"""Maximum size of one update; updates are sent twice a second."""
 RATE_S = 5.0
 
 
@@ -22,10 +22,10 @@ class Rate:
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque()
 
-    def seen(self, now_s: float, total: int) -> float:
-        """Note how many rows there were until now. Returns the rate; 0 before there are two samples."""
+    def update(self, now_s: float, total: int) -> float:
+        """Record the row count so far and return the rate; 0 until there are two samples."""
         if self._samples and total < self._samples[-1][1]:
-            self._samples.clear()  # it began anew
+            self._samples.clear()  # the stream was restarted
         self._samples.append((now_s, total))
         while len(self._samples) > 2 and self._samples[0][0] < now_s - RATE_S:
             self._samples.popleft()
@@ -37,18 +37,18 @@ class LiveRows:
     """The last rows of a stream, oldest first, and counts of all.
 
     Args:
-        keep: so many rows are remembered.
+        keep: maximum number of rows kept.
     """
 
     def __init__(self, keep: int) -> None:
         self.keep = keep
-        self._forgotten = 0
+        self._dropped = 0
         self.counts: Counter[str] = Counter()
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything; numbers of rows go on, so that a page can tell old rows from new ones."""
-        self._forgotten += self.total
+        """Drop all rows; row numbers continue, so that a page can distinguish old rows from new ones."""
+        self._dropped += self.total
         self.rows: deque[tuple[str, list[str | None]]] = deque(maxlen=self.keep)
         self.counts = Counter()
         self.columns: list[str] = []
@@ -57,11 +57,11 @@ class LiveRows:
 
     @property
     def total(self) -> int:
-        """All rows that came, shown or not."""
+        """All rows received, displayed or not."""
         return sum(self.counts.values())
 
     def add(self, changes: pa.Table) -> None:
-        """Take changes in.
+        """Add changes.
 
         Args:
             changes: kinds ('+I' ...) in the first column, then the query's columns.
@@ -71,21 +71,21 @@ class LiveRows:
         kinds = changes.column(0)
         for kind in kinds.value_counts().to_pylist():
             self.counts[kind["values"]] += kind["counts"]
-        told = changes.slice(max(0, changes.num_rows - self.keep))
-        names = told.column_names[1 : MAX_COLUMNS + 1]
+        last = changes.slice(max(0, changes.num_rows - self.keep))
+        names = last.column_names[1 : MAX_COLUMNS + 1]
         self.columns, self.left_out = names, changes.num_columns - 1 - len(names)
-        self.numeric = [is_number(told.schema.field(i + 1).type) for i in range(len(names))]
-        columns = [[_short(v) for v in python_values(told.column(i + 1))] for i in range(len(names))]
-        values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in range(told.num_rows)]
-        self.rows.extend(zip(told.column(0).to_pylist(), values, strict=True))
+        self.numeric = [is_number(last.schema.field(i + 1).type) for i in range(len(names))]
+        columns = [[_short(v) for v in python_values(last.column(i + 1))] for i in range(len(names))]
+        values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in range(last.num_rows)]
+        self.rows.extend(zip(last.column(0).to_pylist(), values, strict=True))
 
-    def shown(self) -> list[list[Any]]:
-        """The newest rows first: [number, kind, values...], as many as a picture may weigh."""
+    def newest(self) -> list[list[Any]]:
+        """The newest rows first: [number, kind, values...], up to `MAX_BYTES`."""
         out: list[list[Any]] = []
-        size, number = 0, self._forgotten + self.total
+        size, number = 0, self._dropped + self.total
         for kind, values in reversed(self.rows):
             size += 8 + sum(len(v) + 3 if v is not None else 5 for v in values)
-            if size > MOST_BYTES and out:
+            if size > MAX_BYTES and out:
                 break
             out.append([number, kind, *values])
             number -= 1

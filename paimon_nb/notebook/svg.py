@@ -1,6 +1,6 @@
-"""Pictures as SVG text, by hand: they read in Jupyter, on GitHub, in exported pages and offline, light and dark.
+"""Pictures as SVG text: they work in Jupyter, on GitHub, in exported pages and offline, light and dark.
 
-Colours are Okabe and Ito's, safe for colour blindness; every colour has a sign or a label beside it.
+Colours are Okabe and Ito's, safe for colour blindness; every colour also has a sign or a label.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from paimon_nb.table.inspect.formatting import bytes_text
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}
-SIGNS = {"▸": "would be compacted", "+": "born", "→": "moved up", "−": "gone"}
-"""What a sign on a file says."""
+SIGNS = {"▸": "picked for compaction", "+": "added", "→": "moved to another level", "−": "removed"}
+"""Meaning of the signs on files."""
 WIDTH = 860
 _LEFT, _RIGHT = 74, 190
 _LANE, _GAP = 20, 7
 ROOMY = 24
-"""Up to so many files a lane, one that holds a single key is drawn wide enough to be seen; a signed one always is."""
+"""In lanes with up to this many files, and for files with a sign, narrow files get a visible minimum width."""
 
 STYLE = """
 .pnb{font:12px/1.35 var(--jp-ui-font-family,system-ui,-apple-system,"Segoe UI",sans-serif);color:var(--jp-ui-font-color1,#1c1e21)}
@@ -45,29 +45,29 @@ STYLE = """
 """
 
 
-# What XML cannot hold even as a reference, and marks that would turn the reading direction of the whole line.
+# Characters that XML cannot represent, and control characters that change the text direction.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def escape(text: str) -> str:
-    """Any text as XML character data or attribute value; what cannot be shown becomes U+FFFD."""
+    """Any text as XML character data or attribute value; unprintable characters become U+FFFD."""
     return html_escape(_UNPRINTABLE.sub("\ufffd", text))
 
 
 def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | None = None) -> str:
-    """The LSM tree: one lane a sorted run, newest at the top.
+    """The LSM tree: one lane per sorted run, newest at the top.
 
     Args:
-        by: 'key' puts files where their keys are, 'size' as wide as their bytes.
-        signs: file name -> a sign; these files are outlined and carry it.
+        by: 'key' places files by key range, 'size' draws them as wide as their size.
+        signs: file name -> sign; these files are outlined and show the sign.
     """
     plot = WIDTH - _LEFT - _RIGHT
     top = 34
     height = top + max(1, len(picture.lanes)) * (_LANE + _GAP) + 30
     largest = max((lane.bytes for lane in picture.lanes), default=1) or 1
-    parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.moment}")]
+    parts = [open_svg(height, f"LSM tree of {picture.table}, {picture.snapshot_text}")]
     title = f"{picture.table}"
-    facts = picture.moment + (f" · {picture.kind.lower()}" if picture.kind else "")
+    facts = picture.snapshot_text + (f" · {picture.kind.lower()}" if picture.kind else "")
     where = (f"{picture.partition} · " if picture.partition else "") + f"bucket {picture.bucket}"
     parts.append(f'<text x="0" y="14" font-weight="600">{escape(title)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{escape(f"{facts} · {where}")}</text>')
@@ -77,7 +77,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
             x, w = _LEFT + x0 * plot, max((x1 - x0) * plot, 3)
             parts.append(
                 f'<rect class="overlap" x="{x - 3:.1f}" y="{top - 7}" width="{w + 6:.1f}" height="{bottom - top + 4}" rx="4">'
-                f"<title>{runs} runs overlap here: reading merges them</title></rect>"
+                f"<title>{runs} overlapping runs: merged on read</title></rect>"
             )
     y = top
     for lane in picture.lanes:
@@ -108,16 +108,16 @@ def _lane(lane: Lane, y: float, plot: float, by: str, largest: int, signs: Mappi
         f'<rect class="rail" x="{_LEFT}" y="{y}" width="{plot}" height="{_LANE}" rx="3"/>',
     ]
     scale = lane.bytes / largest if by == "size" else 1.0
-    least = 9 if len(lane.marks) <= ROOMY else 2.5
+    min_width = 9 if len(lane.marks) <= ROOMY else 2.5
     for m in lane.marks:
         a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
         sign = signs.get(m.name if m.files == 1 else lane.first, "")
-        x, w = _LEFT + a * plot, max((b - a) * plot, 18 if sign else least)
+        x, w = _LEFT + a * plot, max((b - a) * plot, 18 if sign else min_width)
         x = min(x, _LEFT + plot - w)
-        said = f"{sign} {SIGNS[sign]}, " if sign else ""
+        prefix = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
             f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y}" width="{w:.1f}" height="{_LANE}" rx="3" fill="{colour}" tabindex="0" role="img" '
-            f'aria-label="{escape(said + _facts(m, ", "))}"><title>{escape(said + _facts(m, chr(10)))}</title></rect>'
+            f'aria-label="{escape(prefix + _facts(m, ", "))}"><title>{escape(prefix + _facts(m, chr(10)))}</title></rect>'
         )
         if sign and w > 14:
             out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + _LANE / 2}" r="8"/>')
@@ -149,10 +149,10 @@ def _facts(m: FileMark, join: str) -> str:
 FLAG_ROWS = 3
 
 
-def flag_places(commits: Sequence[Commit], step: float, left: float) -> list[tuple[str, float, float, int]]:
-    """Where tags, branches and readers are written: (text, x of the text's middle, x of the commit, row).
+def flag_positions(commits: Sequence[Commit], step: float, left: float) -> list[tuple[str, float, float, int]]:
+    """Positions of tag, branch and consumer labels: (text, x of the text's middle, x of the commit, row).
 
-    None covers another: the lowest free row is taken; where none is free, only the commit's tip tells.
+    Labels never overlap: each takes the lowest free row; if none is free, only the commit's tooltip shows it.
     """
     ends = [0.0] * FLAG_ROWS
     out = []
@@ -169,13 +169,13 @@ def flag_places(commits: Sequence[Commit], step: float, left: float) -> list[tup
     return out
 
 
-def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
-    """The history: one mark a commit, a bar for the rows it brought (hollow: took away), a sign for its kind, flags above."""
+def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
+    """The history: one mark per commit, a bar for added rows (outline: removed), a sign for its kind, labels above."""
     commits = model.commits
     n = max(1, len(commits))
     left, right = 20, 20
     step = min(72.0, (WIDTH - left - right) / n)
-    flags = flag_places(commits, step, left)
+    flags = flag_positions(commits, step, left)
     base = 92 + 14 * (1 + max((row for *_, row in flags), default=-1))
     height = base + 58
     biggest = max((abs(c.delta_rows) for c in commits), default=1) or 1
@@ -193,9 +193,9 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
         colour = KIND_COLOURS.get(c.kind, "#888")
         tall = 6 + 48 * (abs(c.delta_rows) / biggest) ** 0.4 if c.delta_rows else 0
         when = dt.datetime.fromtimestamp(c.time_ms / 1000, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        tip = f"snapshot {c.id} · {c.kind}\n{c.delta_rows:+,} stored rows, {c.total_rows:,} in all\n{when}\nby {c.user}"
+        tip = f"snapshot {c.id} · {c.kind}\n{c.delta_rows:+,} physical rows, {c.total_rows:,} in total\n{when}\nby {c.user}"
         tip = "\n".join([tip, *c.flags])
-        ring = ' stroke="currentColor" stroke-width="2.5"' if c.id == chosen else ""
+        ring = ' stroke="currentColor" stroke-width="2.5"' if c.id == selected else ""
         w = max(2.0, min(18.0, step * 0.5))
         if tall:
             fill = f'fill="{colour}" opacity=".45"' if c.delta_rows > 0 else f'fill="none" stroke="{colour}"'
@@ -204,8 +204,8 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
         parts.append(f'<circle cx="{x:.1f}" cy="{base}" r="{radius:.1f}" fill="{colour}"{ring} data-snapshot="{c.id}"><title>{escape(tip)}</title></circle>')  # fmt: skip
         if radius > 6:
             parts.append(f'<text x="{x:.1f}" y="{base + 4}" text-anchor="middle" class="sign" style="fill:#fff" font-size="11" font-weight="700">{SIGN.get(c.kind, "?")}</text>')  # fmt: skip
-        if i % every == 0 or c.id == chosen:
-            weight = ' font-weight="700"' if c.id == chosen else ' class="dim"'
+        if i % every == 0 or c.id == selected:
+            weight = ' font-weight="700"' if c.id == selected else ' class="dim"'
             parts.append(f'<text x="{x:.1f}" y="{base + 26}" text-anchor="middle" font-size="11"{weight}>{c.id}</text>')
     legend = left
     for kind, sign in SIGN.items():
@@ -214,14 +214,18 @@ def timeline_svg(model: TimelineModel, chosen: int | None = None) -> str:
             parts.append(f'<text x="{legend + 6}" y="{height - 6}" text-anchor="middle" class="sign" style="fill:#fff" font-size="9" font-weight="700">{sign}</text>')  # fmt: skip
             parts.append(f'<text x="{legend + 17}" y="{height - 6}" font-size="11" class="dim">{kind.lower()}</text>')
             legend += 34 + 7 * len(kind)
-    note = "bar: stored rows added" + (", hollow: removed" if any(c.delta_rows < 0 for c in commits) else "")
+    note = (
+        "bar = rows added"
+        + ("; outline = rows removed" if any(c.delta_rows < 0 for c in commits) else "")
+        + " (not to scale)"
+    )
     parts.append(f'<text x="{WIDTH}" y="{height - 6}" text-anchor="end" font-size="11" class="dim">{note}</text>')
     parts.append("</svg>")
     return "".join(parts)
 
 
 def text_svg(text: str, label: str) -> str:
-    """Lines of text as a picture, for views whose still form is an outline."""
+    """Lines of text as a picture, for widgets whose static form is an outline."""
     lines = text.split("\n")
     parts = [open_svg(len(lines) * 17 + 8, label)]
     for i, line in enumerate(lines):
@@ -238,7 +242,7 @@ def framed(svg: str) -> str:
 
 
 def standalone(svg: str) -> str:
-    """The picture as a file of its own: GitHub shows it, in the reader's own theme."""
+    """The picture as a standalone file: GitHub shows it in the reader's theme."""
     inner = svg.replace(".pnb ", "")
     style = (
         STYLE.replace(".pnb .", ".").replace(".pnb text", "text").replace(".pnb svg", "svg").replace(".pnb{", "svg{")
@@ -255,7 +259,7 @@ def clip(text: str, length: int) -> str:
 
 
 def clipped(text: str, length: int) -> str:
-    """The inside of a <text> element: what is cut stands whole in its tip."""
+    """Content of a <text> element; truncated texts get a tooltip with the full text."""
     return escape(text) if len(text) <= length else f"{escape(clip(text, length))}<title>{escape(text[:400])}</title>"
 
 

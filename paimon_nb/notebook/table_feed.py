@@ -1,4 +1,4 @@
-"""A table's own changes as a job of the session, read in this process without Spark when somebody looks."""
+"""A table's change feed as a job of the session, read in this process without Spark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 LARGE_BYTES = 64 << 20
-"""A state that is larger is not shown first; only what changes from now on."""
+"""For larger tables the feed starts with new changes instead of the current state."""
 _LOOK_S = 0.1
 
 
@@ -28,7 +28,7 @@ class TableFeed:
     """`%paimon live t`: like a streaming SELECT * of the table, row kinds included.
 
     Args:
-        options: where to start, as `Table.stream` takes them. Without a start, the newest state goes first, unless it is large.
+        options: as for `Table.stream`. Without a start position, the feed begins with the current state unless it is large.
 
     Raises: UnsupportedOperation, BadOptionValue: see `Table.stream`.
     """
@@ -42,21 +42,21 @@ class TableFeed:
         self._stopped = threading.Event()
         self._error: BaseException | None = None
         self._stream = self._opened(dict(options or {}))
-        self.job = jobs.add(StreamJob(f"live {table.name}", self, lambda: self._rows, lambda _: self.standings()))
+        self.job = jobs.add(StreamJob(f"live {table.name}", self, lambda: self._rows, lambda _: self.progress()))
 
     def _opened(self, options: dict[str, str]) -> TableStream:
         if not any(k.startswith("scan.") or k == "consumer-id" for k in options):
             size = sum(self.table.files().column("file_size_in_bytes").to_pylist())
             if size > LARGE_BYTES:
                 options["scan.mode"] = "latest"
-                self.note = f"the state is large ({size / 1e6:,.0f} MB): only changes from now on"
+                self.note = f"the table is large ({size / 1e6:,.0f} MB), so only new changes are shown"
         return self.table.stream(options)
 
     def start(self) -> TableFeed:
         return self
 
     def take(self, timeout_s: float) -> list[pa.Table]:
-        """What came since the last call, or comes within so long; kinds in the first column."""
+        """Changes since the last call, waiting up to `timeout_s` for some; row kinds in the first column."""
         deadline, out = time.monotonic() + timeout_s, []
         try:
             while self.isActive:
@@ -65,7 +65,7 @@ class TableFeed:
                     self._rows += batch.rows.num_rows
                     out.append(batch.rows.rename_columns([OP, *batch.rows.column_names[1:]]))
                 elif out or time.monotonic() >= deadline:
-                    self.table.store.check_identity()  # nothing will ever come to a table that was dropped
+                    self.table.store.check_identity()  # a dropped table never gets new changes
                     break
                 else:
                     self._stopped.wait(_LOOK_S)
@@ -74,10 +74,10 @@ class TableFeed:
         return out
 
     def seek(self, snapshot: int | None) -> None:
-        """Begin anew: with the changes of a snapshot, or (None) with the newest state. Raises BadOptionValue."""
+        """Restart with the changes of a snapshot, or (None) from the current state. Raises BadOptionValue."""
         if snapshot is not None and snapshot < 1:
             raise BadOptionValue(
-                f"{snapshot} is no id of a snapshot", hint="ids begin with 1", option="scan.snapshot-id"
+                f"{snapshot} is not a snapshot id", hint="snapshot ids start at 1", option="scan.snapshot-id"
             )
         self.note, self._rows = "", 0
         self._stream = self._opened(beginning(snapshot))
@@ -85,12 +85,12 @@ class TableFeed:
         self._error = None
         self.job.again(self)
 
-    def standings(self) -> tuple[Standing, ...]:
+    def progress(self) -> tuple[Standing, ...]:
         newest, position = newest_of(self.table), self._stream.position
         at = 0 if position is None else position.next - 1
         return (Standing(str(self.table.name), min(at, newest), newest),)
 
-    # -- as a job sees it
+    # -- the interface of a job
 
     @property
     def isActive(self) -> bool:  # noqa: N802  Spark's name

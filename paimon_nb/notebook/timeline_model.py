@@ -1,4 +1,4 @@
-"""A table's history as a picture sees it: one mark a commit. Pure; reads metadata only."""
+"""The model behind the timeline: one entry per commit. Reads metadata only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.store import TableStore
 
 SIGN = {"APPEND": "+", "COMPACT": "▾", "OVERWRITE": "↻", "ANALYZE": "∑"}
-"""A sign for each kind of commit: colour alone is not enough."""
+"""A sign for each commit kind, in addition to its colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +25,20 @@ class Commit:
     schema_id: int
     tags: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
-    """Readers whose next snapshot this is."""
+    """Consumers whose next snapshot this is."""
     branches: tuple[str, ...] = ()
-    """Branches that begin here."""
+    """Branches created from this snapshot."""
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What stands above the commit, each with its sign."""
+        """Labels shown above the commit, each with its sign."""
         signed = (("⚑", self.tags), ("↳", self.branches), ("▸", self.consumers))
         return tuple(f"{sign} {name}" for sign, names in signed for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineModel:
-    """All commits that are still there, oldest first."""
+    """All retained commits, oldest first."""
 
     table: str
     commits: tuple[Commit, ...]
@@ -46,7 +46,7 @@ class TimelineModel:
 
 
 def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
-    """Read the history, or the newest snapshots of it. Tags of expired snapshots stand in it, too: they can be read."""
+    """Read the whole history, or its newest snapshots. Includes expired snapshots that a tag keeps readable."""
     tags: dict[int, list[str]] = {}
     snapshots = {s.id: s for s in store.snapshots.all(last)}
     oldest = min(snapshots, default=0) if last is not None and len(snapshots) >= last else 0
@@ -71,7 +71,7 @@ def timeline(store: TableStore, last: int | None = None) -> TimelineModel:
 
 
 def _forks(store: TableStore) -> dict[int, list[str]]:
-    """Snapshot id -> branches that begin with it; a branch without a snapshot begins nowhere yet."""
+    """Snapshot id -> branches created from it; branches without a snapshot are omitted."""
     from paimon_nb.format.snapshot import SnapshotDirectory
 
     forks: dict[int, list[str]] = {}
@@ -83,10 +83,10 @@ def _forks(store: TableStore) -> dict[int, list[str]]:
 
 
 def timeline_text(model: TimelineModel) -> str:
-    """The history in characters; no times, so that it is the same every time."""
+    """The history as text; without times, so that it is deterministic."""
     lines = [f"{model.table}: {len(model.commits)} snapshot{'s' * (len(model.commits) != 1)}"]
     for c in model.commits[-40:]:
-        named = (*c.tags, *c.flags[len(c.tags) :])  # a tag needs no sign here
+        named = (*c.tags, *c.flags[len(c.tags) :])  # tags are shown without a sign
         flags = f"  [{', '.join(named)}]" if named else ""
         lines.append(
             f"  {SIGN.get(c.kind, '?')} {c.id:>4} {c.kind:<9} {c.delta_rows:>+10,} rows  = {c.total_rows:,}{flags}"

@@ -1,4 +1,4 @@
-"""Undo of a cell: its tables go back to the snapshot before it, if nothing happened to them since."""
+"""Undo of a cell: rolls its tables back to the snapshot before it, if they have not changed since."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
 
 SLACK_MS = 1_000
-"""Clocks of one machine agree to this."""
-KEPT = 50
-"""Cells that can be taken back."""
+"""Tolerance for clock differences on one machine."""
+MAX_CELLS = 50
+"""Number of cells that can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,66 +29,68 @@ class Written:
 
 @dataclass(slots=True)
 class History:
-    """Cells that wrote, newest last."""
+    """Cells that committed, newest last."""
 
     cells: list[Written] = field(default_factory=list)
 
     def remember(self, snapshots: Sequence[tuple[str, int]], since_ms: int) -> None:
-        """Keep what a cell committed; nothing is kept of cells that only read."""
+        """Record what a cell committed; cells that only read are not recorded."""
         tables: dict[str, tuple[int, int]] = {}
         for name, snapshot in snapshots:
             first, last = tables.get(name, (snapshot, snapshot))
             tables[name] = (min(first, snapshot), max(last, snapshot))
         if tables:
             self.cells.append(Written(tables, since_ms))
-            del self.cells[:-KEPT]
+            del self.cells[:-MAX_CELLS]
 
     def undo(self, wb: Workbench) -> str:
-        """Take the newest cell back; says what was done. All tables are looked at before one is changed.
+        """Undo the newest cell and return what was done. All tables are checked before any is changed.
 
         Raises:
-            UnsupportedOperation: nothing to undo, or a table was changed since, or is needed as it is.
+            UnsupportedOperation: nothing to undo, a table has changed since, or a tag protects a snapshot.
         """
         from paimon_nb.table.maintenance import rollback_to_snapshot
 
         if not self.cells:
-            raise UnsupportedOperation("no cell of this session wrote anything that can be undone")
+            raise UnsupportedOperation("nothing to undo: no cell of this session committed data")
         cell = self.cells[-1]
         found = [(wb.table(name), first, last) for name, (first, last) in cell.tables.items()]
         for table, first, last in found:
             _check(table, first, last, cell.since_ms)
         self.cells.pop()
-        said = []
+        messages = []
         for table, first, last in found:
             rollback_to_snapshot(table.store, first - 1)
-            gone = f"snapshot {first} is" if first == last else f"snapshots {first} to {last} are"
-            said.append(f"{table.name} is back at snapshot {first - 1}; {gone} gone")
-        return "\n".join(said)
+            removed = f"snapshot {first} is" if first == last else f"snapshots {first} to {last} are"
+            messages.append(f"{table.name} rolled back to snapshot {first - 1}; {removed} removed")
+        return "\n".join(messages)
 
 
 def _check(table: Table, first: int, last: int, since_ms: int) -> None:
-    """Refuse wherever a rollback would take away more than the cell brought."""
+    """Raise if a rollback would remove more than the cell committed."""
     store = table.store
     latest = store.latest()
     if latest is None or latest.id != last:
-        now = f"snapshot {latest.id} is the latest now" if latest else "it has no snapshot now"
+        now = f"the latest snapshot is {latest.id}" if latest else "it has no snapshots"
         raise UnsupportedOperation(
-            f"{table.name} was changed since: the cell ended with snapshot {last}, {now}",
-            hint=f"CALL sys.rollback_to('{table.name}', snapshot_id => {first - 1}) takes the later changes back, too",
+            f"{table.name} has changed since the cell committed snapshot {last}: {now}",
+            hint=f"CALL sys.rollback_to('{table.name}', snapshot_id => {first - 1}) also reverts the later changes",
         )
     if store.snapshots.get(first).time_ms < since_ms - SLACK_MS:
-        raise UnsupportedOperation(f"{table.name} is another table than the one that the cell wrote to")
+        raise UnsupportedOperation(f"{table.name} was recreated after the cell wrote to it")
     try:
         store.snapshots.get(first - 1)
     except PaimonError:
-        what = "the cell made the table's first snapshot" if first == 1 else f"snapshot {first - 1} has expired"
+        what = "the cell created the table's first snapshot" if first == 1 else f"snapshot {first - 1} has expired"
         raise UnsupportedOperation(
-            f"{table.name}: {what}, there is nothing to go back to", hint=f"TRUNCATE TABLE {table.name} empties it"
+            f"{table.name}: {what}; there is no earlier snapshot to roll back to",
+            hint=f"TRUNCATE TABLE {table.name} empties it",
         ) from None
     held = sorted(t.name for t in store.tags.all() if t.snapshot.id >= first)
     if held:
         raise UnsupportedOperation(
-            f"tag {held[0]!r} of {table.name} keeps a snapshot that would go", hint=f"t.delete_tag({held[0]!r}) first"
+            f"tag {held[0]!r} of {table.name} protects a snapshot that undo would remove",
+            hint=f"t.delete_tag({held[0]!r}) first",
         )
 
 

@@ -1,4 +1,4 @@
-"""The pictures that a table handle offers: t.lsm(), t.timeline() ..."""
+"""The panels that are methods of a table: t.lsm(), t.timeline() ..."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 def lsm_view(
     table: Any, partition: str | None = None, bucket: int | None = None, by: str = "key", snapshot: int | None = None
 ) -> Any:
-    """The LSM picture with its live widget."""
+    """The LSM picture as a widget."""
     from paimon_nb.notebook.widgets.lsm import LsmView
 
     return LsmView(table, partition, bucket, by, snapshot)
 
 
 def timeline_view(table: Any, snapshot: int | None = None) -> Any:
-    """The history with a slider that the picture and the rows follow."""
+    """The history with a slider: files and rows at any snapshot."""
     from paimon_nb.notebook.widgets.timeline import Timeline
 
     return Timeline(table, snapshot)
@@ -29,28 +29,28 @@ def explore_view(table: Any, at: str = "") -> Any:
 
 
 def compaction_view(table: Any, options: dict[str, str] | None = None, watch: bool = False) -> Any:
-    """What a compaction would do, the buttons that do it, and what the ones before did."""
+    """Compaction preview, buttons to run it, and the history of past compactions."""
     from paimon_nb.notebook.widgets.compaction import Compaction
 
     return Compaction(table, options, watch)
 
 
 def funnel_view(table: Any, where: str = "") -> Any:
-    """What a condition leaves to read, stage by stage."""
+    """How much of the table a condition skips, stage by stage."""
     from paimon_nb.notebook.widgets.funnel import FunnelView
 
     return FunnelView(table, where)
 
 
 def compared_view(table: Any, before: int | str | None = None, after: int | str | None = None) -> Any:
-    """Two moments side by side."""
+    """Two snapshots side by side."""
     from paimon_nb.notebook.widgets.compare import CompareView
 
     return CompareView(table, before, after)
 
 
 def install_views() -> None:
-    """Give `Table` its pictures; below this room nobody knows of them."""
+    """Register the panels on `Table`, which cannot import this package."""
     from paimon_nb.table.table import Table
 
     Table.views.update(

@@ -1,4 +1,4 @@
-"""The stored versions of a key and the merge engine's result after each, side by side, as SVG."""
+"""The stored versions of a row and the merged row after each, side by side, as SVG."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ COLUMNS = 5
 """Value columns that fit."""
 _ROW, _TOP = 30, 66
 _STORED, _AFTER = 134, 510
-"""Where the stored values and the results begin."""
+"""Left edges of the stored values and of the merged rows."""
 _WIDE = 335
 _LATER = '<g opacity=".42">'
-"""What has not been taken in yet."""
+"""Style of versions that are not merged yet."""
 
 
-def shown_columns(answer: RowHistory) -> list[str]:
-    """Columns for the picture, in the table's order: not the key, and of each version in turn something that it set."""
+def visible_columns(answer: RowHistory) -> list[str]:
+    """Columns to draw, in table order: no key columns, and for each version in turn a column that it set."""
     if not answer.versions:
         return []
     names = [c for c in answer.versions[0].values if c not in answer.key]
@@ -33,29 +33,29 @@ def shown_columns(answer: RowHistory) -> list[str]:
         row = after
     in_turn = [c for turn in zip_longest(*set_by) for c in turn if c is not None]
     differing = [c for c in names if len({repr(v.values[c]) for v in answer.versions}) > 1]
-    chosen = list(dict.fromkeys([*in_turn, *differing, *names]))[:COLUMNS]
-    return [c for c in names if c in chosen]
+    selected = list(dict.fromkeys([*in_turn, *differing, *names]))[:COLUMNS]
+    return [c for c in names if c in selected]
 
 
 def why_svg(answer: RowHistory, step: int | None = None) -> str:
-    """One row a version in merge order: what it holds on the left, the row once it is taken in on the right.
+    """One line per version in merge order: stored values on the left, the merged row so far on the right.
 
     Args:
-        step: how many versions are taken in so far; later ones are dim. None: all.
+        step: number of versions merged so far; later ones are dimmed. None: all.
     """
     versions = answer.versions
     step = len(versions) if step is None else step
-    columns = shown_columns(answer)
+    columns = visible_columns(answer)
     height = _TOP + _ROW * (len(versions) + 1) + 12
     key = ", ".join(f"{k} = {cell(v)}" for k, v in answer.key.items())
     parts = [open_svg(height, f"{answer.table}, {key}: {len(versions)} stored versions; {answer.rule}")]
     parts.append(f'<text x="0" y="14" font-weight="600">{clipped(f"{answer.table} · {key}", 60)}</text>')
     parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">snapshot {answer.snapshot} · {escape(answer.engine)}</text>')  # fmt: skip
     if not versions:
-        return "".join([*parts, f'<text x="0" y="{_TOP}">no file holds this key</text></svg>'])
+        return "".join([*parts, f'<text x="0" y="{_TOP}">no file contains this key</text></svg>'])
     wide = _WIDE / max(1, len(columns))
     parts.append(f'<text x="{_STORED}" y="36" class="dim" font-size="11">stored</text>')
-    parts.append(f'<text x="{_AFTER}" y="36" class="dim" font-size="11">the row after it</text>')
+    parts.append(f'<text x="{_AFTER}" y="36" class="dim" font-size="11">merged row so far</text>')
     for x in (_STORED, _AFTER):
         parts += [_text(x + i * wide, 54, name, wide, 'font-weight="600"') for i, name in enumerate(columns)]
     parts.append(f'<line class="axis" x1="0" y1="{_TOP - 4}" x2="{WIDTH}" y2="{_TOP - 4}"/>')
@@ -71,7 +71,7 @@ def why_svg(answer: RowHistory, step: int | None = None) -> str:
     y = _TOP + len(versions) * _ROW
     parts.append(f'<line class="axis" x1="0" y1="{y + 3}" x2="{WIDTH}" y2="{y + 3}"/>')
     parts.append(_LATER if step < len(versions) else "<g>")
-    parts.append(f'<text x="{_AFTER - 16}" y="{y + 24}" text-anchor="end" font-weight="700">{"= the row" if answer.row is not None else "= no row"}</text>')  # fmt: skip
+    parts.append(f'<text x="{_AFTER - 16}" y="{y + 24}" text-anchor="end" font-weight="700">{"current row" if answer.row is not None else "no row"}</text>')  # fmt: skip
     parts += _values(answer.row, columns, _AFTER, y + 24, wide, set(), ' font-weight="700"')
     return "".join([*parts, "</g></svg>"])
 
@@ -81,7 +81,7 @@ def _version(
 ) -> list[str]:
     base = y + 20
     colour = LEVEL_COLOURS[min(version.level, len(LEVEL_COLOURS) - 1)]
-    born = f"commit {version.snapshot}" if version.snapshot is not None else "an expired commit"
+    born = f"snapshot {version.snapshot}" if version.snapshot is not None else "an expired snapshot"
     tip = f"{version.kind} #{version.sequence}\nlevel {version.level}, {born}\n{version.file}, row {version.position}"
     out = [
         f'<rect x="0" y="{y + 5}" width="30" height="20" rx="4" fill="{colour}" class="file" tabindex="0" role="img" '
@@ -90,8 +90,8 @@ def _version(
         f'<text x="40" y="{base}" font-weight="600">{escape(version.kind)}</text>',
         f'<text x="66" y="{base}" class="dim">#{version.sequence}</text>',
     ]
-    gone = ' text-decoration="line-through"' if version.hidden else ""
-    out += _values(version.values, columns, _STORED, base, wide, set(), gone)
+    strike = ' text-decoration="line-through"' if version.hidden else ""
+    out += _values(version.values, columns, _STORED, base, wide, set(), strike)
     if version.hidden:
         return [*out, f'<text x="{_AFTER - 16}" y="{base}" class="dim" text-anchor="end" font-size="11">✗</text>', f'<text x="{_AFTER}" y="{base}" class="dim" font-size="11">{clipped(version.hidden, 56)}</text>']  # fmt: skip
     out.append(f'<text x="{_AFTER - 22}" y="{base}" text-anchor="middle" class="dim">→</text>')
@@ -110,7 +110,7 @@ def _values(
     bold: set[str],
     style: str = "",
 ) -> list[str]:
-    """The values of a row; those in `bold` are what this version changed."""
+    """The values of a row; columns in `bold` were changed by this version."""
     out = []
     for i, name in enumerate(columns if row is not None else ()):
         assert row is not None

@@ -137,7 +137,7 @@ def _what_if(notebook: Notebook, output: Any) -> None:
 
 
 def _one_version_back(notebook: Notebook, output: Any) -> None:
-    output.get_by_role("button", name="one version back").click()
+    output.get_by_role("button", name="previous version").click()
     expect(output.locator("output")).to_contain_text("2 of 3")
     output.locator(".file").nth(1).hover()
 

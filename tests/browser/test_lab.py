@@ -101,7 +101,7 @@ def test_the_history_is_played_as_a_film(shown: Notebook) -> None:
     output, keyboard = shown.output(TIMELINE), shown.page.keyboard
     output.locator('circle.dot[data-snapshot="5"]').click()
     output.get_by_text(re.compile(r"VERSION AS OF 5$")).wait_for()
-    play = output.get_by_role("button", name="play the history")
+    play = output.get_by_role("button", name="Play the history")
     play.focus()
     keyboard.press("Enter")
     output.get_by_text(re.compile(r"VERSION AS OF 7$")).wait_for()  # two steps on by itself, the tree with it
@@ -118,9 +118,9 @@ def test_files_tell_their_facts_by_keyboard_and_by_size(shown: Notebook) -> None
     by_key = drawn(shown, LSM)
     output.locator("select").first.focus()
     shown.page.keyboard.press("Tab")
-    expect(output.get_by_role("button", name="look closer")).to_be_focused()
+    expect(output.get_by_role("button", name="Zoom in")).to_be_focused()
     shown.page.keyboard.press("Tab")
-    expect(output.get_by_role("button", name="look again")).to_be_focused()
+    expect(output.get_by_role("button", name="refresh")).to_be_focused()
     shown.page.keyboard.press("Tab")
     facts = output.locator(".facts").inner_text()
     assert "level 0" in facts
@@ -203,14 +203,14 @@ def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
     explorer.locator('[data-place=""]').click()
     expect(explorer.locator(".kind span")).to_have_text(["key table", "deduplicate", "1 bucket"])
     tiles = [re.sub(r"\s+", " ", t) for t in explorer.locator(".tiles > div").all_inner_texts()]
-    assert tiles[0] == "stored rows 30,961 before merging"
+    assert tiles[0] == "physical rows 30,961 before merge"
     assert tiles[1].endswith("4 files")
     assert tiles[2:] == ["snapshots 14 1 … 14", tiles[3]]
     assert tiles[3].endswith("append +1,474")
     expect(explorer.get_by_role("cell", name="39997", exact=True)).to_have_count(1)
     explorer.locator('.strip .dot[data-snapshot="12"]').click()
     expect(explorer.locator('[aria-selected="true"]')).to_have_attribute("data-place", "snapshot/12")
-    look = explorer.get_by_role("button", name="history from here")
+    look = explorer.get_by_role("button", name="history at this snapshot")
     look.focus()
     shown.page.keyboard.press("Enter")
     expect(cells).to_have_count(len(CELLS) + 1)

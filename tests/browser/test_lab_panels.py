@@ -45,8 +45,8 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
 def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     output, keyboard = shown.output(COMPACT), shown.page.keyboard
     verdict = output.locator(".verdict").first
-    expect(verdict).to_have_text("nothing is due in bucket 0")
-    expect(output.get_by_role("button", name="run what is due")).to_be_disabled()
+    expect(verdict).to_have_text("Nothing to compact in bucket 0")
+    expect(output.get_by_role("button", name="Run minor compaction")).to_be_disabled()
     assert signs(output) == []
     trigger = output.get_by_label(TRIGGER)
     trigger.focus()
@@ -68,7 +68,7 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     expect(output.get_by_role("alert")).to_have_count(0)
     output.locator(".file").first.hover()
     expect(output.locator(".facts")).to_contain_text("1,474 rows")
-    run = output.get_by_role("button", name="run what is due")
+    run = output.get_by_role("button", name="Run minor compaction")
     run.focus()
     keyboard.press("Enter")
     expect(output.locator(".verdict").nth(1)).to_have_text(
@@ -91,9 +91,9 @@ def test_compaction_follows_the_table(shown: Notebook) -> None:
 
 def test_compaction_is_run_by_mouse(shown: Notebook) -> None:
     output = shown.output(COMPACT)
-    output.get_by_role("button", name="as the table says").click()
+    output.get_by_role("button", name="Reset to table settings").click()
     expect(output.get_by_label(TRIGGER)).to_have_value("5")
-    output.get_by_role("button", name="compact everything").click()
+    output.get_by_role("button", name="Run full compaction").click()
     expect(output.locator(".verdict").nth(1)).to_have_text(re.compile(r"^snapshot 17: 1 bucket, .* read, .* written"))
     expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 17")).to_have_count(1)
 
@@ -116,7 +116,7 @@ def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:
     shown.page.mouse.move(1, 1)
     output.locator(".stage").first.hover()
     expect(output.locator(".facts").last).to_have_text(
-        "4 of 6 manifests go on · 2 manifests: other partitions, not even opened"
+        "4 of 6 manifests go on · 2 manifests: other partitions, not opened"
     )
     where.fill("nosuch = 1")
     where.press("Enter")
@@ -130,13 +130,13 @@ def test_a_key_is_stepped_through(shown: Notebook) -> None:
     output, keyboard = shown.output(WHY), shown.page.keyboard
     said = output.locator("output")
     expect(said).to_have_text("5 of 5: +I #12 from level 0 sets paid, note")
-    output.get_by_role("slider", name="versions taken in").focus()
+    output.get_by_role("slider", name="versions merged").focus()
     keyboard.press("ArrowLeft")
     expect(said).to_have_text("4 of 5: +I #10 from level 0 sets items")
     keyboard.press("Home")
-    expect(said).to_have_text("before the first version there is no row")
-    expect(output.get_by_role("button", name="one version back")).to_be_disabled()
-    output.get_by_role("button", name="one version on").click()
+    expect(said).to_have_text("before the first version: no row")
+    expect(output.get_by_role("button", name="previous version")).to_be_disabled()
+    output.get_by_role("button", name="next version").click()
     expect(said).to_have_text("1 of 5: +I #4 from level 5 sets customer, items, paid, note")
     output.get_by_role("textbox", name="id").fill("8")
     keyboard.press("Enter")
@@ -144,30 +144,34 @@ def test_a_key_is_stepped_through(shown: Notebook) -> None:
     output.get_by_role("textbox", name="id").fill("7")
     keyboard.press("Enter")
     expect(output.locator(".more code")).to_have_text("SELECT * FROM `default`.`carts` WHERE `id` = 7")
-    output.get_by_role("button", name="one version back").click()
+    output.get_by_role("button", name="previous version").click()
     expect(said).to_have_text(re.compile("^4 of 5"))
 
 
 def test_two_moments_are_chosen(shown: Notebook) -> None:
     output = shown.output(COMPARE)
     said = output.locator(".verdict")
-    expect(said).to_have_text("snapshot 11 to 13: files 2 born, 4 gone, 1 the same; stored rows 28,803 to 29,487")
-    assert signs(output) == ["− gone"] * 4 + ["+ born"] * 2
+    expect(said).to_have_text(
+        "snapshot 11 → 13: 2 files added, 4 files removed, 1 unchanged; physical rows 28,803 → 29,487"
+    )
+    assert signs(output) == ["− removed"] * 4 + ["+ added"] * 2
     newest = output.get_by_label("after").locator("option").filter(has_text=re.compile("^17 "))
     expect(newest).to_have_count(0)
-    output.get_by_role("button", name="look again").click()
+    output.get_by_role("button", name="refresh").click()
     expect(newest).to_have_count(1)  # what the panel of compactions has done since
     before = output.get_by_label("before")
     before.focus()
     before.select_option("month-end")
-    expect(said).to_have_text(re.compile("^snapshot 7 to 13: "))
+    expect(said).to_have_text(re.compile("^snapshot 7 → 13: "))
     expect(before).to_be_focused()
     before.select_option("11")
     after = output.get_by_label("after")
     after.focus()
     shown.page.keyboard.press("ArrowDown")  # the newest are at the top
-    expect(said).to_have_text("snapshot 11 to 12: files 1 born, 4 gone, 1 the same; stored rows 28,803 to 28,446")
-    expect(output.locator(".more").filter(has_text="changed rows")).to_have_text("changed rows: no row is another")
+    expect(said).to_have_text(
+        "snapshot 11 → 12: 1 file added, 4 files removed, 1 unchanged; physical rows 28,803 → 28,446"
+    )
+    expect(output.locator(".more").filter(has_text="changed rows")).to_have_text("changed rows: none")
     expect(after).to_be_focused()
     after.select_option("13")
     expect(output.locator(".more").filter(has_text="changed rows")).to_have_text(
@@ -178,7 +182,7 @@ def test_two_moments_are_chosen(shown: Notebook) -> None:
 
 def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
     output, keyboard = shown.output(CREATE), shown.page.keyboard
-    ddl, insert = output.locator("pre.ddl"), output.get_by_role("button", name="into a new cell")
+    ddl, insert = output.locator("pre.ddl"), output.get_by_role("button", name="Insert as cell")
     add = output.get_by_role("button", name="+ column")
     add.focus()
     keyboard.press("Enter")
@@ -213,7 +217,7 @@ def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
     expect(ddl).to_have_text(expected)
     before = shown.page.locator(".jp-CodeCell").count()
     insert.click()
-    expect(output.get_by_role("status")).to_have_text("it stands in the cell below")
+    expect(output.get_by_role("status")).to_have_text("Inserted below")
     cells = shown.page.locator(".jp-CodeCell")
     expect(cells).to_have_count(before + 1)
     source = shown.page.evaluate(
@@ -317,8 +321,8 @@ def test_the_start_page_shows_a_first_table_and_leads_to_the_tutorials(notebook:
     expect(page.locator("h1").filter(has_text="Start here")).to_be_visible()
     notebook.run_all()
     expect(notebook.output(1).get_by_role("cell", name="seven")).to_be_visible(timeout=180_000)
-    expect(notebook.output(2).locator(".tiles")).to_contain_text("stored rows")
-    notebook.output(3).get_by_role("button", name="into a new cell").click()
+    expect(notebook.output(2).locator(".tiles")).to_contain_text("physical rows")
+    notebook.output(3).get_by_role("button", name="Insert as cell").click()
     expect(page.locator(".jp-CodeCell").last.locator(".cm-content")).to_contain_text("CREATE TABLE my_other_table")
     page.locator(".jp-CodeCell").last.locator(".cm-content").press("Control+Enter")
     expect(notebook.output(4)).to_contain_text("created")

@@ -95,7 +95,7 @@ def test_twenty_thousand_files_come_apart(notebook: Notebook, lab: Lab, capsys: 
             bins.nth(bins.count() // 2).focus()
             keyboard.press("Enter")
         elif step:
-            output.get_by_role("button", name="look closer").click()
+            output.get_by_role("button", name="Zoom in").click()
         else:
             box = output.locator("svg").first.bounding_box()
             shown.page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] - 40)

@@ -120,13 +120,13 @@ def test_each_command_shows_or_says(shell: Shell, how: str) -> None:
 # -- what changes while it is looked at
 
 LOOKS: dict[str, tuple[Callable[[Table], Picture], tuple[dict[str, Any], ...]]] = {
-    "lsm": (LsmView, ({"look": True},)),
-    "timeline": (Timeline, ({"look": True},)),
-    "explore": (Explorer, ({"look": True},)),
-    "compact": (Compaction, ({"look": True}, {"option": "compaction.size-ratio", "value": "3"}, {"run": "full"})),
+    "lsm": (LsmView, ({"reload": True},)),
+    "timeline": (Timeline, ({"reload": True},)),
+    "explore": (Explorer, ({"reload": True},)),
+    "compact": (Compaction, ({"reload": True}, {"option": "compaction.size-ratio", "value": "3"}, {"run": "full"})),
     "skip": (FunnelView, ({"where": "id = 1"},)),
     "why": (lambda t: WhyView(t, {"id": 1}), ({"key": {"id": "1"}},)),
-    "compare": (CompareView, ({"look": True}, {"before": "1", "after": "4"})),
+    "compare": (CompareView, ({"reload": True}, {"before": "1", "after": "4"})),
 }
 
 
@@ -166,11 +166,11 @@ def test_a_table_that_grows_is_seen_when_one_looks_again(wb: Workbench, what: st
     table = three_loads(wb)
     view = LOOKS[what][0](table)
     wb.table("t").upsert(rows([9], "later"))
-    assert after(view, {"look": True}) == ""
+    assert after(view, {"reload": True}) == ""
     seen = {
         "lsm": lambda v: v.model.snapshot, "timeline": lambda v: v.snapshot, "compact": lambda v: v.snapshot.id,
         "explore": lambda v: int(next(p.id for p in v._inspector.children("snapshots")).removeprefix("snapshot/")),
-        "compare": lambda v: int(v.view["moments"][1][0]),
+        "compare": lambda v: int(v.view["snapshots"][1][0]),
     }  # fmt: skip
     assert seen[what](view) == 5
 
@@ -180,11 +180,11 @@ def test_the_chosen_snapshot_stays_chosen(wb: Workbench) -> None:
     view = Timeline(table)
     view.position = 1
     wb.table("t").upsert(rows([9]))
-    assert (after(view, {"look": True}), view.snapshot, view.picture["snapshot"]) == ("", 2, 2)
+    assert (after(view, {"reload": True}), view.snapshot, view.picture["snapshot"]) == ("", 2, 2)
     wb.run("CALL sys.expire_snapshots(`table` => 'default.t', retain_max => 1)")
     view.position = 2
     assert "snapshot 3" in view.trouble.lower()  # it has expired since
-    assert (after(view, {"look": True}), view.snapshot) == ("", 5)
+    assert (after(view, {"reload": True}), view.snapshot) == ("", 5)
     assert [c["id"] for c in view.history["commits"]] == [1, 5]  # the tag keeps the first one
 
 
@@ -192,7 +192,7 @@ def test_a_table_made_anew_is_another_one(wb: Workbench) -> None:
     view = LsmView(three_loads(wb))
     wb.run("DROP TABLE t")
     wb.run(KEYED.format("t"))
-    assert "created again" in after(view, {"look": True})
+    assert "created again" in after(view, {"reload": True})
 
 
 def test_a_folder_taken_away_under_the_hands(wb: Workbench) -> None:
@@ -206,10 +206,10 @@ def test_a_folder_taken_away_under_the_hands(wb: Workbench) -> None:
 
 def test_what_breaks_in_a_widget_has_a_stack_to_ask_for(wb: Workbench) -> None:
     view = LsmView(three_loads(wb))
-    view.chosen = 99
+    view.selected = 99
     assert view.trouble.startswith("IndexError: ")
     assert isinstance(current.error, IndexError)
-    view.chosen = 0
+    view.selected = 0
     assert view.trouble == ""
     current.error = None
 

@@ -30,15 +30,15 @@ def signed(panel: Compaction) -> int:
 
 def test_what_if_marks_what_would_be_picked_and_the_run_does_it(three_runs) -> None:
     panel = Compaction(three_runs)
-    assert (panel.sentence(), signed(panel), panel.view["anyDue"]) == ("nothing is due in bucket 0", 0, False)
-    panel.ask(TRIGGER, "2")
+    assert (panel.sentence(), signed(panel), panel.view["anyDue"]) == ("Nothing to compact in bucket 0", 0, False)
+    panel.set_option(TRIGGER, "2")
     due = three_runs.due_compactions({TRIGGER: "2"})[0]
     assert signed(panel) == len(due.files)
     assert panel.view["changed"] == [TRIGGER]
     assert panel.sql.endswith(f"compact_strategy => 'minor', options => '{TRIGGER}=2')")
     done = panel.run()
     assert done.snapshots == (4,)
-    born = {f.file: f.bytes for f in three_runs.compare(3, 4).only("born")}
+    born = {f.file: f.bytes for f in three_runs.compare(3, 4).only("added")}
     assert (done.read, done.written) == (due.bytes, sum(born.values()))
     assert three_runs.snapshots()["commit_kind"].to_pylist() == ["APPEND", "APPEND", "APPEND", "COMPACT"]
     assert panel.work["result"]["text"].startswith("snapshot 4: 1 bucket")
@@ -50,18 +50,18 @@ def test_everything_ends_in_one_run_and_a_second_run_finds_nothing(three_runs) -
     panel.run(full=True)
     assert [(lane.label, lane.rows) for lane in panel.picture.lanes] == [("L5", 1000)]
     again = panel.run(full=True)
-    assert (again.snapshots, str(again)) == ((), "nothing to compact")
+    assert (again.snapshots, str(again)) == ((), "Nothing to compact")
 
 
 def test_a_wrong_what_if_is_said_and_changes_nothing(three_runs) -> None:
     panel = Compaction(three_runs)
     before = panel.view["sentence"]
     with pytest.raises(BadOptionValue):
-        panel.ask(TRIGGER, "many")
-    panel._hear(panel, {"option": TRIGGER, "value": "many"}, [])
+        panel.set_option(TRIGGER, "many")
+    panel._on_message(panel, {"option": TRIGGER, "value": "many"}, [])
     assert "many" in panel.view["error"]
     assert (panel.view["sentence"], panel.view["changed"]) == (before, [])
-    panel._hear(panel, {"option": "path", "value": "/"}, [])  # no knob, so no question
+    panel._on_message(panel, {"option": "path", "value": "/"}, [])  # no knob, so no question
     assert panel._options == {}
 
 
@@ -79,11 +79,11 @@ def test_cancel_publishes_nothing_and_leaves_no_file(wb: Workbench) -> None:
     def stop_at_the_second(change) -> None:
         seen.append(change["new"].get("text", ""))
         if seen[-1].startswith("bucket 2"):
-            panel._hear(panel, {"cancel": True}, [])
+            panel._on_message(panel, {"cancel": True}, [])
 
     panel.observe(stop_at_the_second, "work")
     assert panel.run(full=True).snapshots == ()
-    assert [t.split(",")[0] for t in seen] == ["looking for work", "bucket 1 of 4", "bucket 2 of 4", ""]
+    assert [t.split(" (")[0] for t in seen] == ["planning", "bucket 1 of 4", "bucket 2 of 4", ""]
     assert sorted(p.name for p in Path(table.path).rglob("data-*")) == stored
     assert table.snapshots().num_rows == 2
 
@@ -92,7 +92,7 @@ def test_it_follows_the_table(three_runs) -> None:
     panel = Compaction(three_runs, watch=True)
     assert panel.refresh() is False
     three_runs.upsert(rows([5]))
-    panel._hear(panel, {"look": True}, [])
+    panel._on_message(panel, {"reload": True}, [])
     assert (panel.picture.snapshot, len(panel.picture.lanes)) == (4, 4)
 
 
@@ -121,6 +121,6 @@ def test_a_table_without_keys_has_no_levels_and_an_empty_one_no_files(wb: Workbe
         Compaction(wb.table("a"))
     wb.run(KEYED.format("e"))
     panel = Compaction(wb.table("e"))
-    assert (panel.sentence(), str(panel.run(full=True))) == ("no files yet", "nothing to compact")
+    assert (panel.sentence(), str(panel.run(full=True))) == ("no files yet", "Nothing to compact")
     assert "no snapshot yet" in repr(panel)
     assert shell.error("%paimon compact e PATH")[0] == "UsageError"

@@ -55,8 +55,8 @@ def test_the_statement_reads_well() -> None:
 @pytest.mark.parametrize(
     ("draft", "said"),
     [
-        (replace(FULL, name=""), "needs a name"),
-        (replace(FULL, columns=()), "needs a column"),
+        (replace(FULL, name=""), "no name"),
+        (replace(FULL, columns=()), "no columns"),
         (Draft("t", (Column("a"), Column("a"))), "twice"),
         (Draft("t", (Column("a", "TEXTUAL"),)), "TEXTUAL"),
         (Draft("t", (Column("a", "ARRAY<INT>", key=True),)), "cannot be"),
@@ -84,17 +84,17 @@ def columns(*named: str, **types: str) -> tuple[Column, ...]:
 @pytest.mark.parametrize(
     ("draft", "said"),
     [
-        (Draft("t", columns("d!/", "v"), {"bucket": "1"}), "each partition holds one row"),
-        (Draft("t", columns("ok!", "v", ok="BOOLEAN"), {"bucket": "1"}), "few values"),
-        (Draft("t", columns("x!", x="DOUBLE"), {"bucket": "1"}), "floating point"),
+        (Draft("t", columns("d!/", "v"), {"bucket": "1"}), "each partition holds a single row"),
+        (Draft("t", columns("ok!", "v", ok="BOOLEAN"), {"bucket": "1"}), "few distinct values"),
+        (Draft("t", columns("x!", x="DOUBLE"), {"bucket": "1"}), "floating-point"),
         (Draft("t", columns("id!", "day/")), "not in the primary key"),
-        (Draft("t", columns("id!", "at!/", at="TIMESTAMP(3)"), {"bucket": "1"}), "every moment"),
+        (Draft("t", columns("id!", "at!/", at="TIMESTAMP(3)"), {"bucket": "1"}), "too many distinct values"),
         (Draft("t", columns("id!", "day!/"), {"bucket": "1"}, partitions=50_000), "50,000 partitions"),
-        (Draft("t", columns("id!")), "one job at a time"),
+        (Draft("t", columns("id!")), "only one writing job at a time"),
         (Draft("t", columns("v"), {"merge-engine": "aggregation"}), "need a primary key"),
         (Draft("t", columns("id!", "n"), {"merge-engine": "aggregation", "bucket": "1"}), "no aggregate function"),
         (Draft("t", columns("id!", "n"), {"bucket": "64"}, rows=1000), "many small files"),
-        (Draft("t", columns("id!", "n"), {"bucket": "1"}, rows=10**10), "compactions take long"),
+        (Draft("t", columns("id!", "n"), {"bucket": "1"}, rows=10**10), "slow compaction"),
     ],
 )  # fmt: skip
 def test_a_bad_choice_is_warned_of(draft: Draft, said: str) -> None:
@@ -111,7 +111,7 @@ def test_the_form_takes_what_the_page_sends(shell: Shell) -> None:
     form = shell.value("%paimon create shop.visits")
     assert isinstance(form, CreateForm)
     assert repr(form).startswith("CREATE TABLE shop.visits (")
-    form._hear(
+    form._on_message(
         form,
         {
             "draft": {
@@ -126,7 +126,7 @@ def test_the_form_takes_what_the_page_sends(shell: Shell) -> None:
     assert (form.draft.rows, form.view["problems"]) == (1_000_000, [])
     form.dialect = "spark"
     assert "TBLPROPERTIES" in form.view["ddl"]
-    form._hear(form, {"draft": {"name": 7, "columns": [{}], "options": {}, "rows": "soon"}}, [])
+    form._on_message(form, {"draft": {"name": 7, "columns": [{}], "options": {}, "rows": "soon"}}, [])
     assert form.view["problems"]
     assert set(form.view["choices"]["merge-engine"]) == set(TABLE_OPTIONS.find("merge-engine").choices)
     assert all(form.view["choices"][k] for k in CHOICES)

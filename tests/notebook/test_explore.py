@@ -34,9 +34,9 @@ def orders(wb: Workbench):
     return wb.table("orders")
 
 
-def walk(inspector: Inspector, place: str = "") -> Iterator[tuple[str, Facts]]:
-    yield place, inspector.facts(place)
-    for child in inspector.children(place):
+def walk(inspector: Inspector, node: str = "") -> Iterator[tuple[str, Facts]]:
+    yield node, inspector.facts(node)
+    for child in inspector.children(node):
         if not child.branch:
             assert inspector.children(child.id) == []
         yield from walk(inspector, child.id)
@@ -50,9 +50,9 @@ def test_every_place_of_a_sound_table_can_be_read(orders) -> None:
     }  # fmt: skip
     assert max(p.count("/") for p in seen) == 5  # snapshot / list / manifest / file / row group
     assert any("/changelog/" in p for p in seen)
-    for place, facts in seen.items():
-        assert all(link in seen for _, link in facts.links), place
-        assert all(len(row) == len(facts.columns) for row in facts.rows), place
+    for node, facts in seen.items():
+        assert all(link in seen for _, link in facts.links), node
+        assert all(len(row) == len(facts.columns) for row in facts.rows), node
 
 
 def test_the_places_say_what_the_system_tables_say(orders) -> None:
@@ -69,7 +69,7 @@ def test_the_places_say_what_the_system_tables_say(orders) -> None:
     (file,) = orders.files().to_pylist()
     (found,) = [f for _, f in walk(inspector, f"snapshot/{latest}") if f.title == Path(file["file_path"]).name]
     said = dict(found.pairs)
-    assert f"{orders.path}/{said['path in the table']}" == file["file_path"]
+    assert f"{orders.path}/{said['path']}" == file["file_path"]
     assert (said["level"], said["rows"]) == (str(file["level"]), str(file["record_count"]))
     assert found.rows == (("id", "1", "3", "0"), ("v", "x", "y", "1"), ("w", "1", "2", "1"))
 
@@ -87,7 +87,7 @@ def test_options_have_meaning_and_default(orders) -> None:
 
 def test_the_outline_in_characters(orders) -> None:
     assert explore_text(Inspector(orders)).splitlines() == [
-        "default.orders", "  primary key: id", "  buckets: 1", "  latest snapshot: 3", "  stored rows: 3", "  columns",
+        "default.orders", "  primary key: id", "  buckets: 1", "  latest snapshot: 3", "  physical rows: 3", "  columns",
         "    id  INT NOT NULL", "    v  STRING", "    w  INT", "  schemas (2)", "  options (3)", "  snapshots (3)",
         "    snapshot 3  compact -1", "    snapshot 2  append +2", "    snapshot 1  append +2", "  tags (1)",
         "    release  snapshot 2", "  branches (1)", "  consumers (1)",
@@ -111,7 +111,7 @@ def test_a_broken_file_is_a_fact_not_an_end(orders, what: str, how: str) -> None
 
 
 def test_a_place_that_is_not_there_says_so(orders) -> None:
-    for place in (
+    for node in (
         "snapshot/99",
         "nowhere",
         "tag/none",
@@ -120,8 +120,8 @@ def test_a_place_that_is_not_there_says_so(orders) -> None:
         "schema/7",
         "snapshot/1/base/a/b/c/d",
     ):
-        assert Inspector(orders).facts(place).error, place
-        assert Inspector(orders).children(place) == []
+        assert Inspector(orders).facts(node).error, node
+        assert Inspector(orders).children(node) == []
 
 
 def test_the_front_end_opens_and_chooses(orders) -> None:
@@ -131,7 +131,7 @@ def test_the_front_end_opens_and_chooses(orders) -> None:
     view._handle_custom_msg({"open": "snapshots"}, [])
     assert sent[0]["open"] == "snapshots"
     assert [c["label"] for c in sent[0]["children"]] == ["snapshot 3", "snapshot 2", "snapshot 1"]
-    view.chosen = "snapshot/2"
+    view.selected = "snapshot/2"
     assert view.facts["title"] == "snapshot 2"
     assert view.sql == "SELECT * FROM `default`.`orders` VERSION AS OF 2"
     assert view.code == "wb.table(\"default.orders\").explore(at='snapshot/2')"

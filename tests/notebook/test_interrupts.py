@@ -123,12 +123,12 @@ def test_the_kernel_lives_and_the_table_is_sound(kernel: Kernel, tmp_path: Path,
     for cell in (SETUP, TABLE, WORK["load"].format(b=1), "upsert(2)"):
         assert kernel.run(cell) == ("ok", "")
     there, newest = {1, 2}, batches(tmp_path)[1]
-    told: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for turn in range(times):
         what = draw.choice(list(WORK))
         batch, old = 10 + 2 * turn, draw.choice(sorted(there))
         name, shown = kernel.run(WORK[what].format(b=batch, old=old), interrupt_after_s=draw.uniform(0, 1.5))
-        told[name] += 1
+        outcomes[name] += 1
         assert name in ("ok", "dropped", "Cancelled", "KeyboardInterrupt"), (what, shown)
         if name == "Cancelled":
             assert shown.count("\n") <= 2, shown
@@ -149,4 +149,4 @@ def test_the_kernel_lives_and_the_table_is_sound(kernel: Kernel, tmp_path: Path,
             assert named or name != "Cancelled" or found == there, (what, shown)  # what was committed is said
         there, newest = found, last
     assert kernel.run("upsert(1)\n%paimon SELECT COUNT(*) FROM t WHERE batch = 1") == ("ok", "")
-    assert told["ok"] < times, "no interrupt came in time"
+    assert outcomes["ok"] < times, "no interrupt came in time"

@@ -25,7 +25,7 @@ def t(shell: Shell) -> Shell:
 
 def test_status_says_where_we_are(shell: Shell) -> None:
     said = shell.printed("%paimon")
-    assert re.findall(r"^(\w+)", said, re.M) == ["warehouse", "standing", "Spark"]
+    assert re.findall(r"^(\w+)", said, re.M) == ["warehouse", "current", "Spark"]
     assert "paimon.default" in said
     assert "starts with the first query" in said
 
@@ -64,7 +64,7 @@ def test_limit_cuts_and_says_so(t: Shell) -> None:
     for name in ("t2", "t3"):
         t.value("%%paimon -q\n" + KEYED.format(name))
     shown = repr(t.value("%%paimon --limit 2\nSHOW TABLES"))
-    assert shown.splitlines()[-1] == "... first 2 rows; --limit shows more"
+    assert shown.splitlines()[-1] == "... Showing the first 2 rows; show more with --limit"
     assert "t3" not in shown
 
 
@@ -150,7 +150,7 @@ def test_config_is_checked(t: Shell) -> None:
 
 
 def test_pictures_read_as_text(t: Shell) -> None:
-    assert repr(t.value("%paimon lsm t")).splitlines()[0] == "t · snapshot 2 · bucket 0: 2 files, 4 rows stored"
+    assert repr(t.value("%paimon lsm t")).splitlines()[0] == "t · snapshot 2 · bucket 0: 2 files, 4 physical rows"
     assert repr(t.value("%paimon timeline t")).splitlines()[:3] == [
         "t: 2 snapshots",
         "  +    1 APPEND            +2 rows  = 2",
@@ -160,7 +160,7 @@ def test_pictures_read_as_text(t: Shell) -> None:
 
 def test_a_bucket_that_is_not_there_is_not_replaced_by_another(t: Shell) -> None:
     kind, said = t.error("%paimon lsm t --bucket 7")
-    assert (kind, "there are bucket 0" in said) == ("UnknownName", True)
+    assert (kind, "Available: bucket 0" in said) == ("UnknownName", True)
     assert t.error("%paimon lsm t --partition p=1")[0] == "UnknownName"
 
 
@@ -197,14 +197,16 @@ def test_values_are_bound_never_glued(t: Shell) -> None:
     assert t.value("%%paimon -o got\nSELECT v FROM t WHERE id = :key AND v <> ':text'") is None
     assert t.ip.user_ns["got"].to_arrow().to_pylist() == [{"v": "it's; DROP TABLE t --"}]
     kind, said = t.error("%%paimon\nSELECT :nobody")
-    assert (kind, "no value for :nobody" in said) == ("SqlAnalysisError", True)
-    assert t.value("%%paimon -n 2 -v seen\nSELECT * FROM t ORDER BY id").shown.more_rows
+    assert (kind, ":nobody has no value" in said) == ("SqlAnalysisError", True)
+    assert t.value("%%paimon -n 2 -v seen\nSELECT * FROM t ORDER BY id").preview.more_rows
     assert t.value("%%paimon\nSELECT count(*) AS n FROM seen").to_arrow().to_pylist() == [{"n": 4}]
 
 
 @pytest.mark.parametrize("line", ["--help", "-h", "help"])
 def test_help_is_found_as_everywhere(shell, line):
-    assert shell.printed(f"%paimon {line}").startswith("%paimon                         where we are")
+    assert shell.printed(f"%paimon {line}").startswith(
+        "%paimon                         show the connection: warehouse, catalog, Spark"
+    )
 
 
 def test_a_command_tells_its_own_form(shell):

@@ -117,8 +117,8 @@ def check_latest(table: Table, ids: list[int]) -> None:
         old, files = (drawn(table, i) for i in (ids[0], ids[-1]))
         compared = table.compare(ids[0], ids[-1])
         names_old, names_new = {f[0]: f[1] for f in old}, {f[0]: f[1] for f in files}
-        assert {f.file for f in compared.only("born")} == names_new.keys() - names_old.keys()
-        assert {f.file for f in compared.only("gone")} == names_old.keys() - names_new.keys()
+        assert {f.file for f in compared.only("added")} == names_new.keys() - names_old.keys()
+        assert {f.file for f in compared.only("removed")} == names_old.keys() - names_new.keys()
         both = names_old.keys() & names_new.keys()
         assert {f.file for f in compared.only("moved")} == {n for n in both if names_old[n] != names_new[n]}
         assert (compared.rows_before, compared.rows_after) == (sum(f[2] for f in old), sum(f[2] for f in files))

@@ -7,7 +7,7 @@ import pytest
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.notebook.explore_model import Inspector
-from paimon_nb.notebook.overview import MOST_FILES, ago, bounds_of, stored_in
+from paimon_nb.notebook.overview import MAX_FILES, ago, bounds_of, stored_in
 from paimon_nb.notebook.widgets.lsm import LsmView
 from paimon_nb.notebook.widgets.timeline import Timeline
 from paimon_nb.workbench import Workbench
@@ -22,15 +22,15 @@ def test_the_figures_are_those_of_the_system_tables(wb: Workbench) -> None:
     for part in ("a", "b"):
         table.upsert(pa.table({"id": pa.array(range(40), pa.int32()), "v": ["x"] * 40, "p": [part] * 40}))
     facts = Inspector(table).facts("")
-    assert facts.kind == ("key table", "partial-update", "by p", "2 buckets", "changelog: lookup")
+    assert facts.kind == ("primary-key table", "partial-update", "partitioned by p", "2 buckets", "changelog: lookup")
     files, snapshots = table.files().to_pylist(), table.snapshots().to_pylist()
-    told = {t.label: (t.value, t.note) for t in facts.tiles}
+    tiles = {t.label: (t.value, t.note) for t in facts.tiles}
     size = sum(f["file_size_in_bytes"] for f in files)
-    assert told.pop("data") == (f"{size / 1000:.1f} kB", f"{len(files)} files, 2 partitions")
-    assert told.pop("stored rows") == (str(snapshots[-1]["total_record_count"]), "before merging")
-    assert told.pop("snapshots") == (str(len(snapshots)), f"1 … {len(snapshots)}")
-    assert told.pop("last commit")[0] == "just now"
-    assert told == {}
+    assert tiles.pop("data") == (f"{size / 1000:.1f} kB", f"{len(files)} files, 2 partitions")
+    assert tiles.pop("physical rows") == (str(snapshots[-1]["total_record_count"]), "before merge")
+    assert tiles.pop("snapshots") == (str(len(snapshots)), f"1 … {len(snapshots)}")
+    assert tiles.pop("last commit")[0] == "just now"
+    assert tiles == {}
     assert facts.svg.count("data-snapshot=") == len(snapshots)
 
 
@@ -56,13 +56,13 @@ def test_bounds_are_those_of_the_rows(wb: Workbench) -> None:
 def test_a_large_table_is_counted_from_its_manifest_lists(wb: Workbench) -> None:
     from many_files import write_many
 
-    write_many(wb, "many", MOST_FILES + 1)
+    write_many(wb, "many", MAX_FILES + 1)
     table = wb.table("many")
     stored = stored_in(table.store, table.latest_snapshot())
     assert stored.files == table.files().num_rows
     assert stored.known == ()
     assert bounds_of(table.store, stored.known) == {}
-    assert [t.label for t in Inspector(table).facts("").tiles] == ["stored rows", "files", "snapshots", "last commit"]
+    assert [t.label for t in Inspector(table).facts("").tiles] == ["physical rows", "files", "snapshots", "last commit"]
 
 
 def test_every_look_opens(shell: Shell) -> None:
@@ -71,17 +71,23 @@ def test_every_look_opens(shell: Shell) -> None:
     for i in range(3):
         table.upsert(rows([i]))
     inspector = Inspector(table)
-    looks = [*inspector.facts("").looks, *inspector.facts("snapshot/2").looks]
-    assert [text for text, _ in looks] == [
-        "history", "LSM tree", "compaction", "pruning", "compare", "health", "history from here", "LSM tree then", "what it changed",
+    panels = [*inspector.facts("").panels, *inspector.facts("snapshot/2").panels]
+    assert [text for text, _ in panels] == [
+        "history", "LSM tree", "compaction", "pruning", "compare", "health", "history at this snapshot", "LSM tree at this snapshot", "changes in this snapshot",
     ]  # fmt: skip
-    opened = {text: shell.value(command) for text, command in looks}
-    assert isinstance(opened["history from here"], Timeline)
-    assert (opened["history from here"].snapshot, opened["history"].snapshot) == (2, 3)
-    assert isinstance(opened["LSM tree then"], LsmView)
-    assert (opened["LSM tree then"].model.snapshot, opened["LSM tree then"].model.files) == (2, 2)
-    assert (opened["what it changed"].compared.before, opened["what it changed"].compared.after) == (1, 2)
-    assert inspector.facts("snapshot/1").looks[-1][0] != "what it changed"  # nothing is before it
+    opened = {text: shell.value(command) for text, command in panels}
+    assert isinstance(opened["history at this snapshot"], Timeline)
+    assert (opened["history at this snapshot"].snapshot, opened["history"].snapshot) == (2, 3)
+    assert isinstance(opened["LSM tree at this snapshot"], LsmView)
+    assert (opened["LSM tree at this snapshot"].model.snapshot, opened["LSM tree at this snapshot"].model.files) == (
+        2,
+        2,
+    )
+    assert (opened["changes in this snapshot"].compared.before, opened["changes in this snapshot"].compared.after) == (
+        1,
+        2,
+    )
+    assert inspector.facts("snapshot/1").panels[-1][0] != "changes in this snapshot"  # nothing is before it
 
 
 def test_a_snapshot_that_is_not_there_is_said(shell: Shell) -> None:
@@ -93,7 +99,7 @@ def test_a_snapshot_that_is_not_there_is_said(shell: Shell) -> None:
 
 def test_a_name_that_is_not_one_word_has_no_looks(wb: Workbench) -> None:
     wb.run("CREATE TABLE `two words; %paimon undo` (id INT)")
-    assert Inspector(wb.table("two words; %paimon undo")).facts("").looks == ()
+    assert Inspector(wb.table("two words; %paimon undo")).facts("").panels == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from paimon_nb.cli import main
-from paimon_nb.notebook.page import MOST_BYTES, WIDGET, write_page
+from paimon_nb.notebook.page import MAX_PAGE_BYTES, WIDGET, write_page
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 FETCHES = re.compile(r"""<(?!a\b)[^>]*\b(?:src|href)="(?!data:|\#)[^"]*"|@import|\burl\(\s*['"]?(?!data:|\#)[^)]*\)""")
@@ -17,13 +17,13 @@ FETCHES = re.compile(r"""<(?!a\b)[^>]*\b(?:src|href)="(?!data:|\#)[^"]*"|@import
 
 def test_every_tutorial_is_a_light_page_that_fetches_nothing(tmp_path, capsys):
     assert main(["export", *map(str, NOTEBOOKS), "--to", str(tmp_path)]) == 0
-    told = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
     with capsys.disabled():
-        print("\n" + "\n".join(line.replace(f"{tmp_path}/", "") for line in told))
-    assert [line.rsplit("/", 1)[1] for line in told] == [f"{n.stem}.html" for n in NOTEBOOKS]
+        print("\n" + "\n".join(line.replace(f"{tmp_path}/", "") for line in lines))
+    assert [line.rsplit("/", 1)[1] for line in lines] == [f"{n.stem}.html" for n in NOTEBOOKS]
     for source in NOTEBOOKS:
         page = (tmp_path / f"{source.stem}.html").read_text()
-        assert len(page.encode()) <= MOST_BYTES
+        assert len(page.encode()) <= MAX_PAGE_BYTES
         assert FETCHES.findall(page) == [], source.name
         assert "widget-view" not in page
         assert '<style media="(prefers-color-scheme: dark)"' in page
@@ -54,9 +54,9 @@ def test_links_go_to_the_pages_that_are_there(tmp_path):
 
 
 def test_a_heavy_page_fails_the_command_and_a_missing_notebook_too(tmp_path, capsys):
-    nbformat.write(notebook({"text/html": "x" * MOST_BYTES}), tmp_path / "heavy.ipynb")
+    nbformat.write(notebook({"text/html": "x" * MAX_PAGE_BYTES}), tmp_path / "heavy.ipynb")
     assert main(["export", str(tmp_path / "heavy.ipynb"), "--to", str(tmp_path / "out")]) == 1
-    assert "heavier" in capsys.readouterr().out
+    assert "exceeds the size limit" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["export", str(tmp_path / "none.ipynb")])
     assert "no such notebook" in capsys.readouterr().err

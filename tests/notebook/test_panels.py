@@ -10,7 +10,7 @@ from hostile import PAYLOADS, live_nodes
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import ColumnNotFound, SnapshotExpired, SqlSyntaxError, TimeTravelError, UnsupportedOperation
-from paimon_nb.notebook.why_svg import shown_columns
+from paimon_nb.notebook.why_svg import visible_columns
 from paimon_nb.notebook.widgets.compare import CompareView
 from paimon_nb.notebook.widgets.funnel import FunnelView
 from paimon_nb.notebook.widgets.why import WhyView
@@ -32,7 +32,7 @@ def log(wb: Workbench):
 def test_the_funnel_tells_each_stage_and_what_it_left_out(log) -> None:
     assert str(FunnelView(log, "WHERE p = 'x' AND a > 50").model).split("\n")[1:] == [
         "          2 of 3 manifests",
-        "            1 manifest: other partitions, not even opened",
+        "            1 manifest: other partitions, not opened",
         "          1 of 1 partitions",
         "          1 of 1 buckets",
         "          1 of 2 files",
@@ -59,12 +59,12 @@ def test_the_funnel_looks_into_row_groups(wb: Workbench) -> None:
 
 def test_a_wrong_condition_is_answered_on_the_page(log) -> None:
     panel = FunnelView(log, "a = 1")
-    panel._hear(panel, {"where": "q = 1"}, [])
+    panel._on_message(panel, {"where": "q = 1"}, [])
     assert "'q'" in panel.view["error"]
     assert panel.view["where"] == "q = 1"  # what was typed stays to be mended
-    panel._hear(panel, {"where": "a >"}, [])
+    panel._on_message(panel, {"where": "a >"}, [])
     assert panel.view["error"]
-    panel._hear(panel, {"where": "a = 1"}, [])
+    panel._on_message(panel, {"where": "a = 1"}, [])
     assert panel.view["error"] == ""
     with pytest.raises((ColumnNotFound, SqlSyntaxError)):
         FunnelView(log, "q = 1")
@@ -96,13 +96,13 @@ def sums(wb: Workbench):
 
 def test_the_accumulator_is_stepped_through(sums) -> None:
     panel = WhyView(sums, {"id": 7})
-    assert (panel.step, panel.said()) == (3, "3 of 3: +I #2 from level 0 sets n, v")
+    assert (panel.step, panel.step_text()) == (3, "3 of 3: +I #2 from level 0 sets n, v")
     said = []
     for step in (0, 1, 2):
         panel.step = step
-        said.append(panel.view["said"])
+        said.append(panel.view["summary"])
     assert said == [
-        "before the first version there is no row", "1 of 3: +I #0 from level 0 sets n, v", "2 of 3: +I #1 from level 0 sets n",
+        "before the first version: no row", "1 of 3: +I #0 from level 0 sets n, v", "2 of 3: +I #1 from level 0 sets n",
     ]  # fmt: skip
     assert panel.view["svg"].count('<g opacity=".42">') == 2  # the third version and the result are to come
     assert [v.after["n"] for v in panel.answer.versions] == [1, 3, 7]
@@ -116,19 +116,19 @@ def test_each_version_shows_something_that_it_set(wb: Workbench) -> None:
     )
     for some in (range(6), range(6, 8), range(8, 10)):
         wb.table("p").upsert(pa.table({n: pa.array([1], pa.int32()) for n in ("id", *(f"c{i}" for i in some))}))
-    assert shown_columns(WhyView(wb.table("p"), {"id": 1}).answer) == ["c0", "c1", "c6", "c7", "c8"]
+    assert visible_columns(WhyView(wb.table("p"), {"id": 1}).answer) == ["c0", "c1", "c6", "c7", "c8"]
 
 
 def test_another_key_is_typed(sums) -> None:
     panel = WhyView(sums, {"id": 7})
-    panel._hear(panel, {"key": {"id": "8"}}, [])
-    assert (panel.view["rule"], panel.view["steps"]) == ("no file holds this key", 0)
-    panel._hear(panel, {"key": {"id": "eight"}}, [])
-    assert panel.view["error"] == "'eight' is no INT NOT NULL for id"
+    panel._on_message(panel, {"key": {"id": "8"}}, [])
+    assert (panel.view["rule"], panel.view["steps"]) == ("no file contains this key", 0)
+    panel._on_message(panel, {"key": {"id": "eight"}}, [])
+    assert panel.view["error"] == "'eight' is not a valid INT NOT NULL value for column id"
     assert panel.view["key"] == {"id": "eight"}
-    panel._hear(panel, {"key": {"id": ""}}, [])
-    assert "whole key" in panel.view["error"]
-    panel._hear(panel, {"key": {"id": "7"}}, [])
+    panel._on_message(panel, {"key": {"id": ""}}, [])
+    assert "missing: id" in panel.view["error"]
+    panel._on_message(panel, {"key": {"id": "7"}}, [])
     assert (panel.view["error"], panel.view["steps"], panel.sql) == (
         "",
         3,
@@ -179,10 +179,10 @@ def test_files_are_signed_at_both_moments(wb: Workbench) -> None:
     compared = table.compare(3, 4)
     signed = [picture.count("file signed") for picture in panel.pictures]
     moved = len(compared.only("moved"))
-    assert signed == [len(compared.only("gone")) + moved, len(compared.only("born")) + moved]
+    assert signed == [len(compared.only("removed")) + moved, len(compared.only("added")) + moved]
     assert Counter(r[1] for r in panel.view["files"]["rows"]) == Counter(f.what for f in compared.files)
-    assert panel.view["rows"]["note"] == "changed rows: no row is another"
-    panel._hear(panel, {"before": "1", "after": "2"}, [])
+    assert panel.view["rows"]["note"] == "changed rows: none"
+    panel._on_message(panel, {"before": "1", "after": "2"}, [])
     assert (panel.compared.before, panel.compared.after) == (1, 2)
 
 
@@ -191,7 +191,7 @@ def test_a_moment_that_is_gone_is_said(wb: Workbench, shell: Shell) -> None:
     table = wb.table("t")
     table.upsert(rows([1]))
     panel = CompareView(table)
-    panel._hear(panel, {"before": "77", "after": "1"}, [])
+    panel._on_message(panel, {"before": "77", "after": "1"}, [])
     assert "77" in panel.view["error"]
     with pytest.raises((SnapshotExpired, TimeTravelError)):
         CompareView(table, 77, 1)

@@ -15,7 +15,7 @@ from shell_kit import KEYED, rows
 from paimon_nb.format.row import serialize
 from paimon_nb.notebook import lsm_model
 from paimon_nb.notebook.lsm_model import BINS, FileMark, Lane, LsmPicture, lsm_picture, lsm_text
-from paimon_nb.notebook.svg import WIDTH, flag_places, framed, lsm_svg, standalone, text_svg, timeline_svg
+from paimon_nb.notebook.svg import WIDTH, flag_positions, framed, lsm_svg, standalone, text_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import Commit, TimelineModel, timeline, timeline_text
 from paimon_nb.notebook.widgets.timeline import stacked
 from paimon_nb.table.commit.live_files import live_entries
@@ -36,14 +36,14 @@ def keyed(wb: Workbench):
 
 def test_the_tree_in_characters(keyed) -> None:
     assert lsm_text(lsm_picture(keyed.store)) == (
-        "t · snapshot 3 · bucket 0: 3 files, 150 rows stored\n"
+        "t · snapshot 3 · bucket 0: 3 files, 150 physical rows\n"
         "  L0 · 1 |                            ███████████████     | 1 file, 30 rows\n"
         "  L0 · 2 |    ██████████                                  | 1 file, 20 rows\n"
         "  L0 · 3 |████████████████████████████████████████████████| 1 file, 100 rows"
     )
     keyed.compact()
     assert lsm_text(lsm_picture(keyed.store)) == (
-        "t · snapshot 4 · bucket 0: 1 file, 100 rows stored\n"
+        "t · snapshot 4 · bucket 0: 1 file, 100 physical rows\n"
         "  L5     |████████████████████████████████████████████████| 1 file, 100 rows"
     )
 
@@ -160,7 +160,7 @@ def commits(count: int, tags: tuple[str, ...]) -> tuple[Commit, ...]:
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_flags_never_cover_each_other(count: int) -> None:
     step = min(72.0, (WIDTH - 40) / count)
-    places = flag_places(commits(count, ("a-rather-long-tag-name", "b")), step, 20)
+    places = flag_positions(commits(count, ("a-rather-long-tag-name", "b")), step, 20)
     assert places
     spans = sorted((row, middle - 3.3 * len(text), middle + 3.3 * len(text)) for text, middle, _, row in places)
     for (row, _, end), (other, start, _) in itertools.pairwise(spans):

@@ -81,5 +81,5 @@ def test_compare_lists_files_and_changes(table):
     page = compare_report(table.compare(1, 2), ["<svg></svg>"])._repr_mimebundle_()
     nodes = Nodes(page["text/html"])
     assert (nodes.tags.count("svg"), nodes.tags.count("tr")) == (1, 1)
-    assert "born" in nodes.text
+    assert "added" in nodes.text
     assert "snapshot 1 -> 2" in page["text/plain"]

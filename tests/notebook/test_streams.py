@@ -12,7 +12,7 @@ import pytest
 from hostile import PAYLOADS, live_nodes
 
 from paimon_nb.notebook.magics.active import current
-from paimon_nb.notebook.stream_model import MOST_BYTES, LiveRows, Rate, counts_text, rate_text
+from paimon_nb.notebook.stream_model import MAX_BYTES, LiveRows, Rate, counts_text, rate_text
 from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.notebook.widgets.live import LiveTable
@@ -27,29 +27,29 @@ def test_the_newest_rows_are_kept_and_all_are_counted() -> None:
     live = LiveRows(keep=3)
     live.add(changes(("+I", 1, "a"), ("+I", 2, None)))
     live.add(changes(("-U", 1, "a"), ("+U", 1, "b"), ("-D", 2, None)))
-    assert live.shown() == [[5, "-D", "2", None], [4, "+U", "1", "b"], [3, "-U", "1", "a"]]
+    assert live.newest() == [[5, "-D", "2", None], [4, "+U", "1", "b"], [3, "-U", "1", "a"]]
     assert counts_text(live.counts) == "2 +I, 1 -U, 1 +U, 1 -D"
     live.clear()
-    assert (live.shown(), live.total, counts_text(live.counts)) == ([], 0, "no rows yet")
+    assert (live.newest(), live.total, counts_text(live.counts)) == ([], 0, "no rows yet")
     live.add(changes(("+I", 7, "new")))
-    assert live.shown() == [[6, "+I", "7", "new"]]  # no row has the number of one that a page may still show
+    assert live.newest() == [[6, "+I", "7", "new"]]  # no row has the number of one that a page may still show
 
 
 def test_what_is_sent_is_bounded() -> None:
     live = LiveRows(keep=1000)
     live.add(pa.table({"op": ["+I"] * 2000, **{f"c{i}": ["x" * 500] * 2000 for i in range(300)}}))
-    shown = live.shown()
+    shown = live.newest()
     assert 0 < len(shown) < 10
-    assert sum(len(str(row)) for row in shown) < 2 * MOST_BYTES
+    assert sum(len(str(row)) for row in shown) < 2 * MAX_BYTES
     assert (live.total, live.left_out) == (2000, 100)
 
 
 def test_the_rate_is_of_the_last_seconds() -> None:
     rate = Rate()
-    assert [rate.seen(t, n) for t, n in ((0, 0), (1, 10), (2, 20))] == [0, 10, 10]
-    assert rate.seen(20, 20) < 1.2
-    assert [rate.seen(t, 20) for t in (21, 22, 23, 30)][-1] == 0
-    assert rate.seen(31, 5) == 0  # it began anew
+    assert [rate.update(t, n) for t, n in ((0, 0), (1, 10), (2, 20))] == [0, 10, 10]
+    assert rate.update(20, 20) < 1.2
+    assert [rate.update(t, 20) for t in (21, 22, 23, 30)][-1] == 0
+    assert rate.update(31, 5) == 0  # it began anew
     assert [rate_text(r) for r in (0, 0.04, 3.21, 1234.5)] == ["0 rows/s", "0.0 rows/s", "3.2 rows/s", "1,234 rows/s"]
 
 
@@ -87,20 +87,20 @@ def test_a_live_table_follows_pauses_seeks_and_stops(wb: Any, table: Any) -> Non
     assert ops(live)[:2] == [["+U", "2", "b"], ["-U", "2", "a"]]
     newest = table.latest_snapshot().id
     assert live.view["lag"][0]["text"] == f"up to snapshot {newest}, the newest"
-    live.hear({"pause": True})
+    live.on_message({"pause": True})
     assert live.status == live.view["status"] == "PAUSED"
     table.upsert(rows([3], "c"))
     until(lambda: live.view["lag"][0]["behind"] > 0)
     assert len(ops(live)) == 4
-    live.hear({"pause": False})
+    live.on_message({"pause": False})
     until(lambda: ops(live)[0] == ["+I", "3", "c"])
-    live.hear({"seek": str(newest)})
+    live.on_message({"seek": str(newest)})
     until(lambda: ["+I", "3", "c"] in ops(live))
     assert ["+I", "1", "a"] not in ops(live)
-    live.hear({"stop": True})
+    live.on_message({"stop": True})
     assert live.view["status"] == "CANCELED"
     assert "+I  3   c" in str(live)
-    live.hear({"seek": None})  # a stopped one starts again
+    live.on_message({"seek": None})  # a stopped one starts again
     until(lambda: sorted(ops(live)) == [["+I", "1", "a"], ["+I", "2", "b"], ["+I", "3", "c"]])
     assert live.view["status"] == "RUNNING"
     live.stop()
@@ -111,8 +111,8 @@ def test_a_look_at_the_old_place_never_comes_after_a_seek(wb: Any, table: Any) -
     looked, sought = threading.Event(), threading.Event()
 
     class HeldUp(LiveTable):
-        def look(self) -> dict[str, Any]:
-            seen = super().look()
+        def current(self) -> dict[str, Any]:
+            seen = super().current()
             if threading.current_thread().name == "paimon-live" and seen["total"] == 3 and not looked.is_set():
                 looked.set()
                 sought.wait(0.5)
@@ -124,7 +124,7 @@ def test_a_look_at_the_old_place_never_comes_after_a_seek(wb: Any, table: Any) -
     live.follow()
     table.upsert(rows([3], "c"))
     assert looked.wait(30)
-    live.hear({"seek": None})
+    live.on_message({"seek": None})
     sought.set()
     until(lambda: len(ops(live)) == 3 and min(seen[-1]) > 3)
     live.stop()
@@ -143,9 +143,9 @@ def test_a_stream_that_starts_again_while_its_end_is_told_goes_on(wb: Any, table
 
     live = Slow(TableFeed(table, wb.session.jobs), "SELECT * FROM t")
     live.follow()
-    live.hear({"stop": True})
+    live.on_message({"stop": True})
     assert ending.wait(30)
-    live.hear({"seek": None})
+    live.on_message({"seek": None})
     table.upsert(rows([3], "later"))
     until(lambda: ["+I", "3", "later"] in ops(live))
     live.stop()
@@ -154,11 +154,11 @@ def test_a_stream_that_starts_again_while_its_end_is_told_goes_on(wb: Any, table
 @pytest.mark.parametrize("message", [{"seek": "soon"}, {"seek": "0"}, {"seek": "-1"}, {"seek": "'; DROP TABLE t"}])
 def test_a_place_that_is_none_is_told(wb: Any, table: Any, message: dict[str, Any]) -> None:
     live = LiveTable(TableFeed(table, wb.session.jobs), "SELECT * FROM t")
-    live.hear(message)
-    assert "no id of a snapshot" in live.view["error"]
+    live.on_message(message)
+    assert "not a snapshot id" in live.view["error"]
     assert live.view["status"] == "RUNNING"
     for junk in ({"pause": "yes"}, {"stop": 1}, None, [], {"nothing": True}, {"seek": 7}):
-        live.hear(junk)
+        live.on_message(junk)
     assert (live.view["status"], len(ops(live))) == ("RUNNING", 2)
     live.stop()
 
@@ -178,22 +178,25 @@ def test_a_large_state_is_left_out(wb: Any, table: Any, monkeypatch: pytest.Monk
     assert feed.take(0) == []
     table.upsert(rows([9], "z"))
     assert [t.num_rows for t in feed.take(5)] == [1]
-    assert "only changes" in feed.note
+    assert "only new changes" in feed.note
 
 
 def test_the_list_stops_one_or_all(wb: Any, table: Any) -> None:
     feeds = [TableFeed(table, wb.session.jobs) for _ in range(3)]
     listed = JobsView(wb)
     assert [j["status"] for j in listed.view["jobs"]] == ["RUNNING"] * 3
-    listed.hear({"stop": feeds[0].job.id})
+    listed.on_message({"stop": feeds[0].job.id})
     assert [(j["id"], j["status"]) for j in listed.view["jobs"]][-1] == (feeds[0].job.id, "CANCELED")
-    listed.hear({"stop": "no such job"})
+    listed.on_message({"stop": "no such job"})
     assert [f.isActive for f in feeds] == [False, True, True]
-    listed.hear({"stop": True})
+    listed.on_message({"stop": True})
     assert not any(f.isActive for f in feeds)
     assert [r["status"] for r in wb.run("SHOW JOBS").arrow.to_pylist()] == ["CANCELED"] * 3
     assert str(listed).splitlines()[0].split("  ")[0] == "job id"
-    assert str(JobsView(type(wb)(wb.session.__class__(wb.session.catalog, None, {})))) == "no streams in this session"
+    assert (
+        str(JobsView(type(wb)(wb.session.__class__(wb.session.catalog, None, {}))))
+        == "No streaming jobs in this session"
+    )
 
 
 def test_hostile_values_stay_text(wb: Any) -> None:

@@ -34,10 +34,10 @@ def test_a_cell_is_taken_back_and_then_the_one_before(two: Shell) -> None:
     two.value(CHANGE)
     assert latest("a", "b") == [4, 2]
     assert two.printed("%paimon undo") == (
-        "default.a is back at snapshot 2; snapshots 3 to 4 are gone\ndefault.b is back at snapshot 1; snapshot 2 is gone\n"
+        "default.a rolled back to snapshot 2; snapshots 3 to 4 are removed\ndefault.b rolled back to snapshot 1; snapshot 2 is removed\n"
     )
     assert workbench().table("a").to_arrow()["id"].to_pylist() == [1, 2]
-    assert two.printed("%paimon undo") == "default.a is back at snapshot 1; snapshot 2 is gone\n"
+    assert two.printed("%paimon undo") == "default.a rolled back to snapshot 1; snapshot 2 is removed\n"
     assert workbench().table("a").to_arrow()["id"].to_pylist() == [1, 2, 3]
     assert "no cell of this session" in two.error("%paimon undo")[1]
 
@@ -46,10 +46,7 @@ def test_a_cell_is_taken_back_and_then_the_one_before(two: Shell) -> None:
 def test_what_others_did_since_stays(two: Shell) -> None:
     two.value(CHANGE)
     workbench().table("b").upsert(rows([9]))
-    assert (
-        "was changed since: the cell ended with snapshot 2, snapshot 3 is the latest now"
-        in two.error("%paimon undo")[1]
-    )
+    assert "has changed since the cell committed snapshot 2: the latest snapshot is 3" in two.error("%paimon undo")[1]
     assert latest("a", "b") == [3, 3]  # not half of it
 
 
@@ -57,7 +54,7 @@ def test_what_others_did_since_stays(two: Shell) -> None:
 def test_a_tag_is_not_taken_away(two: Shell) -> None:
     two.value(CHANGE)
     workbench().table("a").create_tag("mine")
-    assert "tag 'mine' of default.a keeps a snapshot" in two.error("%paimon undo")[1]
+    assert "tag 'mine' of default.a protects a snapshot that undo would remove" in two.error("%paimon undo")[1]
     workbench().table("a").delete_tag("mine")
     two.value("%paimon undo")
     assert latest("a", "b") == [1, 1]
@@ -78,7 +75,7 @@ def test_a_table_made_anew_is_another_one(two: Shell) -> None:
     current.history.cells[-1] = type(current.history.cells[-1])(
         {"default.b": (1, 1)}, current.history.cells[-1].since_ms + 60_000
     )
-    assert "another table" in two.error("%paimon undo")[1]
+    assert "was recreated after" in two.error("%paimon undo")[1]
 
 
 @pytest.mark.spark

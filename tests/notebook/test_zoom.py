@@ -86,6 +86,6 @@ def test_another_bucket_is_seen_whole(wb: Any) -> None:
     view = LsmView(wb.table("t"))
     view.window = [0.6, 0.4]
     assert view.picture["window"] == (0.4, 0.6)
-    view.chosen = 1 - view.model.bucket
+    view.selected = 1 - view.model.bucket
     assert (view.picture["window"], view.window) == (WHOLE, list(WHOLE))
-    assert view.picture["bucket"] == view.chosen
+    assert view.picture["bucket"] == view.selected

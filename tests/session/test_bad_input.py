@@ -229,5 +229,5 @@ def test_a_strange_name_is_a_name(wb, name):
 
 
 def test_a_value_without_its_parameter(wb):
-    with pytest.raises(SqlAnalysisError, match="no value for :x"):
+    with pytest.raises(SqlAnalysisError, match=":x has no value"):
         wb.run("SELECT :x")

@@ -68,7 +68,7 @@ def test_a_session_takes_its_classes_from_it(cache: Path, tmp_path: Path) -> Non
     done = subprocess.run(
         [sys.executable, "-m", "paimon_nb.cli", "warm-up"], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (0, f"Spark's classes are kept: {path}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"Spark's classes are cached in {path}\n"), done.stderr
     assert broken == 0
     assert kept_classes(tmp_path / "kept.log") > 5000
     assert list(path.parent.iterdir()) == [path]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Current:
-    """The session of this kernel: one at a time, made when first needed."""
+    """The session of this kernel: one at a time, created on first use."""
 
     workbench: Workbench | None = None
     error: BaseException | None = None
@@ -22,7 +22,7 @@ class Current:
         self.history = History()
         self.snippets: dict[str, str] = {}
         self.live: dict[str, LiveTable] = {}
-        """The live table that a cell shows, by the cell's id."""
+        """Live table of each cell, by cell id."""
         self.jobs_view: JobsView | None = None
 
 
@@ -30,7 +30,7 @@ current = Current()
 
 
 def workbench() -> Workbench:
-    """The current workbench; `./warehouse` unless `%paimon connect` said otherwise."""
+    """The current workbench; `./warehouse` unless `%paimon connect` chose another."""
     if current.workbench is None:
         from paimon_nb.workbench import connect
 

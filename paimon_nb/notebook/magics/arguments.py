@@ -1,4 +1,4 @@
-"""Words of a %paimon line: flags, pairs, tables."""
+"""Arguments of %paimon commands: flags, KEY=VALUE pairs, tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Arguments(argparse.ArgumentParser):
-    """Arguments of a magic: a wrong one is a UsageError with the nearest right one."""
+    """Argument parser of a magic: an unknown argument raises UsageError with the closest valid one."""
 
     def error(self, message: str) -> NoReturn:
         known = [s for a in self._actions for s in a.option_strings]
@@ -33,17 +33,17 @@ class Arguments(argparse.ArgumentParser):
 
 
 def typed(field: DataField, text: str) -> Any:
-    """A value as it is written in a line, as the column's type has it."""
+    """A value from the command line, converted to the column's type."""
     from paimon_nb.format.data import cast_text
 
     try:
         return text if field.type.root in ("CHAR", "VARCHAR") else cast_text(text, field.type).as_py()
     except PaimonError:
-        raise UsageError(f"%paimon why: {text!r} is no {field.type} for {field.name}") from None
+        raise UsageError(f"%paimon why: {text!r} is not a valid {field.type} value for column {field.name}") from None
 
 
 def words(line: str) -> list[str]:
-    """The words of a line; quotes keep blanks in one. Raises: UsageError."""
+    """Split a line into arguments; quotes keep spaces together. Raises: UsageError."""
     try:
         return shlex.split(line)
     except ValueError as error:
@@ -51,23 +51,23 @@ def words(line: str) -> list[str]:
 
 
 def what_if(command: str, options: dict[str, str]) -> dict[str, str]:
-    """Options of a question. One that is not known would be no question at all. Raises: UsageError."""
+    """Check the options of a what-if command. Raises: UsageError: unknown option."""
     for key in options:
         if find_option(key) is None:
             near = nearest(key, TABLE_OPTIONS)
-            raise UsageError(f"%paimon {command}: no option {key!r}" + (f"; did you mean {near}?" if near else ""))
+            raise UsageError(f"%paimon {command}: unknown option {key!r}" + (f"; did you mean {near}?" if near else ""))
     return options
 
 
 def need_table(command: str, rest: str) -> None:
     if not rest:
-        raise UsageError(f"%paimon {command} TABLE: which table? %paimon tables lists them")
+        raise UsageError(f"%paimon {command} TABLE: table name missing; %paimon tables lists the tables")
 
 
 def pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
-    """`TABLE a=1 b='x y'` as the table and the pairs."""
-    given = words(rest)
-    wrong = [w for w in given[1:] if "=" not in w]
-    if not given or wrong:
-        raise UsageError(f"%paimon {usage}" + (f"; {wrong[0]!r} is no pair" if wrong else ""))
-    return workbench().table(given[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in given[1:]}
+    """Parse `TABLE a=1 b='x y'` into the table and its pairs."""
+    tokens = words(rest)
+    wrong = [w for w in tokens[1:] if "=" not in w]
+    if not tokens or wrong:
+        raise UsageError(f"%paimon {usage}" + (f": expected KEY=VALUE, got {wrong[0]!r}" if wrong else ""))
+    return workbench().table(tokens[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in tokens[1:]}

@@ -1,4 +1,4 @@
-"""The commands that show a table from inside."""
+"""The %paimon commands that open inspection panels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, pairs, typed, what_if, words
 
 
-class Looks:
+class InspectCommands:
     """`%paimon lsm`, `timeline`, `explore`, `why` ... One method a command; `%paimon help` lists them."""
 
     shell: Any
@@ -67,10 +67,10 @@ class Looks:
     def _do_compare(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.compare import CompareView
 
-        given = words(rest)
-        if len(given) not in (1, 3):
+        tokens = words(rest)
+        if len(tokens) not in (1, 3):
             raise UsageError("%paimon compare TABLE [A B]; A and B are snapshots or tags")
-        return CompareView(workbench().table(given[0]), *given[1:])
+        return CompareView(workbench().table(tokens[0]), *tokens[1:])
 
     def _do_doctor(self, rest: str) -> Any:
         if not rest:
@@ -80,9 +80,9 @@ class Looks:
             return None
         from paimon_nb.notebook.reports import health_report
 
-        given = words(rest)
-        read_files = "--read-files" in given
-        table, _ = pairs(shlex.join(w for w in given if w != "--read-files"), "doctor TABLE [--read-files]")
+        tokens = words(rest)
+        read_files = "--read-files" in tokens
+        table, _ = pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
         return health_report(str(table.name), table.health(read_files=read_files))
 
     def _do_compact(self, rest: str) -> Any:
@@ -98,21 +98,21 @@ class Looks:
         return Compaction(table, what_if("watch", options), watch=True)
 
     def _do_live(self, rest: str) -> Any:
-        from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell
+        from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream
         from paimon_nb.notebook.table_feed import TableFeed
         from paimon_nb.notebook.widgets.live import LiveTable
 
         table, options = pairs(rest, "live TABLE [OPTION=VALUE]")
-        ending_the_cells_own(self.shell)
-        shown = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
-        remember_cell(self.shell, shown)
-        return shown
+        stop_previous_stream(self.shell)
+        widget = LiveTable(TableFeed(table, workbench().session.jobs, options), f"SELECT * FROM {table.name.quoted()}")
+        register_live_table(self.shell, widget)
+        return widget
 
     def _do_jobs(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.jobs import JobsView
 
         if rest:
-            raise UsageError("%paimon jobs takes no arguments; STOP JOB '<id>' ends one")
+            raise UsageError("%paimon jobs takes no arguments; STOP JOB '<id>' stops a job")
         if current.jobs_view is not None:
             current.jobs_view.replaced()
         current.jobs_view = JobsView(workbench())
@@ -121,7 +121,7 @@ class Looks:
     def _do_create(self, rest: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm
 
-        given = words(rest)
-        if len(given) > 1:
-            raise UsageError("%paimon create [TABLE] opens a form; %%paimon runs a CREATE statement")
-        return CreateForm(given[0] if given else "my_table")
+        tokens = words(rest)
+        if len(tokens) > 1:
+            raise UsageError("%paimon create [TABLE] opens a form; to run a CREATE statement, use %%paimon")
+        return CreateForm(tokens[0] if tokens else "my_table")

@@ -19,8 +19,8 @@ from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, words
-from paimon_nb.notebook.magics.inspect_commands import Looks
-from paimon_nb.notebook.magics.streams import ending_the_cells_own, remember_cell, stop_begun_since
+from paimon_nb.notebook.magics.inspect_commands import InspectCommands
+from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
@@ -33,48 +33,50 @@ _ASSIGN = re.compile(r"^\s*([A-Za-z_]\w*)\s*<<\s*")
 
 def _cell_arguments() -> Arguments:
     parser = Arguments(prog="%%paimon", add_help=False, allow_abbrev=False)
-    parser.add_argument("-o", "--out", metavar="NAME", help="keep the result under this name")
+    parser.add_argument("-o", "--out", metavar="NAME", help="assign the result to this Python variable")
     parser.add_argument("-n", "--limit", type=int, metavar="ROWS", help="rows to show, at most 1,000")
-    parser.add_argument("-v", "--view", metavar="NAME", help="make the result a temporary view, too")
+    parser.add_argument("-v", "--view", metavar="NAME", help="also register the result as a temporary view")
     parser.add_argument("-c", "--catalog", metavar="NAME", help="run in this catalog")
-    parser.add_argument("--save", metavar="NAME", help="keep the query as a snippet")
-    parser.add_argument("--with", metavar="NAME", dest="snippets", action="append", default=[], help="use a snippet")
-    parser.add_argument("--explain", action="store_true", help="show the plan instead of running")
-    parser.add_argument("--dry-run", action="store_true", help="only check that the statements parse")
-    parser.add_argument("--no-progress", action="store_true", help="no progress line")
-    parser.add_argument("-q", "--quiet", action="store_true", help="show nothing")
-    parser.add_argument("-h", "--help", action="store_true", help="show this, and run nothing")
+    parser.add_argument("--save", metavar="NAME", help="save the query as a snippet")
+    parser.add_argument(
+        "--with", metavar="NAME", dest="snippets", action="append", default=[], help="add a saved snippet as a CTE"
+    )
+    parser.add_argument("--explain", action="store_true", help="show the plan; do not run the query")
+    parser.add_argument("--dry-run", action="store_true", help="only check the syntax")
+    parser.add_argument("--no-progress", action="store_true", help="hide the progress line")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not display the result")
+    parser.add_argument("-h", "--help", action="store_true", help="show this help; do not run the cell")
     return parser
 
 
-HELP = """%paimon                         where we are
+HELP = """%paimon                         show the connection: warehouse, catalog, Spark
 %paimon connect PATH            open a warehouse
-%paimon tables [DATABASE]       tables
-%paimon describe TABLE          columns and keys
+%paimon tables [DATABASE]       list tables
+%paimon describe TABLE          show columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
-%paimon create [TABLE]          a form that writes CREATE TABLE, with warnings and the layout
-%paimon lsm TABLE [--bucket N] [--by key|size] [--at SNAPSHOT]    the LSM tree, seen
-%paimon timeline TABLE [SNAPSHOT]                 the history, with a slider
-%paimon explore TABLE [PLACE]   schema, options, snapshots, manifests, files, row groups: a tree to open
-%paimon why TABLE KEY=VALUE     the stored versions of a key, and which decides
-%paimon due TABLE [OPTION=VALUE]                  what a compaction would pick, and by which rule; with options: what if
-%paimon compact TABLE [OPTION=VALUE]              what is due, what if, run it, before and after, the history
-%paimon watch TABLE             the same, following the table as it changes
-%paimon skip TABLE [WHERE CONDITION]              what a condition leaves to read, and what excludes the rest
-%paimon compare TABLE [A B]                       two snapshots or tags: files, rows, schema, options
-%paimon live TABLE [OPTION=VALUE]                 its changes as they come, without Spark; scan.mode=... says from where
-%paimon jobs                    the streams of this session, with buttons that end them
-%paimon doctor TABLE [--read-files]               what ails a table, with the statement that mends it
-%paimon explain SQL             splits, files skipped and why, Spark's plan
-%paimon workbench               the workbench object
-%paimon traceback               the stack of the last error
-%paimon undo                    take back what the last cell that wrote committed
-%paimon snippets                queries kept with --save
-%paimon doctor                  Java, PySpark, Arrow, write access
-%paimon SELECT ...              any statement in one line
-%%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    a cell of statements
-%%paimon --save NAME            keep a query; %%paimon --with NAME puts it in front of another as a CTE
-  :name in SQL is bound to the Python variable of that name; NAME << SELECT ... keeps a result"""
+%paimon create [TABLE]          form that writes CREATE TABLE, with warnings and the layout
+%paimon lsm TABLE [--bucket N] [--by key|size] [--at SNAPSHOT]    draw the LSM tree
+%paimon timeline TABLE [SNAPSHOT]                 commit history with a slider: files and rows at any snapshot
+%paimon explore TABLE [NODE]    browse schemas, options, snapshots, manifests, files, row groups
+%paimon why TABLE KEY=VALUE     show every stored version of a row and how they merge
+%paimon due TABLE [OPTION=VALUE]                  show which files compaction would pick and why; OPTION=VALUE tries other settings
+%paimon compact TABLE [OPTION=VALUE]              compaction panel: preview, try other settings, run it, cost of past compactions
+%paimon watch TABLE             compaction panel that refreshes as the table changes
+%paimon skip TABLE [WHERE CONDITION]              show how much of the table a WHERE clause skips, and why
+%paimon compare TABLE [A B]                       compare two snapshots or tags: files, rows, schema, options
+%paimon live TABLE [OPTION=VALUE]                 live change feed, without Spark; scan.mode=... sets where it starts
+%paimon jobs                    list the streaming jobs of this session, with stop buttons
+%paimon doctor TABLE [--read-files]               table health check, with the SQL that fixes each problem
+%paimon explain SQL             show splits, skipped files with reasons, and Spark's plan
+%paimon workbench               return the Workbench object
+%paimon traceback               print the full traceback of the last error
+%paimon undo                    undo the last writing cell
+%paimon snippets                list the queries saved with --save
+%paimon doctor                  check Java, PySpark, Arrow and write access
+%paimon SELECT ...              run any statement in one line
+%%paimon [-o NAME] [-n ROWS] [-v VIEW] [--explain] [--dry-run]    run a cell of statements
+%%paimon --save NAME            save a query; %%paimon --with NAME adds it to another query as a CTE
+  :name in SQL is bound to the Python variable of that name; NAME << SELECT ... assigns the result"""
 
 
 _HELP_WORDS = ("--help", "-h")
@@ -94,12 +96,12 @@ _SYSTEM = (
 
 
 @magics_class
-class PaimonMagics(Looks, Magics):
+class PaimonMagics(InspectCommands, Magics):
     """`%config PaimonMagics.<trait> = value`."""
 
-    limit = Int(20, help="rows shown when a cell does not say --limit").tag(config=True)
-    progress = Bool(True, help="show progress after half a second").tag(config=True)
-    short_errors = Bool(True, help="two lines instead of the stack").tag(config=True)
+    limit = Int(20, help="rows shown when a cell does not set --limit").tag(config=True)
+    progress = Bool(True, help="show a progress line after half a second").tag(config=True)
+    short_errors = Bool(True, help="short error messages instead of tracebacks").tag(config=True)
 
     @validate("limit")
     def _limit_in_range(self, proposal: Mapping[str, Any]) -> int:
@@ -121,7 +123,7 @@ class PaimonMagics(Looks, Magics):
             current.error = error
             if not self.short_errors:
                 raise error from None
-            raise errors.shown(error) from None
+            raise errors.with_short_traceback(error) from None
 
     # -- the cell
 
@@ -133,7 +135,7 @@ class PaimonMagics(Looks, Magics):
             return None
         assign = _ASSIGN.match(cell)
         if assign:
-            # Blanks instead of the name keep every offset true for error messages.
+            # Spaces in place of the name keep the offsets in error messages correct.
             cell = " " * assign.end() + cell[assign.end() :]
             arguments.out = arguments.out or assign[1]
         return self._run(cell, arguments, local_ns)
@@ -145,7 +147,7 @@ class PaimonMagics(Looks, Magics):
             text = with_snippets(text, arguments.snippets, current.snippets)
         for option, name in (("--save", arguments.save), ("--out", arguments.out)):
             if name and (not name.isidentifier() or iskeyword(name)):
-                raise UsageError(f"{option} {name}: a name of Python's, as in {option} rows")
+                raise UsageError(f"{option} {name}: not a valid Python name; for example {option} rows")
         if arguments.limit is not None and arguments.limit < 1:
             raise UsageError(f"--limit {arguments.limit}: 1 to {MAX_ROWS:,} rows")
         if arguments.save:
@@ -162,20 +164,20 @@ class PaimonMagics(Looks, Magics):
         params = self._values(text, local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
         before, since = len(wb.made), now_ms()
-        ending_the_cells_own(self.shell)
+        stop_previous_stream(self.shell)
         streams = set(wb.session.jobs.all)
         try:
             rows = self._with_progress(
                 lambda: self._loaded(wb, text, params, limit, arguments.limit), enabled=not arguments.no_progress
             )
         except (Cancelled, KeyboardInterrupt) as error:
-            # What an interrupted cell began ends with it; streams of other cells go on.
-            stop_begun_since(wb.session.jobs, streams)
+            # Stop the streams that the interrupted cell started; streams of other cells continue.
+            stop_streams_started_since(wb.session.jobs, streams)
             raise errors.interrupted(error, wb.made[before:]) from None
         finally:  # a statement may have committed before another one failed
             current.history.remember(wb.made[before:], since)
         self.shell.user_ns["_paimon"] = rows
-        remember_cell(self.shell, rows)
+        register_live_table(self.shell, rows)
         if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:
             rows.df.createOrReplaceTempView(arguments.view)
         if arguments.out:
@@ -184,13 +186,13 @@ class PaimonMagics(Looks, Magics):
         return None if arguments.quiet else rows
 
     @staticmethod
-    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int, said: int | None) -> Any:
-        """The answer, ready to be shown: rows, a live table where a person looks on, or a job's card."""
+    def _loaded(wb: Workbench, text: str, params: Mapping[str, Any], limit: int, requested: int | None) -> Any:
+        """The result to display: rows, a live table (with an interactive front end) or a job card."""
         rows = Rows(wb.run(text, **params), limit)
         if rows.result.live is not None and has_front_end():
             from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 
-            return LiveTable(rows.result.live, text.strip(), keep=limit if said else KEEP)
+            return LiveTable(rows.result.live, text.strip(), keep=limit if requested else KEEP)
         rows.load()
         if rows.result.job is None:
             return rows
@@ -199,7 +201,7 @@ class PaimonMagics(Looks, Magics):
         return JobCard(rows.result.job, rows)
 
     def _values(self, text: str, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Python values of the `:name` markers in the text; markers inside strings and comments are none."""
+        """Python values of the `:name` parameters in the text; strings and comments contain no parameters."""
         from paimon_nb.sql import tokens
 
         names = {t.text[1:] for t in tokens(text) if t.kind == "param"}
@@ -240,37 +242,39 @@ class PaimonMagics(Looks, Magics):
         s = wb.session
         spark = "running" if s.spark_started else "starts with the first query"
         print(f"warehouse  {s.catalog.warehouse}")  # noqa: T201
-        print(f"standing   {s.current_catalog}.{s.current_database}")  # noqa: T201
+        print(f"current    {s.current_catalog}.{s.current_database}")  # noqa: T201
         print(f"Spark      {spark}")  # noqa: T201
 
     def _do_help(self, rest: str) -> None:
-        wanted = rest.removeprefix("%").removeprefix("paimon ").strip()
-        said = [line for line in HELP.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(wanted)}\b", line)]
-        print("\n".join(said) if wanted and said else HELP)  # noqa: T201
+        command = rest.removeprefix("%").removeprefix("paimon ").strip()
+        lines = [line for line in HELP.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(command)}\b", line)]
+        print("\n".join(lines) if command and lines else HELP)  # noqa: T201
 
     def _do_undo(self, rest: str) -> None:
         if rest:
-            raise UsageError("%paimon undo takes back the last cell that wrote; it takes no arguments")
+            raise UsageError("%paimon undo takes no arguments; it undoes the last writing cell")
         print(current.history.undo(workbench()))  # noqa: T201
 
     def _do_snippets(self, rest: str) -> None:
-        said = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
-        print("\n".join(said) or "no snippets; %%paimon --save NAME keeps a query")  # noqa: T201
+        saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
+        print("\n".join(saved) or "no snippets; save a query with %%paimon --save NAME")  # noqa: T201
 
     def _do_connect(self, rest: str) -> None:
         from paimon_nb.workbench import connect
 
         path, *more = words(rest) or ["warehouse"]
         if more or path.startswith("-"):
-            raise UsageError("%paimon connect PATH: one path or URI; CREATE CATALOG opens catalogs of other kinds")
+            raise UsageError(
+                "%paimon connect PATH: expected one path or URI; use CREATE CATALOG for other catalog types"
+            )
         spark = current.workbench.session._spark if current.workbench is not None else None
-        given = current.workbench.session._given_spark if current.workbench is not None else None
+        user_spark = current.workbench.session._given_spark if current.workbench is not None else None
         jobs = current.workbench.session.jobs if current.workbench is not None else None
-        current.workbench = connect(path, spark=given)
+        current.workbench = connect(path, spark=user_spark)
         if jobs is not None:
-            current.workbench.session.jobs = jobs  # streams of the warehouse before go on, and can still be ended
+            current.workbench.session.jobs = jobs  # streams of the previous warehouse continue and can still be stopped
         current.history.cells.clear()  # they were written elsewhere
-        if spark is not None and given is None:
+        if spark is not None and user_spark is None:
             current.workbench.session._spark = spark  # one JVM is enough for every warehouse
         print(f"connected to {path}")  # noqa: T201
 
@@ -308,6 +312,6 @@ class PaimonMagics(Looks, Magics):
 
 
 def commands() -> list[str]:
-    """Every word that may follow %paimon and is no SQL."""
+    """All %paimon commands."""
     done = [n.removeprefix("_do_") for n in dir(PaimonMagics) if n.startswith("_do_")]
     return sorted({*_SYSTEM, *done} - {"status", "system"})

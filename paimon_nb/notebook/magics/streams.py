@@ -1,4 +1,4 @@
-"""Streams and the cells that began them: a cell that runs again or is interrupted ends its own, no other."""
+"""Links streams to the cells that started them: re-running or interrupting a cell stops only its own stream."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.jobs import Jobs
 
 
-def remember_cell(shell: Any, shown: Any) -> None:
-    """This cell shows this, if it is a live table."""
-    cell = _cell_id(shell) if hasattr(shown, "feed") else None
+def register_live_table(shell: Any, widget: Any) -> None:
+    """Remember the live table that this cell displays."""
+    cell = _cell_id(shell) if hasattr(widget, "feed") else None
     if cell is not None:
-        current.live[cell] = shown
+        current.live[cell] = widget
 
 
-def ending_the_cells_own(shell: Any) -> None:
-    """The page forgets what a cell showed when it is run again, so nobody would look at its stream any more."""
+def stop_previous_stream(shell: Any) -> None:
+    """Re-running a cell removes its output, so the stream that the output displayed is stopped."""
     before = current.live.pop(_cell_id(shell) or "", None)
     if before is not None:
         before.job.stop()
 
 
-def stop_begun_since(jobs: Jobs, known: Set[str]) -> None:
-    """End the jobs that were not there before."""
+def stop_streams_started_since(jobs: Jobs, known: Set[str]) -> None:
+    """Stop the jobs that are not in `known`."""
     for job in list(jobs.all.values()):
         if job.id not in known and job.isActive:
             job.stop()
 
 
 def _cell_id(shell: Any) -> str | None:
-    """JupyterLab tells with each request which cell it comes from; other clients need not."""
+    """JupyterLab sends the cell id with each request; other clients may not."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return None

@@ -1,4 +1,4 @@
-"""What our widgets share: data in, drawings made by our own script, troubles told, and a still picture for pages without a kernel."""
+"""Base class of the widgets: synced data, client-side drawing, error reports, and a static picture for pages without a kernel."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _HERE = Path(__file__).parent
 
 
 def script(*names: str) -> str:
-    """The drawing functions followed by the view's own code: one module, nothing imported from elsewhere."""
+    """The shared drawing functions followed by the widget's own code, as one module without imports."""
     return "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
 
 
 STYLE = (_HERE / "style.css").read_text()
 
 
-def told(answer: Callable[..., object]) -> Callable[..., None]:
-    """A method that answers the page. What goes wrong in it is told there: no cell is running that could show it.
+def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
+    """Decorates a method that handles a message from the page: errors are shown in the widget, because no cell is running.
 
-    The picture stays as it was; `%paimon traceback` has the stack.
+    The picture stays as it was; `%paimon traceback` has the traceback.
     """
 
     @functools.wraps(answer)
-    def answered(self: Picture, *given: Any) -> None:
+    def answered(self: Picture, *args: Any) -> None:
         try:
-            answer(self, *given)
-        except Exception as error:  # a table may be dropped, expired or broken while it is looked at
+            answer(self, *args)
+        except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
             current.error = why = _the_reason(self, error)
             self.trouble = sentence(why)
         else:
@@ -46,7 +46,7 @@ def told(answer: Callable[..., object]) -> Callable[..., None]:
 
 
 def _the_reason(picture: Picture, error: Exception) -> Exception:
-    """That the table is gone says more than which of its files is."""
+    """If the table was dropped, report that instead of the missing file."""
     table = getattr(picture, "_table", None)
     try:
         if table is not None:
@@ -57,39 +57,39 @@ def _the_reason(picture: Picture, error: Exception) -> Exception:
 
 
 class Picture(anywidget.AnyWidget):
-    """A widget that is also text and a still picture."""
+    """A widget with a text and a static-picture form."""
 
     _css = STYLE
     trouble = traitlets.Unicode("").tag(sync=True)
-    """Why the last thing that was asked for is not on the page; '' when it is."""
+    """The error of the last request; '' if it succeeded."""
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
-        self.on_msg(self._hear)
+        self.on_msg(self._on_message)
 
-    @told
-    def _hear(self, _: Any, content: Any, buffers: Any) -> None:
-        self.hear(content)
+    @report_errors
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+        self.on_message(content)
 
-    def hear(self, content: Any) -> None:
-        """A message from the page. It comes from whoever wrote the page: anything else than what is expected is ignored."""
+    def on_message(self, content: Any) -> None:
+        """Handle a message from the page. Pages are untrusted: unexpected messages are ignored."""
         match content:
-            case {"look": True}:
-                self.look()
+            case {"reload": True}:
+                self.reload()
 
-    def look(self) -> Any:
-        """What is there now; the reader asks for it. Raises: TableReplaced: the table was dropped."""
+    def reload(self) -> Any:
+        """Reload the table (the refresh button). Raises: TableReplaced: the table was dropped."""
 
     def still_text(self) -> str:
-        """Plain text, the same for the same table."""
+        """Plain text, deterministic for the same table."""
         raise NotImplementedError
 
     def still_svg(self) -> str:
-        """The picture as it stands."""
+        """The current picture."""
         raise NotImplementedError
 
     def still_html(self) -> str:
-        """What pages without a kernel show."""
+        """HTML for pages without a kernel."""
         return framed(self.still_svg())
 
     def __repr__(self) -> str:

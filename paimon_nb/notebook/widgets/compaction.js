@@ -17,13 +17,13 @@ export default {
       if (view.buckets.length > 1) {
         choice(bar, "bucket", view.buckets.map((b, i) => [String(i), b]), String(view.bucket), (v) => send({ bucket: Number(v) })).dataset.keep = "bucket";
       }
-      html(bar, "span", { class: "dim" }, "what if");
+      html(bar, "span", { class: "dim" }, "try other settings:");
       for (const [key, value] of Object.entries(view.options)) {
         const input = field(bar, key, value, (v) => send({ option: key, value: v }), { size: 5, inputmode: "numeric" });
         input.dataset.keep = key;
         if (view.changed.includes(key)) input.classList.add("changed");
       }
-      if (view.changed.length) button(bar, "as the table says", () => send({ reset: true }), { "data-keep": "reset" });
+      if (view.changed.length) button(bar, "Reset to table settings", () => send({ reset: true }), { "data-keep": "reset" });
     });
     const picture = () => {
       const view = model.get("view");
@@ -44,7 +44,7 @@ export default {
         }
       }
       svgInto(history, view.history);
-      say(wrong, view.error);
+      showMessage(wrong, view.error);
       sql.replaceChildren();
       for (const text of view.sql) html(html(sql, "div"), "code", {}, text);
       doing();
@@ -52,23 +52,23 @@ export default {
     const doing = () => keepingFocus(actions, () => {
       const now = model.get("work"), view = model.get("view");
       actions.replaceChildren();
-      button(actions, "run what is due", () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
-      button(actions, "compact everything", () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
+      button(actions, "Run minor compaction", () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
+      button(actions, "Run full compaction", () => send({ run: "full" }), { "data-keep": "full", ...(now.running ? { disabled: "" } : {}) });
       const watch = html(html(actions, "label", { class: "control" }), "input", { type: "checkbox", "data-keep": "watch" });
-      watch.parentNode.append(" follow the table");
+      watch.parentNode.append(" Refresh automatically");
       watch.checked = model.get("watching");
       watch.addEventListener("change", () => { model.set("watching", watch.checked); model.save_changes(); });
       work.replaceChildren();
       if (now.running) {
         html(work, "progress", { max: Math.max(1, now.total), value: now.done, "aria-label": "compaction" });
         html(work, "span", {}, now.text);
-        button(work, "cancel", () => send({ cancel: true }));
+        button(work, "Cancel", () => send({ cancel: true }));
       }
       result.replaceChildren();
       if (now.result) {
         html(result, "div", { class: "verdict" }, now.result.text);
         if (now.result.before) {
-          html(result, "div", { class: "dim" }, "before:");
+          html(result, "div", { class: "dim" }, "Before:");
           svgInto(html(result, "div"), now.result.before, (facts) => { line.textContent = facts; });
         }
       }
@@ -76,7 +76,7 @@ export default {
     let timer = null;
     const follow = () => {
       clearInterval(timer);
-      timer = model.get("watching") ? setInterval(() => document.hidden || send({ look: true }), 1500) : null;
+      timer = model.get("watching") ? setInterval(() => document.hidden || send({ reload: true }), 1500) : null;
     };
     model.on("change:view", picture);
     model.on("change:work", doing);

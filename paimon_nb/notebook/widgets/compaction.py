@@ -1,4 +1,4 @@
-"""Compaction as a widget: what is due and by which rule, what if, run it, before and after, and the history."""
+"""The compaction panel: preview with rules, other settings, run, before and after, history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import count, lsm_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, report_errors, script
 from paimon_nb.options import table as opt
 from paimon_nb.table.inspect import Due, amplification
 from paimon_nb.table.inspect.formatting import bytes_text
@@ -29,12 +29,12 @@ KNOBS = {
         opt.NUM_SORTED_RUN_COMPACTION_TRIGGER, opt.COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT, opt.COMPACTION_SIZE_RATIO,
     )
 }  # fmt: skip
-"""Options that decide what is due; the reader may ask what if they were others."""
+"""Options that drive the compaction decision; the panel can try other values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run did."""
+    """The outcome of a compaction."""
 
     snapshots: tuple[int, ...]
     buckets: int
@@ -45,7 +45,7 @@ class Done:
 
     def __str__(self) -> str:
         if not self.snapshots:
-            return "nothing to compact"
+            return "Nothing to compact"
         made = f"snapshot {', '.join(map(str, self.snapshots))}"
         return (
             f"{made}: {count(self.buckets, 'bucket')}, {bytes_text(self.read)} read, {bytes_text(self.written)} written,"
@@ -54,10 +54,10 @@ class Done:
 
 
 class Compaction(Picture):
-    """`t.compaction()`: nothing is written before a button is pressed or `run` is called.
+    """`t.compaction()`: writes nothing until a button is pressed or `run` is called.
 
     Args:
-        table: a table with primary keys. options: what if these were set. watch: look for new snapshots by itself.
+        table: a primary-key table. options: table options to try. watch: refresh automatically.
 
     Raises:
         UnsupportedOperation: no primary key. BadOptionValue.
@@ -72,33 +72,33 @@ class Compaction(Picture):
         self._table, self._options = table, dict(options or {})
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._place = 0
+        self._bucket_index = 0
         self._read()
         super().__init__(view=self._view(), watching=watch)
 
-    # -- what there is to see
+    # -- view
 
     @property
     def table(self) -> Table:
-        """The handle, with the options of the question."""
+        """The table with the options to try."""
         return self._table.copy(self._options) if self._options else self._table
 
     def _read(self) -> None:
-        """Everything from the files, as they are now. Raises TableReplaced: it was dropped."""
+        """Read the current state. Raises TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
         self.due: list[Due] = self.table.due_compactions()
-        self._place = min(self._place, max(0, len(self.due) - 1))
+        self._bucket_index = min(self._bucket_index, max(0, len(self.due) - 1))
         self.snapshot = self.table.store.latest()
         self.history = amplification(self.table.store)
-        self._look()
+        self._draw_bucket()
 
-    def _look(self) -> None:
-        chosen = self.due[self._place] if self.due else None
-        where = (chosen.partition, chosen.bucket) if chosen else (None, None)
+    def _draw_bucket(self) -> None:
+        due = self.due[self._bucket_index] if self.due else None
+        where = (due.partition, due.bucket) if due else (None, None)
         self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, *where)
 
     def _view(self, error: str = "") -> dict[str, Any]:
-        due = self.due[self._place] if self.due else None
+        due = self.due[self._bucket_index] if self.due else None
         options = self.table.options
         return {
             "svg": self._svg(),
@@ -115,7 +115,7 @@ class Compaction(Picture):
                 for r in (due.rules if due else ())
             ],
             "buckets": [_where(d) + (" ▸" if d.decided_by else "") for d in self.due],
-            "bucket": self._place,
+            "bucket": self._bucket_index,
             "options": {key: str(options.get(knob)) for key, knob in KNOBS.items()},
             "changed": [key for key in KNOBS if key in self._options],
             "history": self._history_svg(),
@@ -124,44 +124,46 @@ class Compaction(Picture):
         }
 
     def _svg(self) -> str:
-        due = self.due[self._place] if self.due else None
+        due = self.due[self._bucket_index] if self.due else None
         return lsm_svg(self.picture, "key", dict.fromkeys(due.files, "▸") if due else {})
 
     def _history_svg(self) -> str:
         return amplification_svg(self.history, self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER))
 
     def sentence(self) -> str:
-        """What would happen in the shown bucket."""
+        """The next compaction of the selected bucket, as a sentence."""
         if not self.due:
             return "no files yet"
-        due = self.due[self._place]
+        due = self.due[self._bucket_index]
         if due.decided_by is None:
             rest = sum(d.decided_by is not None for d in self.due)
-            return f"nothing is due in {_where(due)}" + (f"; {count(rest, 'other bucket')} due" if rest else "")
+            return f"Nothing to compact in {_where(due)}" + (
+                f"; {count(rest, 'other bucket')} can be compacted" if rest else ""
+            )
         return (
-            f"▸ due in {_where(due)}: {count(len(due.files), 'file')}, {bytes_text(due.bytes)}, to level {due.output_level}"
-            f" by {due.decided_by}"
+            f"▸ Next compaction in {_where(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)}) into level"
+            f" {due.output_level}; rule: {due.decided_by}"
         )
 
     def call(self, strategy: str) -> str:
-        """SQL that does the same."""
+        """The equivalent CALL statement."""
         options = ",".join(f"{k}={v}" for k, v in self._options.items())
         more = f", options => '{options}'" if options else ""
         name = text_literal(f"{self._table.name.database}.{self._table.name.table}")
         return f"CALL sys.compact(`table` => {name}, compact_strategy => '{strategy}'{more})"
 
-    sql = property(lambda self: self.call("minor"), doc="SQL that runs what is due.")
+    sql = property(lambda self: self.call("minor"), doc="SQL that runs a minor compaction.")
 
     @property
     def code(self) -> str:
-        """Python that shows this state again."""
+        """Python code that opens this panel in the same state."""
         options = f"options={self._options!r}" if self._options else ""
         return f'wb.table("{self._table.name}").compaction({options})'
 
-    # -- what the reader does
+    # -- actions
 
-    def ask(self, option: str, value: str) -> None:
-        """What if this option were set? An empty value takes the question back. Raises BadOptionValue."""
+    def set_option(self, option: str, value: str) -> None:
+        """Try a value for an option; an empty value restores the table's. Raises BadOptionValue."""
         before = dict(self._options)
         self._options.pop(option, None)
         if value.strip():
@@ -174,7 +176,7 @@ class Compaction(Picture):
         self.view = self._view()
 
     def refresh(self) -> bool:
-        """Look again if somebody committed; whether there was something new."""
+        """Reload if there is a new snapshot; returns whether there was one."""
         self._table.store.check_identity()
         latest = self._table.store.snapshots.latest_id()
         if latest == (self.snapshot.id if self.snapshot else None):
@@ -184,26 +186,26 @@ class Compaction(Picture):
         return True
 
     def run(self, full: bool = False) -> Done:
-        """Compact now, bucket by bucket, and publish one commit at the end.
+        """Compact now, bucket by bucket, in one commit at the end.
 
         Args:
-            full: everything; False: only what is due.
+            full: a full compaction; False: a minor one.
 
         Raises:
-            CommitConflict: somebody compacted the same files meanwhile.
+            CommitConflict: another writer compacted the same files.
         """
         self._stop.clear()
         started = time.monotonic()
         self.refresh()
         before = self._svg()
-        self._tell(0, 1, "looking for work")
+        self._report_progress(0, 1, "planning")
         try:
             done = self._run(full, started)
         except BaseException:
             self.work = {"running": False}
             raise
         self._read()
-        # What is there after it is the main picture.
+        # The main picture shows the state after the compaction.
         self.work = {"running": False, "result": {"text": str(done), "before": before if done.snapshots else ""}}
         self.view = self._view()
         return done
@@ -220,51 +222,51 @@ class Compaction(Picture):
                 if self._stop.is_set():
                     abort_messages(table.store, messages)
                     return Done((), 0, 0, 0, time.monotonic() - started)
-                self._tell(i, len(tasks), f"bucket {i + 1} of {len(tasks)}, {bytes_text(task.size)}")
+                self._report_progress(i, len(tasks), f"bucket {i + 1} of {len(tasks)} ({bytes_text(task.size)})")
                 messages += run_task(table.store, task)
         except BaseException:
-            abort_messages(table.store, messages)  # nobody will publish them
+            abort_messages(table.store, messages)  # they will never be committed
             raise
-        self._tell(len(tasks), len(tasks), "publishing")
+        self._report_progress(len(tasks), len(tasks), "committing")
         snapshots = table.commit().commit(messages) if tasks else []
         written = sum(f.file_size for m in messages for f in m.compact_after)
         return Done(tuple(snapshots), len(tasks), sum(t.size for t in tasks), written, time.monotonic() - started)
 
     def cancel(self) -> None:
-        """Stop before the next bucket; nothing is published, what was written is taken away."""
+        """Stop before the next bucket; commit nothing and delete the files already written."""
         self._stop.set()
 
-    def _tell(self, done: int, total: int, text: str) -> None:
+    def _report_progress(self, done: int, total: int, text: str) -> None:
         self.work = {"running": True, "done": done, "total": total, "text": text}
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         try:
             match content:
-                case {"bucket": int(place)} if 0 <= place < len(self.due):
-                    self._place = place
-                    self._look()
+                case {"bucket": int(index)} if 0 <= index < len(self.due):
+                    self._bucket_index = index
+                    self._draw_bucket()
                     self.view = self._view()
                 case {"option": str(key), "value": str(value)} if key in KNOBS:
-                    self.ask(key, value)
+                    self.set_option(key, value)
                 case {"reset": True}:
                     self._options.clear()
                     self._read()
                     self.view = self._view()
-                case {"look": True}:
+                case {"reload": True}:
                     if not self.work.get("running"):
                         self.refresh()
                 case {"cancel": True}:
                     self.cancel()
                 case {"run": "due" | "full" as how} if not self.work.get("running"):
-                    self.work = {"running": True, "done": 0, "total": 1, "text": "looking for work"}
-                    # In a thread of its own: the kernel stays free to hear "cancel".
-                    self._thread = threading.Thread(target=self._run_and_tell, args=(how == "full",), daemon=True)
+                    self.work = {"running": True, "done": 0, "total": 1, "text": "planning"}
+                    # In a separate thread, so that the kernel can receive "cancel".
+                    self._thread = threading.Thread(target=self._run_in_thread, args=(how == "full",), daemon=True)
                     self._thread.start()
         except PaimonError as error:
             self.view = self._view(error.message)
 
-    def _run_and_tell(self, full: bool) -> None:
-        told(type(self).run)(self, full)
+    def _run_in_thread(self, full: bool) -> None:
+        report_errors(type(self).run)(self, full)
 
     # -- without a kernel
 

@@ -3,17 +3,17 @@ export default {
     host.classList.add("pnb");
     troubles(host, model);
     const bar = html(host, "div", { class: "bar" }), wrong = html(host, "div");
-    const said = html(host, "div", { class: "verdict", "aria-live": "polite" });
+    const summary = html(host, "div", { class: "verdict", "aria-live": "polite" });
     const first = html(host, "div"), second = html(host, "div");
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const key = html(host, "div", { class: "dim facts" }, "+ born   → moved up a level, not rewritten   − gone");
+    const key = html(host, "div", { class: "dim facts" }, "+ added   → moved to another level, not rewritten   − removed");
     const changes = html(host, "ul", { class: "changes" }), files = html(host, "div"), rows = html(host, "div"), sql = html(host, "div", { class: "more" });
     const draw = () => {
       const view = model.get("view");
       keepingFocus(bar, () => {
         bar.replaceChildren();
         const pick = (label, name) => {
-          const known = view.moments.some(([v]) => v === view[name]) ? view.moments : [[view[name], view[name]], ...view.moments];
+          const known = view.snapshots.some(([v]) => v === view[name]) ? view.snapshots : [[view[name], view[name]], ...view.snapshots];
           const select = choice(bar, label, known, view[name], () => model.send({ before: before.value, after: after.value }));
           select.dataset.keep = name;
           return select;
@@ -22,17 +22,17 @@ export default {
         if (view.buckets.length > 1) {
           choice(bar, "bucket", view.buckets.map((b, i) => [String(i), b]), String(view.bucket), (v) => model.send({ bucket: Number(v) })).dataset.keep = "bucket";
         }
-        lookAgain(bar, model).dataset.keep = "again";
+        reloadButton(bar, model).dataset.keep = "again";
       });
-      say(wrong, view.error);
-      said.textContent = view.said;
+      showMessage(wrong, view.error);
+      summary.textContent = view.summary;
       svgInto(first, view.svgs[0], (facts) => { line.textContent = facts; });
       svgInto(second, view.svgs[1], (facts) => { line.textContent = facts; });
       line.textContent = HINT;
       changes.replaceChildren();
       view.changes.forEach((c) => html(changes, "li", {}, c));
       drawRows(rows, { columns: [], rows: [], note: "", ...view.rows });
-      if (view.rows.ask) button(rows, "show the changed rows", () => model.send({ rows: true }));
+      if (view.rows.ask) button(rows, "Show changed rows", () => model.send({ rows: true }));
       drawRows(files, view.files);
       sql.replaceChildren();
       html(sql, "code", {}, view.sql);

@@ -1,4 +1,4 @@
-"""Two moments of a table as a widget: the trees with files born, moved up and gone, the changed rows, schema and options."""
+"""The comparison panel for two snapshots: files added, moved and removed, changed rows, schema and options."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 FILES = 40
 ROWS = 20
 ROWS_BYTES = 64 << 20
-"""Changed rows are read unasked when the files that differ are smaller than this in all."""
-_SIGN = {"born": "+", "moved": "→", "gone": "−"}
+"""Changed rows are read automatically when the changed files are smaller than this in total."""
+_SIGN = {"added": "+", "moved": "→", "removed": "−"}
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
@@ -53,7 +53,7 @@ class CompareView(Picture):
 
     def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
         self._table = table
-        self._place = 0
+        self._bucket_index = 0
         known = [c.id for c in timeline(table.store).commits]
         after = after if after is not None else (known[-1] if known else 1)
         before = before if before is not None else (known[-2] if len(known) > 1 else after)
@@ -62,27 +62,27 @@ class CompareView(Picture):
 
     def _compare(self, before: str, after: str) -> None:
         store = self._table.store
-        moments = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
+        snapshots = resolve(store, AtVersion(before)), resolve(store, AtVersion(after))
         self.compared: Compared = self._table.compare(before, after)
         self._names = before, after
-        self._moments: tuple[Snapshot | None, Snapshot | None] = moments
+        self._snapshots: tuple[Snapshot | None, Snapshot | None] = snapshots
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
-        self._place = 0
+        self._bucket_index = 0
         self._rows = self._changed_rows(force=False)
         self.pictures = self._drawn()
 
-    def ask(self, before: int | str, after: int | str) -> None:
-        """Two other moments. Reads the table as it is now. Raises TableReplaced, TimeTravelError, SnapshotExpired."""
+    def show(self, before: int | str, after: int | str) -> None:
+        """Compare two other snapshots of the current table. Raises TableReplaced, TimeTravelError, SnapshotExpired."""
         self._table = self._table.refresh()
         self._compare(str(before), str(after))
         self.view = self._view()
 
-    # -- what there is to see
+    # -- view
 
     def _drawn(self) -> tuple[str, str]:
-        """The tree of one bucket at both moments, changed files signed."""
-        store, (old, new) = self._table.store, self._moments
-        where = self._buckets[self._place] if self._buckets else None
+        """The LSM tree of one bucket at both snapshots, with signs on changed files."""
+        store, (old, new) = self._table.store, self._snapshots
+        where = self._buckets[self._bucket_index] if self._buckets else None
         if where is None:
             first = lsm_picture(store, new)
             where = (first.partition, first.bucket)
@@ -95,28 +95,28 @@ class CompareView(Picture):
         )
 
     def _changed_rows(self, *, force: bool) -> dict[str, Any]:
-        """Rows that are another between the moments, with their kinds; small ones unasked."""
+        """The changed rows with their kinds; large diffs only with `force`."""
         size = sum(f.bytes for f in self.compared.files)
         if size > ROWS_BYTES and not force:
-            return {"ask": True, "note": f"{bytes_text(size)} of files differ"}
+            return {"ask": True, "note": f"{bytes_text(size)} of files changed"}
         if self.compared.before >= self.compared.after:
-            return {"note": "rows are compared from an earlier snapshot to a later one"}
+            return {"note": "rows are compared only from an earlier to a later snapshot"}
         try:
             diff = self._diff()
         except PaimonError as error:
             return {"note": error.message}
         kinds = Counter(diff.column("rowkind").to_pylist())
-        diff = telling_first(diff, self._table.primary_keys)
+        diff = changed_columns_first(diff, self._table.primary_keys)
         names, rows = cells(diff.slice(0, ROWS))
-        said = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "no row is another"
+        counts = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "none"
         return {
             "columns": names if rows else [], "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
-            "note": f"changed rows: {said}" + (f"; the first {ROWS} are shown" if diff.num_rows > ROWS else ""),
+            "note": f"changed rows: {counts}" + (f"; showing the first {ROWS}" if diff.num_rows > ROWS else ""),
         }  # fmt: skip
 
     def _diff(self) -> pa.Table:
-        """+I, -U, +U, -D; where the earlier moment is too large to be read, updates stay +I."""
-        table, old = self._table, self._moments[0]
+        """+I, -U, +U, -D; updates stay +I if the earlier snapshot is too large to read."""
+        table, old = self._table, self._snapshots[0]
         diff = table.diff(self.compared.before, self.compared.after)
         if not table.primary_keys or old is None:
             return diff
@@ -129,44 +129,44 @@ class CompareView(Picture):
         rows = [
             [_SIGN[f.what], f.what, " → ".join(f"L{n}" for n in dict.fromkeys((f.level_before, f.level_after)) if n is not None),
              f.file if len(f.file) < 30 else "…" + f.file[-28:], f"{f.rows:,}", bytes_text(f.bytes), ", ".join(filter(None, [f.partition, f"bucket {f.bucket}"]))]
-            for what in ("born", "moved", "gone")
+            for what in ("added", "moved", "removed")
             for f in self.compared.only(what)
         ]  # fmt: skip
         rest = len(rows) - FILES
         return {
             "columns": ["", "what", "level", "file", "rows", "bytes", "where"] if rows else [], "rows": rows[:FILES],
-            "numbers": [False, False, False, False, True, True, False], "note": f"and {count(rest, 'file')} more" if rest > 0 else "",
+            "numbers": [False, False, False, False, True, True, False], "note": f"{count(rest, 'more file')}" if rest > 0 else "",
         }  # fmt: skip
 
     def sentence(self) -> str:
-        """What differs, counted."""
+        """The differences, counted."""
         c = self.compared
-        files = ", ".join(f"{len(c.only(w))} {w}" for w in _SIGN if c.only(w)) or "no file differs"
-        return f"snapshot {c.before} to {c.after}: files {files}, {c.same_files:,} the same; stored rows {c.rows_before:,} to {c.rows_after:,}"
+        files = ", ".join(f"{count(len(c.only(w)), 'file')} {w}" for w in _SIGN if c.only(w)) or "no files changed"
+        return f"snapshot {c.before} → {c.after}: {files}, {c.same_files:,} unchanged; physical rows {c.rows_before:,} → {c.rows_after:,}"
 
     def _view(self, error: str = "") -> dict[str, Any]:
         commits = timeline(self._table.store).commits
-        moments = [[str(c.id), f"{c.id} {SIGN.get(c.kind, '?')} {c.kind.lower()}"] for c in reversed(commits)]
+        snapshots = [[str(c.id), f"{c.id} {SIGN.get(c.kind, '?')} {c.kind.lower()}"] for c in reversed(commits)]
         tags = [[t, f"⚑ {t}"] for c in commits for t in c.tags]
         c = self.compared
         return {
-            "moments": [*tags, *moments], "before": self._names[0], "after": self._names[1], "svgs": list(self.pictures),
-            "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._place,
-            "said": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
+            "snapshots": [*tags, *snapshots], "before": self._names[0], "after": self._names[1], "svgs": list(self.pictures),
+            "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._bucket_index,
+            "summary": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
             "files": self._files(), "rows": self._rows, "sql": self.sql, "error": error,
         }  # fmt: skip
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         try:
             match content:
                 case {"before": str(before), "after": str(after)}:
-                    self.ask(before, after)
-                case {"bucket": int(place)} if 0 <= place < len(self._buckets):
-                    self._place = place
+                    self.show(before, after)
+                case {"bucket": int(index)} if 0 <= index < len(self._buckets):
+                    self._bucket_index = index
                     self.pictures = self._drawn()
                     self.view = self._view()
-                case {"look": True}:
-                    self.ask(*self._names)
+                case {"reload": True}:
+                    self.show(*self._names)
                 case {"rows": True}:
                     self._rows = self._changed_rows(force=True)
                     self.view = self._view()
@@ -183,7 +183,7 @@ class CompareView(Picture):
 
     @property
     def code(self) -> str:
-        """Python that shows this state again."""
+        """Python code that opens this panel in the same state."""
         return f'wb.table("{self._table.name}").compared({self._names[0]!r}, {self._names[1]!r})'
 
     def still_text(self) -> str:
@@ -200,11 +200,11 @@ class CompareView(Picture):
         return page._repr_mimebundle_()["text/html"]
 
 
-def telling_first(diff: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The columns as a reader looks for them: the kind, the key, what the first updates changed, the rest.
+def changed_columns_first(diff: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """Reorder columns: kind, key, columns changed by the first updates, the rest.
 
     Args:
-        diff: `rowkind` first; the -U of a row stands before its +U.
+        diff: `rowkind` first; each -U comes directly before its +U.
     """
     kind, *names = diff.column_names
     columns = [python_values(column) for column in diff.slice(0, ROWS).columns]

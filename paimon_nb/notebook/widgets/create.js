@@ -1,4 +1,4 @@
-// The form holds the draft; the kernel answers with statement, problems, warnings and layout.
+// The form holds the draft; the kernel returns the statement, errors, warnings and layout.
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "form");
@@ -7,7 +7,7 @@ export default {
     const draft = { name: first.name, comment: first.comment, rows: first.rows, partitions: first.partitions,
       columns: first.columns.map((c) => ({ ...c })), options: { ...first.options } };
     const send = () => model.send({ draft });
-    // While somebody types, the kernel is asked when the keys rest.
+    // While the user types, wait for a pause before asking the kernel.
     let waiting = null;
     const soon = () => { clearTimeout(waiting); waiting = setTimeout(send, 250); };
     const types = html(host, "datalist", { id: id + "types" }), known = html(host, "datalist", { id: id + "known" });
@@ -22,14 +22,14 @@ export default {
     };
     text(top, "table", () => draft.name, (v) => { draft.name = v; }, { size: 18 });
     text(top, "comment", () => draft.comment, (v) => { draft.comment = v; }, { size: 24 });
-    text(top, "rows, about", () => draft.rows, (v) => { draft.rows = v; }, { size: 9, inputmode: "numeric" });
-    text(top, "partitions, about", () => draft.partitions, (v) => { draft.partitions = v; }, { size: 6, inputmode: "numeric" });
+    text(top, "expected rows", () => draft.rows, (v) => { draft.rows = v; }, { size: 9, inputmode: "numeric" });
+    text(top, "expected partitions", () => draft.partitions, (v) => { draft.partitions = v; }, { size: 6, inputmode: "numeric" });
 
     const columns = html(html(host, "div", { class: "grid" }), "table");
     const drawColumns = () => {
       columns.replaceChildren();
       const head = html(html(columns, "thead"), "tr");
-      ["column", "type", "key", "partition", "may be NULL", "comment", ""].forEach((h) => html(head, "th", { scope: "col" }, h));
+      ["column", "type", "key", "partition", "nullable", "comment", ""].forEach((h) => html(head, "th", { scope: "col" }, h));
       const body = html(columns, "tbody");
       draft.columns.forEach((c, i) => {
         const row = html(body, "tr"), who = (what) => `${what} of column ${i + 1}`;
@@ -51,7 +51,7 @@ export default {
         input("type", 22, { list: id + "types" });
         tick("key", "key");
         tick("partition", "partition");
-        const nullable = tick("nullable", "may be NULL");
+        const nullable = tick("nullable", "nullable");
         after();
         input("comment", 20);
         cell((td) => button(td, "✕", () => { draft.columns.splice(i, 1); drawColumns(); send(); }, { "aria-label": `remove column ${i + 1}` }));
@@ -77,10 +77,10 @@ export default {
       const name = field(line, "option", key, (k) => {
         delete draft.options[old];
         old = k;
-        if (k) draft.options[k] = given.value;
+        if (k) draft.options[k] = valueField.value;
         send();
       }, { size: 34, list: id + "known", "data-option": "" });
-      const given = field(line, "value", value, (v) => { if (old) { draft.options[old] = v; send(); } }, { size: 16 });
+      const valueField = field(line, "value", value, (v) => { if (old) { draft.options[old] = v; send(); } }, { size: 16 });
       button(line, "✕", () => { delete draft.options[old]; line.remove(); send(); }, { "aria-label": "remove this option" });
       return name;
     };
@@ -95,8 +95,8 @@ export default {
     const bar = html(host, "div", { class: "bar" });
     choice(bar, "dialect", [["flink", "Flink SQL"], ["spark", "Spark SQL"]], model.get("dialect"), (v) => { model.set("dialect", v); model.save_changes(); });
     const done = html(html(host, "div"), "output", { role: "status" });
-    const ddl = html(host, "pre", { class: "ddl", tabindex: 0, role: "group", "aria-label": "the statement" });
-    const put = button(bar, "into a new cell", async () => {
+    const ddl = html(host, "pre", { class: "ddl", tabindex: 0, role: "group", "aria-label": "CREATE TABLE statement" });
+    const put = button(bar, "Insert as cell", async () => {
       done.textContent = await intoCell("%%paimon\n" + model.get("view").ddl);
     });
     const draw = () => {

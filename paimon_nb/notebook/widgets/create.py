@@ -1,4 +1,4 @@
-"""A form for a new table: it writes the DDL, says what is wrong and what will hurt, and shows how the table will lie on disk."""
+"""The CREATE TABLE form: writes the DDL, reports errors and design warnings, and shows the expected layout."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TYPES = (
     "TIMESTAMP(3) WITH LOCAL TIME ZONE", "BYTES", "ARRAY<STRING>", "MAP<STRING, STRING>",
 )  # fmt: skip
 CHOICES = ("merge-engine", "changelog-producer", "file.format")
-"""Options with a list to choose from."""
-MOST = 1000
-"""Columns that a form takes."""
+"""Options shown as a drop-down list."""
+MAX_COLUMNS = 1000
+"""Maximum number of columns."""
 
 
 class CreateForm(Picture):
-    """`%paimon create db.t`: makes nothing; the statement goes into a cell, and the reader runs it."""
+    """`%paimon create db.t`: creates nothing; the statement is inserted as a cell for the user to run."""
 
     _esm = script("panel.js", "create.js")
     view = traitlets.Dict().tag(sync=True)
@@ -35,7 +35,7 @@ class CreateForm(Picture):
         self.observe(lambda change: self._show(), "dialect")
 
     def take(self, draft: Draft) -> None:
-        """Another draft."""
+        """Show another draft."""
         self.draft = draft
         self._show()
 
@@ -53,12 +53,12 @@ class CreateForm(Picture):
             "help": {k: _help(k) for k in {*d.options, *CHOICES, "bucket"}},
         }  # fmt: skip
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         if "draft" in content:
             self.take(_draft(content["draft"]))
 
     def notes(self) -> list[str]:
-        """What CREATE TABLE would remark, and choices that will hurt."""
+        """Notes from CREATE TABLE and design warnings."""
         return [*self.verdict.notes, *warnings(self.draft)]
 
     @property
@@ -68,30 +68,30 @@ class CreateForm(Picture):
 
     @property
     def code(self) -> str:
-        """Python that makes the table."""
+        """Python code that creates the table."""
         return f"wb.run({self.sql!r})"
 
     def still_text(self) -> str:
-        said = [*(f"-- refused: {p}" for p in self.verdict.problems), *(f"-- note: {w}" for w in self.notes())]
-        return "\n".join([self.sql, *said])
+        remarks = [*(f"-- error: {p}" for p in self.verdict.problems), *(f"-- note: {w}" for w in self.notes())]
+        return "\n".join([self.sql, *remarks])
 
     def still_svg(self) -> str:
         return layout_svg(self.draft)
 
 
-def _draft(given: Any) -> Draft:
-    """What the page sent, whatever it is, as a draft."""
+def _draft(message: Any) -> Draft:
+    """Convert any message from the page to a draft."""
     columns = tuple(
         Column(
             str(c.get("name", "")), str(c.get("type", "")), bool(c.get("key")), bool(c.get("partition")),
             bool(c.get("nullable", True)), str(c.get("comment", "")),
         )
-        for c in list(given.get("columns", []))[:MOST]
+        for c in list(message.get("columns", []))[:MAX_COLUMNS]
     )  # fmt: skip
-    options = {str(k): str(v) for k, v in dict(given.get("options", {})).items()}
+    options = {str(k): str(v) for k, v in dict(message.get("options", {})).items()}
     return Draft(
-        str(given.get("name", "")), columns, options, str(given.get("comment", "")), _number(given.get("rows")),
-        _number(given.get("partitions")),
+        str(message.get("name", "")), columns, options, str(message.get("comment", "")), _number(message.get("rows")),
+        _number(message.get("partitions")),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-// One tree item and, once it was opened, the group of its children. Keys as in the ARIA tree pattern.
+// One tree item and, once opened, the group of its children. Keys follow the ARIA tree pattern.
 function item(tree, parent, place, level) {
   const box = html(parent, "li", { role: "none" });
   const line = html(box, "div", { role: "treeitem", class: "place", tabindex: -1, "aria-level": level, "aria-selected": "false" });
@@ -20,7 +20,7 @@ function item(tree, parent, place, level) {
       else {
         node.group = html(box, "ul", { role: "group" });
         html(html(node.group, "li", { role: "none", class: "dim wait" }), "span", {}, "…");
-        tree.ask(place.id);
+        tree.load(place.id);
       }
     },
     close: () => {
@@ -31,7 +31,7 @@ function item(tree, parent, place, level) {
     fill: (children) => {
       if (!node.group) return;
       node.group.replaceChildren();
-      if (!children.length) html(node.group, "li", { role: "none", class: "dim wait" }, "nothing that can be read");
+      if (!children.length) html(node.group, "li", { role: "none", class: "dim wait" }, "nothing readable here");
       children.forEach((child) => item(tree, node.group, child, level + 1));
     } };
   tree.nodes.set(place.id, node);
@@ -39,7 +39,7 @@ function item(tree, parent, place, level) {
   return node;
 }
 
-// A commit's kind or a file's level, in the colours of the history and of the LSM tree.
+// A commit kind or a file level, in the colours of the timeline and of the LSM picture.
 function badge(host, text) {
   const svg = el(host, "svg", { width: 13, height: 13, viewBox: "0 0 13 13", "aria-hidden": "true", class: "badge" });
   const [colour, sign] = KINDS[text] || [LEVELS[Math.min(Number(text.slice(1)) || 0, LEVELS.length - 1)], ""];
@@ -69,9 +69,9 @@ function drawFacts(host, facts, go, open) {
     svgInto(html(host, "div", { class: "strip" }), facts.svg);
     for (const dot of host.querySelectorAll(".dot")) dot.addEventListener("click", () => go(`snapshot/${dot.dataset.snapshot}`));
   }
-  if (facts.looks.length) {
-    const looks = html(host, "div", { class: "links" });
-    facts.looks.forEach(([text, command]) => button(looks, text, () => open(command), { class: "look", title: `${command}, in a new cell` }));
+  if (facts.panels.length) {
+    const panels = html(host, "div", { class: "links" });
+    facts.panels.forEach(([text, command]) => button(panels, text, () => open(command), { class: "panel-link", title: `${command}, in a new cell` }));
   }
   if (facts.pairs.length) {
     const list = html(host, "dl", { class: "pairs" });
@@ -83,21 +83,21 @@ function drawFacts(host, facts, go, open) {
     facts.links.forEach(([text, id]) => html(links, "button", { type: "button" }, text).addEventListener("click", () => go(id)));
   }
   if (facts.sql) html(html(host, "div", { class: "more" }), "code", {}, facts.sql);
-  html(host, "div", { class: "said", role: "status" });
+  html(host, "div", { class: "status", role: "status" });
 }
 
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "explorer");
-    lookAgain(host, model);
+    reloadButton(host, model);
     troubles(host, model);
     const left = html(host, "ul", { role: "tree", class: "tree", "aria-label": `inside ${model.get("title")}` });
     const right = html(host, "div", { class: "about", "aria-live": "polite" });
     const tree = { nodes: new Map(),
-      ask: (id) => model.send({ open: id }),
+      load: (id) => model.send({ open: id }),
       choose: (node) => {
         for (const other of tree.nodes.values()) { other.line.setAttribute("aria-selected", String(other === node)); other.line.tabIndex = other === node ? 0 : -1; }
-        model.set("chosen", node.place.id);
+        model.set("selected", node.place.id);
         model.save_changes();
       } };
     const root = item(tree, left, { id: "", label: model.get("title"), note: "", branch: true }, 1);
@@ -105,9 +105,9 @@ export default {
     root.line.querySelector(".mark").textContent = "▾";
     root.group = html(root.box, "ul", { role: "group" });
     const top = () => { tree.nodes.clear(); tree.nodes.set("", root); root.fill(model.get("top")); mark(); };
-    // The place that is chosen stands out and is where Tab goes; where the tree does not show it, the table is.
+    // Mark the selected node and make it the Tab target; fall back to the root when the tree does not show it.
     const mark = () => {
-      const now = tree.nodes.get(model.get("chosen")) || root;
+      const now = tree.nodes.get(model.get("selected")) || root;
       for (const node of tree.nodes.values()) { node.line.setAttribute("aria-selected", String(node === now)); node.line.tabIndex = node === now ? 0 : -1; }
     };
     top();
@@ -129,29 +129,29 @@ export default {
       event.stopPropagation();
       keys[event.key]();
     });
-    // A related place may lie in branches that are still closed: the facts show it at once, the branches open one after the
-    // other as the kernel tells what is in them.
-    const ROOMS = { snapshot: "snapshots", schema: "schemas", tag: "tags" };
-    const above_of = (id) => { const parts = id.split("/"); return parts.length > 2 ? parts.slice(0, -1).join("/") : (parts.length > 1 && ROOMS[parts[0]]) || ""; };
-    let wanted = null;
+    // A linked node may be inside closed branches: its details appear at once, the branches open one by one as the
+    // kernel sends their children.
+    const PARENTS = { snapshot: "snapshots", schema: "schemas", tag: "tags" };
+    const parentOf = (id) => { const parts = id.split("/"); return parts.length > 2 ? parts.slice(0, -1).join("/") : (parts.length > 1 && PARENTS[parts[0]]) || ""; };
+    let target = null;
     const reveal = () => {
-      if (wanted === null) return;
-      let up = above_of(wanted);
-      while (!tree.nodes.has(up)) up = above_of(up);
-      const there = tree.nodes.get(wanted), inside = tree.nodes.get(up);
-      if (there) for (let id = up; id; id = above_of(id)) tree.nodes.get(id).open();
-      else if (inside.isOpen()) wanted = null;
+      if (target === null) return;
+      let up = parentOf(target);
+      while (!tree.nodes.has(up)) up = parentOf(up);
+      const there = tree.nodes.get(target), inside = tree.nodes.get(up);
+      if (there) for (let id = up; id; id = parentOf(id)) tree.nodes.get(id).open();
+      else if (inside.isOpen()) target = null;
       else inside.open();
       if (!there) return;
-      wanted = null;
+      target = null;
       mark();
       there.line.focus();
       there.line.scrollIntoView({ block: "nearest" });
     };
-    const go = (id) => { model.set("chosen", id); model.save_changes(); wanted = id; reveal(); };
+    const go = (id) => { model.set("selected", id); model.save_changes(); target = id; reveal(); };
     const open = async (source) => {
-      const said = await intoCell(source, true);
-      right.querySelector(".said").textContent = said;
+      const status = await intoCell(source, true);
+      right.querySelector(".status").textContent = status;
     };
     const about = () => { drawFacts(right, model.get("facts"), go, open); right.scrollTop = 0; };
     model.on("change:facts", about);

@@ -1,4 +1,4 @@
-"""The table explorer: a tree that reads what is opened, and the facts of the chosen place."""
+"""The table explorer: a tree whose nodes are read when opened, and the details of the selected node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traitlets
 
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
 from paimon_nb.notebook.svg import text_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, report_errors, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.table import Table
@@ -19,12 +19,12 @@ class Explorer(Picture):
     """`t.explore()`: from the table down to a column of a row group.
 
     Args:
-        table: a handle. at: the place to begin at, such as `snapshot/5`; '' is the table.
+        table: the table. at: the node to open, such as `snapshot/5`; '' is the table.
     """
 
     _esm = script("panel.js", "explore.js")
     title = traitlets.Unicode().tag(sync=True)
-    chosen = traitlets.Unicode("").tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
     top = traitlets.List(traitlets.Dict()).tag(sync=True)
     facts = traitlets.Dict().tag(sync=True)
 
@@ -34,39 +34,39 @@ class Explorer(Picture):
         super().__init__(
             title=str(table.name),
             top=[asdict(p) for p in self._inspector.children("")],
-            chosen=at,
+            selected=at,
             facts=asdict(self._inspector.facts(at)),
         )
-        self.observe(self._choose, "chosen")
+        self.observe(self._choose, "selected")
 
-    @told
+    @report_errors
     def _choose(self, change: Any) -> None:
         self.facts = asdict(self._inspector.facts(change["new"]))
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         match content:
-            case {"open": str(place)}:
-                self.send({"open": place, "children": [asdict(p) for p in self._inspector.children(place)]})
+            case {"open": str(node)}:
+                self.send({"open": node, "children": [asdict(p) for p in self._inspector.children(node)]})
             case _:
-                super().hear(content)
+                super().on_message(content)
 
-    def look(self) -> None:
-        """The table as it is now; the chosen place stays. Raises: TableReplaced: the table was dropped."""
+    def reload(self) -> None:
+        """Reload the table; the selected node stays. Raises: TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
         self._inspector = Inspector(self._table)
         self.top = [asdict(p) for p in self._inspector.children("")]
-        self.facts = asdict(self._inspector.facts(self.chosen))
+        self.facts = asdict(self._inspector.facts(self.selected))
 
     @property
     def code(self) -> str:
-        """Python that shows this state again."""
-        at = f"at={self.chosen!r}" if self.chosen else ""
+        """Python code that opens this panel in the same state."""
+        at = f"at={self.selected!r}" if self.selected else ""
         return f'wb.table("{self._table.name}").explore({at})'
 
     @property
     def sql(self) -> str:
-        """SQL that asks for what the chosen place shows; '' where no table holds it."""
-        found: Facts = self._inspector.facts(self.chosen)
+        """SQL equivalent to the selected node; '' if no system table has it."""
+        found: Facts = self._inspector.facts(self.selected)
         return found.sql
 
     def still_text(self) -> str:

@@ -1,4 +1,4 @@
-"""What a condition leaves to read, as a widget: type a WHERE and see what partitions, buckets, files and row groups are skipped."""
+"""The pruning panel: which partitions, buckets, files and row groups a WHERE clause skips."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FunnelView(Picture):
     """`t.funnel("id = 7")`: reads metadata and footers, no rows.
 
     Raises:
-        SqlSyntaxError, ColumnNotFound: the first condition is wrong; later ones are answered on the page.
+        SqlSyntaxError, ColumnNotFound: the initial condition is wrong; later errors are shown in the panel.
     """
 
     _esm = script("panel.js", "funnel.js")
@@ -34,8 +34,8 @@ class FunnelView(Picture):
         where = where[6:].strip() if where[:6].lower() == "where " else where
         return funnel(self._table.scan(where or None).plan, where)
 
-    def ask(self, where: str) -> None:
-        """Another condition; '' is none. Reads the table as it is now. Raises SqlSyntaxError, ColumnNotFound, TableReplaced."""
+    def show(self, where: str) -> None:
+        """Show another condition on the current table; '' for none. Raises SqlSyntaxError, ColumnNotFound, TableReplaced."""
         self._table = self._table.refresh()
         self.model = self._plan(where)
         self.view = self._view()
@@ -47,10 +47,10 @@ class FunnelView(Picture):
             "columns": columns, "sql": self.sql,
         }  # fmt: skip
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         where = str(content.get("where", ""))
         try:
-            self.ask(where)
+            self.show(where)
         except PaimonError as error:
             hint = f"; {error.hint}" if error.hint else ""
             self.view = self._view(error.message + hint, where)
@@ -63,7 +63,7 @@ class FunnelView(Picture):
 
     @property
     def code(self) -> str:
-        """Python that shows this state again."""
+        """Python code that opens this panel in the same state."""
         return f'wb.table("{self._table.name}").funnel({self.model.where!r})'
 
     def still_text(self) -> str:

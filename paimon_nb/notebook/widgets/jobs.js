@@ -1,20 +1,20 @@
-// Streaming jobs: one card, or all of them in a list. What ends one is a button beside its name.
+// Streaming jobs: one card, or a list of all jobs, each with a stop button.
 const MARKS = { RUNNING: "●", FINISHED: "✓", CANCELED: "■", FAILED: "✗" };
 
 function jobLine(host, job, send) {
   const line = html(host, "div", { class: `job ${job.status.toLowerCase()}`, "data-job": job.id });
   html(line, "span", { class: "mark", "aria-hidden": "true" }, MARKS[job.status] || "");
-  const said = html(line, "div", { class: "said" });
-  html(said, "div", { class: "name" }, job.name);
+  const details = html(line, "div", { class: "details" });
+  html(details, "div", { class: "name" }, job.name);
   const facts = [job.status.toLowerCase(), count(job.rows, "row"), job.rate, job.lag].filter(Boolean).join(" · ");
-  html(said, "div", { class: "dim" }, facts);
+  html(details, "div", { class: "dim" }, facts);
   for (const [at, newest] of job.share) {
-    // Only of a stream that is behind: how far it is through the snapshots that are there.
-    if (job.status === "RUNNING") html(said, "progress", { max: newest, value: at, "aria-label": `${job.name}: snapshot ${at} of ${newest}` });
+    // Only for a stream that lags behind: its progress through the available snapshots.
+    if (job.status === "RUNNING") html(details, "progress", { max: newest, value: at, "aria-label": `${job.name}: snapshot ${at} of ${newest}` });
   }
-  if (job.error) html(said, "div", { class: "error", role: "alert" }, "✗ " + job.error);
-  html(said, "code", {}, job.id.slice(0, 8));
-  if (job.status === "RUNNING") button(line, "stop", () => send({ stop: job.id }), { "aria-label": `stop ${job.name}`, "data-keep": job.id });
+  if (job.error) html(details, "div", { class: "error", role: "alert" }, "✗ " + job.error);
+  html(details, "code", {}, job.id.slice(0, 8));
+  if (job.status === "RUNNING") button(line, "Stop", ()  => send({ stop: job.id }), { "aria-label": `Stop ${job.name}`, "data-keep": job.id });
 }
 
 export default {
@@ -26,10 +26,10 @@ export default {
     const draw = () => keepingFocus(list, () => {
       const { jobs, card } = model.get("view");
       list.replaceChildren();
-      if (!jobs.length) html(list, "div", { class: "dim" }, "no streams in this session");
+      if (!jobs.length) html(list, "div", { class: "dim" }, "No streaming jobs in this session");
       for (const job of jobs) jobLine(list, job, send);
       const running = jobs.filter((j) => j.status === "RUNNING").length;
-      if (!card && running > 1) button(html(list, "div", { class: "bar" }), `stop all ${running}`, () => send({ stop: true }), { "data-keep": "all" });
+      if (!card && running > 1) button(html(list, "div", { class: "bar" }), `Stop all ${running}`, () => send({ stop: true }), { "data-keep": "all" });
     });
     model.on("change:view", draw);
     draw();

@@ -1,4 +1,4 @@
-"""A streaming query as a live table: rows coloured and signed by kind, rate, lag, pause, seek, stop."""
+"""A streaming query as a live table: rows by kind, rate, lag, pause, seek, stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
 from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import script
-from paimon_nb.notebook.widgets.live_base import TICK_S, Following
+from paimon_nb.notebook.widgets.live_base import TICK_S, LivePanel
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 KEEP = 100
-"""Rows that a live table shows when the cell does not say --limit."""
+"""Rows shown when the cell does not set --limit."""
 BEAT_S = 5.0
-"""A running stream says that it runs at least this often; live.js takes a longer silence for the kernel's end."""
+"""Heartbeat interval of a running stream; live.js treats a longer silence as the end of the kernel."""
 FIRST_LOOK_S = 3.0
-"""How long a cell waits for the first rows, so that its stored output has some."""
+"""How long a cell waits for the first rows, so that the stored output contains some."""
 
 
 class Feed(Protocol):
-    """A stream that somebody looks at: `LiveResult` (a query, by Spark) or `TableFeed` (a table, without)."""
+    """The source of a live table: `LiveResult` (a query, in Spark) or `TableFeed` (a table, without Spark)."""
 
     @property
     def job(self) -> StreamJob | None: ...
@@ -46,11 +46,11 @@ class Feed(Protocol):
     def seek(self, snapshot: int | None) -> None: ...
 
 
-class LiveTable(Following):
-    """Starts the stream. It runs until it is stopped here, by `%paimon jobs`, by STOP JOB, or with the kernel.
+class LiveTable(LivePanel):
+    """Starts the stream. It runs until stopped here, in `%paimon jobs`, by STOP JOB, or by the end of the kernel.
 
     Args:
-        feed: where the rows come from. sql: the query, for the line below. keep: rows that are shown.
+        feed: the source of the rows. sql: the query to display. keep: number of rows shown.
     """
 
     _esm = script("panel.js", "live.js")
@@ -60,7 +60,7 @@ class LiveTable(Following):
         self.rows, self._rate = LiveRows(keep), Rate()
         self._paused, self._error = False, ""
         self._taking = threading.Lock()
-        """Held while rows are taken, and while the stream is moved: none of the old place come after it."""
+        """Held while rows are taken and during a seek, so that no rows of the old position follow a seek."""
         feed.start()
         assert feed.job is not None
         self.job = feed.job
@@ -80,18 +80,18 @@ class LiveTable(Following):
         status = self.job.status
         return "PAUSED" if status == "RUNNING" and self._paused else status
 
-    # -- what the reader does
+    # -- actions
 
     def pause(self, paused: bool = True) -> None:
-        """Let the table stand still. The stream goes on until its buffer is full, then it waits."""
-        with self._taking:  # what is being taken right now still counts as before
+        """Pause the display. The stream continues until its buffer is full, then waits."""
+        with self._taking:  # rows being taken now still belong to the previous state
             self._paused = paused
         self.redraw()
 
     def seek(self, snapshot: int | None) -> None:
-        """Begin anew with the changes of a snapshot, or (None) with the newest state. Starts a stopped stream again.
+        """Restart with the changes of a snapshot, or (None) from the current state. Also restarts a stopped stream.
 
-        Raises: UnsupportedOperation: the query follows the newest state.
+        Raises: UnsupportedOperation: the query always shows the current state.
         """
         with self._taking:
             self.feed.seek(snapshot)
@@ -101,12 +101,12 @@ class LiveTable(Following):
         self.follow()
 
     def stop(self) -> None:
-        """End the stream; the rows stay."""
+        """Stop the stream; the rows stay."""
         self.job.stop()
         self._take(0)
         self.redraw()
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         self._error = ""
         try:
             match content:
@@ -127,7 +127,7 @@ class LiveTable(Following):
             self._error = str(error)
             self.redraw()
 
-    # -- following
+    # -- updates
 
     def lives(self) -> bool:
         return self.job.isActive
@@ -150,17 +150,17 @@ class LiveTable(Following):
     def ended(self) -> None:
         self._take(0)
         self.redraw()
-        if self._shown is not None:  # the notebook keeps the last rows, not the first
+        if self._handle is not None:  # store the last rows in the notebook, not the first
             data, metadata = self._repr_mimebundle_()
-            self._shown.update(data, metadata=metadata, raw=True)
+            self._handle.update(data, metadata=metadata, raw=True)
 
-    def look(self) -> dict[str, Any]:
-        with self._taking:  # not while rows are added or forgotten
-            return self._look()
+    def current(self) -> dict[str, Any]:
+        with self._taking:  # not while rows are added or dropped
+            return self._current()
 
-    def _look(self) -> dict[str, Any]:
+    def _current(self) -> dict[str, Any]:
         status, failed = self.status, self.job.error
-        rate = self._rate.seen(time.monotonic(), self.rows.total)
+        rate = self._rate.update(time.monotonic(), self.rows.total)
         return {
             "status": status,
             "rate": rate_text(rate) if status == "RUNNING" else "",
@@ -169,7 +169,7 @@ class LiveTable(Following):
             "lag": self._lag(),
             "columns": self.rows.columns,
             "numbers": self.rows.numeric,
-            "rows": self.rows.shown(),
+            "rows": self.rows.newest(),
             "total": self.rows.total,
             "more": f"{self.rows.left_out:,} more columns" if self.rows.left_out else getattr(self.feed, "note", ""),
             "fixed": self.feed.fixed or "",
@@ -181,7 +181,7 @@ class LiveTable(Following):
     def _lag(self) -> list[dict[str, Any]]:
         try:
             found = self.job.standings()
-        except PaimonError:  # dropped meanwhile; the stream itself will tell
+        except PaimonError:  # the table was dropped; the stream reports it
             return []
         return [{"table": s.table, "text": str(s), "behind": s.behind, "newest": s.newest} for s in found]
 
@@ -189,11 +189,11 @@ class LiveTable(Following):
 
     def still_text(self) -> str:
         head = f"live: {counts_text(self.rows.counts)}"
-        shown = self.rows.shown()
-        if not shown:
+        rows = self.rows.newest()
+        if not rows:
             return head
         names = ["op", *self.rows.columns]
-        lines = [[_flat(v) for v in row[1:]] for row in shown]
+        lines = [[_flat(v) for v in row[1:]] for row in rows]
         widths = [max(len(n), *(len(line[i]) for line in lines)) for i, n in enumerate(names)]
         table = ["  ".join(v.ljust(w) for v, w in zip(line, widths, strict=True)).rstrip() for line in (names, *lines)]
         return "\n".join([head, *table])
@@ -207,7 +207,7 @@ class LiveTable(Following):
 
 class _NoSnapshot(ValueError):
     def __str__(self) -> str:
-        return f"{self.args[0][:40]!r} is no id of a snapshot"
+        return f"{self.args[0][:40]!r} is not a snapshot id"
 
 
 def _flat(value: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What widgets of running streams share: they look at the stream by themselves and tell the page, until it ends."""
+"""Base class of widgets for running streams: they update the page from a thread until the stream ends."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import traitlets
 from IPython.display import display
 
-from paimon_nb.notebook.widgets.base import Picture, told
+from paimon_nb.notebook.widgets.base import Picture, report_errors
 
 TICK_S = 0.5
 
 
-class Following(Picture):
-    """A picture that draws itself anew twice a second, in a thread of its own, as long as `lives`."""
+class LivePanel(Picture):
+    """A widget that updates twice a second from its own thread while `lives()` is true."""
 
     view = traitlets.Dict().tag(sync=True)
 
@@ -22,25 +22,25 @@ class Following(Picture):
         self._thread: threading.Thread | None = None
         self._turn = threading.Lock()
         self._drawing = threading.Lock()
-        self._shown: Any = None
-        """IPython's handle of what stands on the page; None before it stands there."""
+        self._handle: Any = None
+        """IPython's display handle; None before the widget is displayed."""
         super().__init__(**traits)
-        self.view = self.look()
+        self.view = self.current()
 
-    def look(self) -> dict[str, Any]:
-        """What there is to draw now."""
+    def current(self) -> dict[str, Any]:
+        """The current data to draw."""
         raise NotImplementedError
 
     def lives(self) -> bool:
-        """Whether it may still change."""
+        """Whether the data can still change."""
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Pass the time until the next look; may do something useful meanwhile."""
+        """Wait for the next update."""
         threading.Event().wait(TICK_S)
 
     def follow(self) -> None:
-        """Begin to look, if nobody does yet."""
+        """Start the update thread unless it is running."""
         with self._turn:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._follow, name="paimon-live", daemon=True)
@@ -48,7 +48,7 @@ class Following(Picture):
 
     def _ipython_display_(self) -> None:
         data, metadata = self._repr_mimebundle_()
-        self._shown = display(data, metadata=metadata, raw=True, display_id=True)
+        self._handle = display(data, metadata=metadata, raw=True, display_id=True)
         self.follow()
 
     def _follow(self) -> None:
@@ -56,24 +56,24 @@ class Following(Picture):
             lives = True
             while lives:
                 self.wait()
-                lives = self.lives()  # asked before the look: what happens between the two is seen by the next one
+                lives = self.lives()  # checked before reading: later changes are read in the next round
                 self._show()
             self.ended()
             with self._turn:
-                if not self.lives():  # else it was started again while its end was being told
+                if not self.lives():  # else it was restarted during ended()
                     self._thread = None
                     return
 
     def ended(self) -> None:
-        """What there is to do when it lives no more."""
+        """Called when the stream has ended."""
 
     def redraw(self) -> None:
-        """Show what there is now. Looks go to the page in the order in which they were made: none shows an older state again."""
+        """Send the current data. Updates are ordered: the page never shows an older state after a newer one."""
         with self._drawing:
-            now = self.look()
+            now = self.current()
             if now != self.view:
                 self.view = now
 
-    @told
+    @report_errors
     def _show(self) -> None:
         self.redraw()

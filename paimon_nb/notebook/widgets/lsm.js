@@ -6,7 +6,7 @@ export default {
     const drawing = html(host, "div");
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const zoomed = zoomable(model, bar, drawing);
-    lookAgain(bar, model);
+    reloadButton(bar, model);
     const draw = () => {
       const held = choices.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
       choices.replaceChildren();
@@ -15,7 +15,7 @@ export default {
       if (picture.others.length > 1) {
         const names = picture.others.map(([p, b], i) => [String(i), (p ? p + " · " : "") + `bucket ${b}`]);
         const now = picture.others.findIndex(([p, b]) => p === picture.partition && b === picture.bucket);
-        choice(choices, "bucket", names, String(now), (v) => { model.set("chosen", Number(v)); model.save_changes(); });
+        choice(choices, "bucket", names, String(now), (v) => { model.set("selected", Number(v)); model.save_changes(); });
       }
       if (held) choices.querySelector(`[aria-label="${held}"]`)?.focus();
       line.textContent = HINT;

@@ -1,4 +1,4 @@
-"""The LSM picture as a widget: bucket and position to choose, facts of each file by mouse or keyboard."""
+"""The LSM panel: choose bucket and axis, details of each file by mouse or keyboard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import traitlets
 from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook.lsm_model import WHOLE, LsmPicture, lsm_picture, lsm_text
 from paimon_nb.notebook.svg import lsm_svg
-from paimon_nb.notebook.widgets.base import script, told
+from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.zoom import Zoomable
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ class LsmView(Zoomable):
     """`t.lsm()`: one bucket of one snapshot.
 
     Args:
-        table: a handle; its files are read now. partition, bucket: None chooses the busiest. by: 'key' or 'size'.
+        table: the table. partition, bucket: None selects the bucket with the most runs. by: 'key' or 'size'.
     """
 
     _esm = script("zoom.js", "lsm.js")
     picture = traitlets.Dict().tag(sync=True)
     by = traitlets.Enum(("key", "size"), "key").tag(sync=True)
-    chosen = traitlets.Int(-1).tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
 
     def __init__(
         self,
@@ -42,32 +42,32 @@ class LsmView(Zoomable):
         self.model = lsm_picture(table.store, self._snapshot, partition, bucket)
         self._check(partition, bucket)
         super().__init__(picture=as_data(self.model), by=by)
-        self.observe(self._choose, "chosen")
+        self.observe(self._choose, "selected")
 
     def _check(self, partition: str | None, bucket: int | None) -> None:
-        """A picture of another bucket than the one that was asked for would mislead."""
-        shown = self.model
-        if shown.others and (partition not in (None, shown.partition) or bucket not in (None, shown.bucket)):
-            there = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in shown.others]
+        """Raise if the requested bucket does not exist."""
+        model = self.model
+        if model.others and (partition not in (None, model.partition) or bucket not in (None, model.bucket)):
+            there = [(f"{p}, " if p else "") + f"bucket {b}" for p, b in model.others]
             raise UnknownName(
-                f"{shown.table} has no such bucket at snapshot {shown.snapshot}",
-                hint="there are " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
+                f"{model.table} has no such bucket at snapshot {model.snapshot}",
+                hint="Available: " + "; ".join(there[:6]) + ("; …" if len(there) > 6 else ""),
             )
 
-    def look(self) -> None:
-        """The newest snapshot, as it is now. Raises: TableReplaced: the table was dropped."""
+    def reload(self) -> None:
+        """Reload the latest snapshot. Raises: TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
         self._snapshot = self._table.store.latest()
         self.draw()
 
-    @told
+    @report_errors
     def _choose(self, change: Any) -> None:
         partition, bucket = self.model.others[change["new"]]
         self.model = lsm_picture(self._table.store, self._snapshot, partition, bucket, self._keys)
         if tuple(self.window) == WHOLE:
             self.picture = as_data(self.model)
         else:
-            self.window = list(WHOLE)  # another bucket has other keys; this draws it
+            self.window = list(WHOLE)  # another bucket has other keys; setting the window redraws
 
     def draw(self) -> None:
         self.model = self.tree(self._table.store, self._snapshot, self.model.partition, self.model.bucket)
@@ -75,13 +75,13 @@ class LsmView(Zoomable):
 
     @property
     def code(self) -> str:
-        """Python that shows this state again."""
+        """Python code that opens this panel in the same state."""
         where = f"partition={self.model.partition!r}, " if self.model.partition else ""
         return f'wb.table("{self._table.name}").lsm({where}bucket={self.model.bucket}, by="{self.by}")'
 
     @property
     def sql(self) -> str:
-        """The files of the picture as a query."""
+        """A query for the files in the picture."""
         return f"SELECT * FROM {self._table.name.database}.`{self._table.name.table}$files` VERSION AS OF {self.model.snapshot} WHERE bucket = {self.model.bucket}"
 
     def still_text(self) -> str:
@@ -92,7 +92,7 @@ class LsmView(Zoomable):
 
 
 def as_data(picture: LsmPicture) -> dict[str, Any]:
-    """The picture as JSON-able data for the script. Not `asdict`: that copies every value, thousands of them, deeply."""
+    """The picture as JSON data for the script. Not `asdict`, which deep-copies thousands of values."""
     out = _plain(picture)
     out["lanes"] = [
         {

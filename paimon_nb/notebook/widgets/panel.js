@@ -1,6 +1,6 @@
-// What the panels share: drawings that the kernel made, labelled controls, a line of facts.
+// Shared by the panels: pictures drawn by the kernel, labelled controls, a line of details.
 
-// SVG text made by our own svg.py, where every name is escaped; parsed as a picture, so nothing in it runs.
+// SVG text from svg.py, where every name is escaped; parsed as an image document, so scripts do not run.
 function svgInto(host, text, onFile) {
   host.replaceChildren();
   if (!text) return;
@@ -27,33 +27,33 @@ function field(host, label, value, onChange, attributes) {
   html(box, "span", {}, label + " ");
   const input = html(box, "input", { type: "text", spellcheck: "false", ...(attributes || {}) });
   input.value = value;
-  let told = value;
-  const tell = () => { if (input.value !== told) { told = input.value; onChange(told); } };
-  input.addEventListener("change", tell);
+  let reported = value;
+  const report = () => { if (input.value !== reported) { reported = input.value; onChange(reported); } };
+  input.addEventListener("change", report);
   // The notebook may swallow Enter before the field makes a change of it.
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") { event.stopPropagation(); told = input.value; onChange(told); }
+    if (event.key === "Enter") { event.stopPropagation(); reported = input.value; onChange(reported); }
   });
   return input;
 }
 
-// Rebuilding what has the focus would throw the reader out of it: the same control gets it back.
+// Rebuilding a focused control loses the focus: give it back to the same control.
 function keepingFocus(host, draw) {
   const held = host.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
   draw();
   if (held) { const again = host.querySelector(`[data-keep="${CSS.escape(held)}"]`); again && again.focus(); }
 }
 
-function say(host, text, kind) {
+function showMessage(host, text, kind) {
   host.replaceChildren();
   if (text) html(host, "div", { class: kind || "error", role: kind === "note" ? "status" : "alert" }, (kind === "note" ? "" : "✗ ") + text);
 }
 
-// Puts text into a new cell below, and runs it when asked to and it is a look at a table. Gives what happened, in words.
-// Our JupyterLab extension hears the event and says so by cancelling it; elsewhere the text goes to the clipboard.
+// Inserts text as a new cell below and, if `run` is set, runs inspection commands. Returns a status text.
+// The JupyterLab extension handles the event and cancels it; without it, the text is copied to the clipboard.
 async function intoCell(source, run = false) {
-  const asked = new CustomEvent("paimon-nb:insert", { detail: { source, run }, cancelable: true });
-  if (!document.dispatchEvent(asked)) return "it stands in the cell below";
-  try { await navigator.clipboard.writeText(source); return "copied: paste it into a cell"; }
-  catch (error) { return `put this into a cell: ${source}`; }
+  const insert = new CustomEvent("paimon-nb:insert", { detail: { source, run }, cancelable: true });
+  if (!document.dispatchEvent(insert)) return "Inserted below";
+  try { await navigator.clipboard.writeText(source); return "Copied: paste it into a cell"; }
+  catch (error) { return `Paste this into a cell: ${source}`; }
 }

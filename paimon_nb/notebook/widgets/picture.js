@@ -1,10 +1,10 @@
-// Draws an LSM picture and a history from plain data. Text goes in as textContent only; nothing is fetched.
+// Draws an LSM picture and a timeline from plain data. Text is set as textContent only; nothing is fetched.
 const NS = "http://www.w3.org/2000/svg";
 const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
 const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
 const W = 860, LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;
 
-const HINT = "point at a file, or Tab to it, for its facts";
+const HINT = "Hover over a file, or press Tab, for details";
 
 function el(parent, name, attributes, text) {
   const node = document.createElementNS(NS, name);
@@ -16,7 +16,7 @@ function el(parent, name, attributes, text) {
 
 function html(parent, name, attributes, text) {
   const node = document.createElement(name);
-  // In command mode JupyterLab takes arrow keys from whatever has the focus, unless that very element says no.
+  // In command mode JupyterLab handles arrow keys unless the focused element opts out.
   if (["input", "select", "button", "textarea"].includes(name)) node.dataset.lmSuppressShortcuts = "true";
   for (const [k, v] of Object.entries(attributes || {})) node.setAttribute(k, v);
   if (text !== undefined) node.textContent = text;
@@ -24,7 +24,7 @@ function html(parent, name, attributes, text) {
   return node;
 }
 
-// What the kernel could not do, in words; the picture below stays as it was, dimmed.
+// The error of the last request; the picture below stays, dimmed.
 function troubles(host, model) {
   const box = html(host, "div", { class: "trouble" });
   const draw = () => {
@@ -37,10 +37,10 @@ function troubles(host, model) {
   draw();
 }
 
-// Others may have committed since.
-function lookAgain(bar, model) {
-  const made = html(bar, "button", { type: "button", class: "again", "aria-label": "look again", title: "look again: the table as it is now" }, "↻");
-  made.addEventListener("click", () => model.send({ look: true }));
+// Other writers may have committed.
+function reloadButton(bar, model) {
+  const made = html(bar, "button", { type: "button", class: "again", "aria-label": "refresh", title: "Refresh: reload the table" }, "↻");
+  made.addEventListener("click", () => model.send({ reload: true }));
   return made;
 }
 
@@ -78,7 +78,7 @@ function drawLsm(host, picture, by, onFile) {
     for (const [x0, x1, runs] of picture.overlaps) {
       const box = el(svg, "rect", { class: "overlap", x: LEFT + x0 * plot - 3, y: top - 7, rx: 4,
         width: Math.max((x1 - x0) * plot, 3) + 6, height: bottom - top + 4 });
-      el(box, "title", {}, `${runs} runs overlap here: reading merges them`);
+      el(box, "title", {}, `${runs} overlapping runs: merged on read`);
     }
   }
   const largest = Math.max(1, ...picture.lanes.map((l) => l.bytes));
@@ -87,7 +87,7 @@ function drawLsm(host, picture, by, onFile) {
     el(svg, "text", { x: LEFT - 10, y: y + 14, "text-anchor": "end", "font-weight": 600 }, lane.label);
     el(svg, "rect", { class: "rail", x: LEFT, y, width: plot, height: LANE, rx: 3 });
     const scale = by === "size" ? lane.bytes / largest : 1;
-    // A file of one key is as narrow as a hair; where there is room, it can be seen and pointed at.
+    // A file with a single key would be too narrow to see; give it a minimum width if there is room.
     const least = lane.marks.length <= ROOMY ? 9 : 2.5;
     for (const m of lane.marks) {
       const [a, b] = by === "key" ? [m.x0, m.x1] : [m.s0 * scale, m.s1 * scale];
@@ -115,7 +115,7 @@ function drawLsm(host, picture, by, onFile) {
     `${count(picture.files, "file")} · ${count(picture.lanes.length, "run")} · ${bytes(picture.bytes)}`);
 }
 
-// Where tags, branches and readers are written; none covers another. The same rule as svg.py, flag_places.
+// Positions of tag, branch and consumer labels without overlaps. The same rule as flag_positions in svg.py.
 function flagPlaces(commits, step, left) {
   const ends = [0, 0, 0], out = [];
   commits.forEach((c, i) => {
@@ -131,10 +131,10 @@ function flagPlaces(commits, step, left) {
   return out;
 }
 
-// Left edge and distance of the commits, in the drawing's own units: the slider stands below them.
+// Left edge and spacing of the commits in SVG units: the slider is aligned with them.
 const historyPlaces = (n) => [20, Math.min(72, (W - 40) / Math.max(1, n))];
 
-function drawHistory(host, history, chosen, onPick) {
+function drawHistory(host, history, selected, onPick) {
   host.replaceChildren();
   const commits = history.commits, n = Math.max(1, commits.length), [left, step] = historyPlaces(n);
   const flags = flagPlaces(commits, step, left);
@@ -160,15 +160,15 @@ function drawHistory(host, history, chosen, onPick) {
         ...(c.delta_rows > 0 ? { fill: colour, opacity: 0.45 } : { fill: "none", stroke: colour }) });
     }
     const dot = el(svg, "circle", { cx: x, cy: base, r, fill: colour, class: "dot", "data-snapshot": c.id,
-      ...(c.id === chosen ? { stroke: "currentColor", "stroke-width": 2.5 } : {}) });
+      ...(c.id === selected ? { stroke: "currentColor", "stroke-width": 2.5 } : {}) });
     const sign_of = c.delta_rows > 0 ? "+" : "";
     el(dot, "title", {}, [`snapshot ${c.id} · ${c.kind}`,
-      `${sign_of}${c.delta_rows.toLocaleString("en")} stored rows, ${c.total_rows.toLocaleString("en")} in all`,
+      `${sign_of}${c.delta_rows.toLocaleString("en")} physical rows, ${c.total_rows.toLocaleString("en")} in total`,
       `${new Date(c.time_ms).toISOString().replace("T", " ").slice(0, 19)} UTC`, `by ${c.user}`, ...c.flags].join("\n"));
     dot.addEventListener("click", () => onPick(i));
     if (r > 6) el(svg, "text", { x, y: base + 4, "text-anchor": "middle", class: "sign", "font-size": 11 }, sign);
-    if (i % every === 0 || c.id === chosen) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11,
-      ...(c.id === chosen ? { "font-weight": 700 } : { class: "dim" }) }, c.id);
+    if (i % every === 0 || c.id === selected) el(svg, "text", { x, y: base + 26, "text-anchor": "middle", "font-size": 11,
+      ...(c.id === selected ? { "font-weight": 700 } : { class: "dim" }) }, c.id);
   });
   let at = left;
   for (const [kind, [colour, sign]] of Object.entries(KINDS)) {
@@ -179,10 +179,10 @@ function drawHistory(host, history, chosen, onPick) {
     at += 34 + 7 * kind.length;
   }
   el(svg, "text", { x: W, y: height - 6, "text-anchor": "end", "font-size": 11, class: "dim" },
-    "bar: stored rows added" + (commits.some((c) => c.delta_rows < 0) ? ", hollow: removed" : ""));
+    "bar = rows added" + (commits.some((c) => c.delta_rows < 0) ? "; outline = rows removed" : "") + " (not to scale)");
 }
 
-// A value of a table; `side`: "n" stands right.
+// A table cell; `side`: "n" is right-aligned.
 function valueCell(line, value, side) {
   const cell = html(line, "td", { class: value === null ? `null ${side}` : side }, value === null ? "" : value);
   if (value === null) html(cell, "span", {}, "NULL");
@@ -192,7 +192,7 @@ function drawRows(host, preview) {
   host.replaceChildren();
   if (!preview || !preview.columns) return;
   if (preview.columns.length) {
-    // It may scroll, so the keyboard must be able to go there.
+    // The table may scroll, so it must be focusable.
     const table = html(html(host, "div", { class: "grid", tabindex: 0, role: "region", "aria-label": preview.columns.filter(Boolean).slice(0, 4).join(", ") }), "table");
     const side = (i) => ((preview.numbers || [])[i] ? "n" : "");
     const head = html(html(table, "thead"), "tr");

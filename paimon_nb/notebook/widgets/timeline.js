@@ -5,10 +5,10 @@ export default {
     const history = html(host, "div");
     const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
-    const play = html(bar, "button", { type: "button", "aria-label": "play the history" }, "▶");
-    lookAgain(bar, model);
+    const play = html(bar, "button", { type: "button", "aria-label": "Play the history" }, "▶");
+    reloadButton(bar, model);
     const label = html(bar, "output");
-    html(bar, "span", { class: "dim" }, "drag, click a commit, or focus the slider and use ← →");
+    html(bar, "span", { class: "dim" }, "Drag the slider, click a commit, or use ← →");
     const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
@@ -18,7 +18,7 @@ export default {
       const all = model.get("history"), at = model.get("position"), n = all.commits.length;
       slider.max = Math.max(0, n - 1);
       slider.value = at;
-      // The thumb's middle, 8 px from the track's ends, stands under the chosen commit.
+      // The middle of the thumb, 8 px from the ends of the track, is aligned with the selected commit.
       const [left, step] = historyPlaces(n), share = (v) => `${(v / W) * 100}%`;
       slider.style.marginLeft = `calc(${share(left + step / 2)} - 8px)`;
       slider.style.width = `calc(${share(step * Math.max(0, n - 1))} + 16px)`;

@@ -1,4 +1,4 @@
-"""The history with a slider: the LSM picture and a few rows follow the chosen snapshot."""
+"""The timeline panel: a slider over the history, with files and rows of the selected snapshot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paimon_nb.notebook.display import cells, is_number
 from paimon_nb.notebook.lsm_model import lsm_text
 from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline, timeline_text
-from paimon_nb.notebook.widgets.base import script, told
+from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.lsm import as_data
 from paimon_nb.notebook.widgets.zoom import Zoomable
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 PREVIEW_ROWS = 8
 PREVIEW_BYTES = 64 << 20
-"""Larger snapshots are not read for a preview."""
+"""Larger snapshots have no preview."""
 
 
 class Timeline(Zoomable):
-    """`t.timeline()`: drag, click or use the arrow keys.
+    """`t.timeline()`: drag the slider, click a commit, or use the arrow keys.
 
     Args:
-        snapshot: the one to begin at; None is the newest.
+        snapshot: the snapshot to select; None is the latest.
 
     Raises:
-        SnapshotNotFound, SnapshotExpired: it is not there.
+        SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
     """
 
     _esm = script("zoom.js", "timeline.js")
@@ -45,46 +45,46 @@ class Timeline(Zoomable):
         self.model = timeline(table.store)
         ids = [c.id for c in self.model.commits]
         if snapshot is not None and snapshot not in ids:
-            snapshot = table.store.snapshots.get(snapshot).id  # raises, and says what is there
-        place = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
-        super().__init__(history=history_data(self.model), position=place)
+            snapshot = table.store.snapshots.get(snapshot).id  # raises with the available snapshots
+        index = max(0, len(ids) - 1) if snapshot is None else ids.index(snapshot)
+        super().__init__(history=history_data(self.model), position=index)
         self._follow()
         self.observe(lambda change: self._go(), "position")
 
-    @told
+    @report_errors
     def _go(self) -> None:
         self._follow()
 
-    def look(self) -> None:
-        """The history as it is now; the chosen snapshot stays, and so does standing at the newest.
+    def reload(self) -> None:
+        """Reload the history. The selected snapshot stays; if it was the latest, the new latest is selected.
 
         Raises: TableReplaced: the table was dropped.
         """
-        newest, chosen = self.position >= len(self.model.commits) - 1, self.snapshot
+        newest, selected = self.position >= len(self.model.commits) - 1, self.snapshot
         self._table = self._table.refresh()
         self.model = timeline(self._table.store)
         ids = [c.id for c in self.model.commits]
         with self.hold_sync():
             self.history = history_data(self.model)
-            place = max(0, len(ids) - 1) if newest or chosen not in ids else ids.index(chosen)
-            if place == self.position:
+            index = max(0, len(ids) - 1) if newest or selected not in ids else ids.index(selected)
+            if index == self.position:
                 self._follow()
-            self.position = place
+            self.position = index
 
     @property
     def snapshot(self) -> int | None:
-        """The chosen snapshot's id."""
+        """Id of the selected snapshot."""
         commits = self.model.commits
         return commits[min(self.position, len(commits) - 1)].id if commits else None
 
     @property
     def code(self) -> str:
-        """Python that reads the chosen snapshot."""
+        """Python code that reads the selected snapshot."""
         return f'wb.table("{self._table.name}").to_arrow(snapshot={self.snapshot})'
 
     @property
     def sql(self) -> str:
-        """SQL that reads the chosen snapshot."""
+        """SQL that reads the selected snapshot."""
         return f"SELECT * FROM {self._table.name.quoted()} VERSION AS OF {self.snapshot}"
 
     def _follow(self) -> None:
@@ -92,7 +92,7 @@ class Timeline(Zoomable):
         snapshot = None
         if self.snapshot is not None:
             commit = self.model.commits[min(self.position, len(self.model.commits) - 1)]
-            store.snapshots.forget()  # it may have expired since it was read
+            store.snapshots.forget()  # it may have expired
             snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
         self._snapshot = snapshot
         self.draw()
@@ -106,7 +106,7 @@ class Timeline(Zoomable):
         if self.snapshot is None:
             return {"columns": [], "rows": [], "note": "no snapshot yet"}
         if self._picture.bytes > PREVIEW_BYTES:
-            return {"columns": [], "rows": [], "note": "too large for a preview: ", "sql": self.sql}
+            return {"columns": [], "rows": [], "note": "too large to preview: ", "sql": self.sql}
         try:
             table = self._table.to_arrow(snapshot=self.snapshot)
         except PaimonError as error:
@@ -124,7 +124,7 @@ class Timeline(Zoomable):
 
 
 def history_data(model: TimelineModel) -> dict[str, Any]:
-    """The history as JSON-able data for the script."""
+    """The history as JSON data for the script."""
     out = asdict(model)
     for commit, plain in zip(model.commits, out["commits"], strict=True):
         plain["flags"] = list(commit.flags)
@@ -132,7 +132,7 @@ def history_data(model: TimelineModel) -> dict[str, Any]:
 
 
 def stacked(*svgs: str) -> str:
-    """Pictures one below the other in one SVG."""
+    """Several pictures stacked in one SVG."""
     import re
 
     inner, y = [], 0

@@ -1,4 +1,4 @@
-"""RowHistory a row is as it is, as a widget: type a key, step through its versions, see the merge engine's row after each."""
+"""The row history panel: enter a key and step through its versions and the merged row after each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.display import cell
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
-from paimon_nb.notebook.widgets.base import Picture, script, told
+from paimon_nb.notebook.widgets.base import Picture, report_errors, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.inspect import RowHistory
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WhyView(Picture):
-    """`%paimon why`: reads the files that may hold the key.
+    """`%paimon why`: reads the files that may contain the key.
 
     Args:
         key: all primary key columns.
@@ -32,7 +32,7 @@ class WhyView(Picture):
     _esm = script("panel.js", "why.js")
     view = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
-    """How many versions are taken in."""
+    """Number of versions merged."""
 
     def __init__(self, table: Table, key: Mapping[str, Any]) -> None:
         self._table = table
@@ -41,58 +41,58 @@ class WhyView(Picture):
         self.view = self._view()
         self.observe(self._follow, "step")
 
-    def ask(self, **key: Any) -> None:
-        """Another key, or the same as it is now. Raises TableReplaced."""
+    def show(self, **key: Any) -> None:
+        """Show another key, or reload the same one. Raises TableReplaced."""
         self._table = self._table.refresh()
         self.answer = self._table.why(**key)
         self.step = len(self.answer.versions)
         self.view = self._view()
 
-    @told
+    @report_errors
     def _follow(self, change: Any) -> None:
         self.view = self._view()
 
     def _view(self, error: str = "", key: Mapping[str, str] | None = None) -> dict[str, Any]:
-        given = {k: cell(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
+        values = {k: cell(self.answer.key[k]) if k in self.answer.key else "" for k in self._table.primary_keys}
         return {
-            "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "said": self.said(), "steps": len(self.answer.versions),
-            "key": dict(key) if key is not None else {k: v or "" for k, v in given.items()}, "error": error, "sql": self.sql,
+            "svg": why_svg(self.answer, self.step), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
+            "key": dict(key) if key is not None else {k: v or "" for k, v in values.items()}, "error": error, "sql": self.sql,
         }  # fmt: skip
 
-    def said(self) -> str:
-        """The chosen step in words."""
+    def step_text(self) -> str:
+        """The selected step as a sentence."""
         if not 1 <= self.step <= len(self.answer.versions):
-            return "before the first version there is no row" if self.answer.versions else ""
+            return "before the first version: no row" if self.answer.versions else ""
         version = self.answer.versions[self.step - 1]
         head = (
             f"{self.step} of {len(self.answer.versions)}: {version.kind} #{version.sequence} from level {version.level}"
         )
         if version.hidden:
-            return f"{head} takes no part: {version.hidden}"
+            return f"{head} is ignored: {version.hidden}"
         if version.after is None:
-            return f"{head}: now there is no row"
+            return f"{head}: the row is deleted"
         before = next((v.after for v in reversed(self.answer.versions[: self.step - 1]) if not v.hidden), None)
         changed = [
             c for c, x in version.after.items() if c not in self.answer.key and (before is None or before.get(c) != x)
         ]
         return f"{head} " + (f"sets {', '.join(changed)}" if changed else "changes nothing")
 
-    def hear(self, content: Any) -> None:
+    def on_message(self, content: Any) -> None:
         from IPython.core.error import UsageError
 
         from paimon_nb.notebook.magics.arguments import typed
 
-        given = {k: str(v) for k, v in dict(content.get("key", {})).items() if k in self._table.primary_keys}
+        values = {k: str(v) for k, v in dict(content.get("key", {})).items() if k in self._table.primary_keys}
         try:
-            self.ask(**{k: typed(self._table.schema.field(k), v) for k, v in given.items() if v != ""})
+            self.show(**{k: typed(self._table.schema.field(k), v) for k, v in values.items() if v != ""})
         except PaimonError as error:
-            self.view = self._view(error.message, given)
+            self.view = self._view(error.message, values)
         except UsageError as error:
-            self.view = self._view(str(error).removeprefix("%paimon why: "), given)
+            self.view = self._view(str(error).removeprefix("%paimon why: "), values)
 
     @property
     def sql(self) -> str:
-        """The query whose row this explains; '' when a key cannot be written as plain SQL."""
+        """The query whose row is explained; '' if a key value has no SQL literal."""
         parts = []
         for name, value in self.answer.key.items():
             text = cell(value)
@@ -105,7 +105,7 @@ class WhyView(Picture):
 
     @property
     def code(self) -> str:
-        """Python that gives the same answer."""
+        """Python code for the same history."""
         return f'wb.table("{self._table.name}").why(**{dict(self.answer.key)!r})'
 
     def still_text(self) -> str:

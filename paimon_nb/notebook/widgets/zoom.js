@@ -1,5 +1,5 @@
-// Looking closer at a stretch of the keys: drag over it, click a bin, or the buttons and keys + - ← → 0.
-// The buttons stand there from so many files on; the keys and the mouse always do.
+// Zooming into a part of the key axis: drag, click a bin, or use the buttons and keys + - ← → 0.
+// The buttons appear from `least` files on; keys and mouse always work.
 function zoomable(model, bar, drawing, least = 0) {
   const shares = () => model.get("window");
   const go = (a, b) => {
@@ -9,16 +9,16 @@ function zoomable(model, bar, drawing, least = 0) {
   };
   const into = (factor, at = 0.5) => { const [a, b] = shares(), wide = b - a, next = wide * factor, x = a + at * wide; go(x - at * next, x + (1 - at) * next); };
   const pan = (share) => { const [a, b] = shares(), by = share * (b - a); go(a + by, b + by); };
-  // A picture's own place as a share of the whole width.
+  // Position in the picture → position on the whole axis.
   const whole = (x) => { const [a, b] = shares(); return a + x * (b - a); };
 
   const group = html(bar, "span", { class: "zoom", role: "group", "aria-label": "zoom" });
-  const press = (label, said, act) => { const b = html(group, "button", { type: "button", "aria-label": said, title: said }, label); b.addEventListener("click", act); return b; };
-  press("+", "look closer", () => into(0.5));
-  const out = press("−", "look from farther away", () => into(2));
-  const left = press("◀", "to smaller keys", () => pan(-0.5)), right = press("▶", "to larger keys", () => pan(0.5));
-  const all = press("all", "all keys", () => go(0, 1));
-  const told = html(group, "span", { class: "dim" });
+  const press = (label, description, act) => { const b = html(group, "button", { type: "button", "aria-label": description, title: description }, label); b.addEventListener("click", act); return b; };
+  press("+", "Zoom in", () => into(0.5));
+  const out = press("−", "Zoom out", () => into(2));
+  const left = press("◀", "Smaller keys", () => pan(-0.5)), right = press("▶", "Larger keys", () => pan(0.5));
+  const all = press("all", "All keys", () => go(0, 1));
+  const shareText = html(group, "span", { class: "dim" });
 
   const KEYS = { "+": () => into(0.5), "=": () => into(0.5), "-": () => into(2), 0: () => go(0, 1), ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25) };
   drawing.addEventListener("keydown", (event) => {
@@ -31,7 +31,7 @@ function zoomable(model, bar, drawing, least = 0) {
 
   const look = (mark) => {
     const svg = mark.ownerSVGElement, plot = W - LEFT - RIGHT, x = (Number(mark.getAttribute("x")) - LEFT) / plot, w = Number(mark.getAttribute("width")) / plot;
-    // A little more than the bin itself, so that its neighbours tell where one is.
+    // A little more than the bin itself, so that its neighbours stay visible.
     if (svg) go(whole(x - 0.25 * w), whole(x + 1.25 * w));
   };
   const share = (svg, event) => {
@@ -71,12 +71,12 @@ function zoomable(model, bar, drawing, least = 0) {
     out.disabled = all.disabled = !near;
     left.disabled = !near || a <= 0;
     right.disabled = !near || b >= 1;
-    told.textContent = near ? `${((b - a) * 100).toPrecision(3)} % of the keys` : "";
+    shareText.textContent = near ? `${((b - a) * 100).toPrecision(3)} % of the keys` : "";
     drawing.classList.toggle("zoomable", by === "key");
   };
 }
 
-// Drawing anew takes the focus from the file that had it: the one that lies there now gets it, or the first.
+// Redrawing loses the focus of a file: give it to the same file, or to the first one.
 function redrawn(drawing, draw) {
   const held = drawing.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   draw();

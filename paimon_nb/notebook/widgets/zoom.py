@@ -1,4 +1,4 @@
-"""The stretch of an LSM picture that the reader looks at: chosen on the page, kept within bounds here."""
+"""Zooming into a part of the key axis of an LSM picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.notebook.lsm_model import NARROWEST, WHOLE, Keys, LsmPicture, Window, lsm_picture
-from paimon_nb.notebook.widgets.base import Picture, told
+from paimon_nb.notebook.widgets.base import Picture, report_errors
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 
 class Zoomable(Picture):
-    """A picture with an LSM tree in it, drawn anew for every stretch of the keys that is chosen."""
+    """A widget with an LSM picture that is redrawn when the visible key range changes."""
 
     window = traitlets.List(traitlets.Float(), list(WHOLE)).tag(sync=True)
-    """The stretch of the keys that is shown, as shares of the whole; it stays while snapshots go by."""
+    """The visible part of the key axis (0..1); it stays the same when another snapshot is selected."""
 
     def __init__(self, **traits: Any) -> None:
         self._keys: Keys = {}
-        """Keys that were decoded once."""
+        """Cache of decoded keys."""
         super().__init__(**traits)
         self.observe(self._zoom, "window")
 
     def draw(self) -> None:
-        """The tree as it is to be seen now."""
+        """Draw the current tree."""
         raise NotImplementedError
 
-    @told
+    @report_errors
     def _zoom(self, _: Any) -> None:
         self.draw()
 
     def tree(
         self, store: TableStore, snapshot: Snapshot | None, partition: str | None = None, bucket: int | None = None
     ) -> LsmPicture:
-        """A bucket's tree (None: the busiest), as far as the window shows it."""
+        """The visible part of a bucket's tree; None selects the bucket with the most runs."""
         return lsm_picture(store, snapshot, partition, bucket, self._keys, window_of(self.window))
 
 
-def window_of(asked: Sequence[float]) -> Window:
-    """What a page asked for, as a window: ends in order, inside the width, never too narrow. Nonsense is the whole."""
-    if len(asked) != 2 or not all(0 <= x <= 1 for x in asked):  # NaN is in no range
+def window_of(requested: Sequence[float]) -> Window:
+    """Validate a window from the page: ordered ends within 0..1, not too narrow; invalid values give the whole axis."""
+    if len(requested) != 2 or not all(0 <= x <= 1 for x in requested):  # NaN fails the comparison
         return WHOLE
-    low, high = sorted(map(float, asked))
+    low, high = sorted(map(float, requested))
     if high - low < NARROWEST:
         middle = min(max((low + high) / 2, NARROWEST / 2), 1 - NARROWEST / 2)
         low, high = middle - NARROWEST / 2, middle + NARROWEST / 2

@@ -50,7 +50,7 @@ class Due:
     def __str__(self) -> str:
         where = f"{self.partition}, bucket {self.bucket}" if self.partition else f"bucket {self.bucket}"
         what = (
-            "nothing is due"
+            "nothing to compact"
             if self.decided_by is None
             else f"{self.decided_by}: {len(self.files)} file{'s' * (len(self.files) != 1)}"
             f" ({bytes_text(self.bytes)}) to level {self.output_level}"
@@ -70,7 +70,7 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
     """
     if not store.has_keys:
         raise UnsupportedOperation(
-            f"{store.name} has no primary key and no levels", hint="CALL sys.compact joins its small files"
+            f"{store.name} has no primary key, so it has no LSM levels", hint="CALL sys.compact merges its small files"
         )
     store = store.copy(options) if options else store
     snapshot = store.latest()
@@ -101,24 +101,26 @@ def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0
 
 def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     runs = levels.runs
-    count = f"{len(runs)} run{'s' * (len(runs) != 1)}, it begins at {limits.trigger}"
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)} (starts at {{limits.trigger}})"
     oldest = runs[-1].run.size if runs else 0
     newer = sum(r.run.size for r in runs[:-1])
     percent = f"{newer * 100 / oldest:.0f} %" if oldest else "no data"
     out = []
     if (limits.optimization_interval_ms, limits.total_size_threshold, limits.incremental_size_threshold) != (None,) * 3:
         total = bytes_text(newer + oldest)
-        out.append(Rule("compaction.optimization-interval", f"{total} in all", early_full(levels, limits) is not None))
+        out.append(
+            Rule("compaction.optimization-interval", f"{total} in total", early_full(levels, limits) is not None)
+        )
     out += [
         Rule(
             "compaction.max-size-amplification-percent",
-            f"{count}; newer runs are {percent} of the oldest, limit {limits.max_size_amplification} %",
+            f"{count}; newer runs have {percent} of the oldest run's size (limit {limits.max_size_amplification} %)",
             size_amplification(levels, limits) is not None,
         ),
         Rule(
             "compaction.size-ratio",
-            f"{count}; runs join while the next is at most {limits.size_ratio} % bigger than those taken:"
-            f" {', '.join(bytes_text(r.run.size) for r in runs)}",
+            f"{count}; a run is merged if it is at most {limits.size_ratio} % larger than the runs already picked"
+            f" ({', '.join(bytes_text(r.run.size) for r in runs)})",
             size_ratio(levels, limits) is not None,
         ),
         Rule("num-sorted-run.compaction-trigger", count, run_count(levels, limits) is not None),
@@ -127,8 +129,8 @@ def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
         waiting = len(levels.level0)
         out.append(
             Rule(
-                "level 0 goes up",
-                f"{waiting} file{'s' * (waiting != 1)} there",
+                "move level 0",
+                f"{waiting} file{'s' * (waiting != 1)} on level 0",
                 force_level0(levels, limits) is not None,
             )
         )

@@ -21,7 +21,7 @@ class FileChange:
     """One file that is not the same at both moments."""
 
     what: str
-    """born, gone, or moved (an upgrade: the same file on another level, nothing rewritten)."""
+    """added, removed, or moved (an upgrade: the same file on another level, nothing rewritten)."""
     partition: str
     bucket: int
     file: str
@@ -53,16 +53,16 @@ class Compared:
 
     def __str__(self) -> str:
         lines = [f"{self.table}: snapshot {self.before} -> {self.after}"]
-        for what in ("born", "moved", "gone"):
+        for what in ("added", "moved", "removed"):
             some = self.only(what)
             if some:
                 lines.append(
-                    f"  {what:<5} {_count(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
+                    f"  {what:<7} {_count(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
                 )
                 lines += [f"    {_levels(f)} {f.file}" + (f"  {f.partition}" if f.partition else "") for f in some[:20]]
                 lines += [f"    and {len(some) - 20} more"] * (len(some) > 20)
-        lines.append(f"  same  {_count(self.same_files, 'file')}")
-        lines.append(f"  stored rows {self.rows_before:,} -> {self.rows_after:,}")
+        lines.append(f"  same    {_count(self.same_files, 'file')}")
+        lines.append(f"  physical rows {self.rows_before:,} -> {self.rows_after:,}")
         return "\n".join([*lines, *(f"  column {c}" for c in self.columns), *(f"  option {o}" for o in self.options)])
 
 
@@ -98,7 +98,7 @@ def _changes(store: TableStore, before: Files, after: Files) -> Iterator[FileCha
         old, new = before.get(key), after.get(key)
         if old is not None and new is not None and old.level == new.level:
             continue
-        what = "born" if old is None else "gone" if new is None else "moved"
+        what = "added" if old is None else "removed" if new is None else "moved"
         file = new or old
         assert file is not None
         yield FileChange(

@@ -72,7 +72,7 @@ class _Look:
 
 
 def health(store: TableStore, name: Identifier | None = None, *, read_files: bool = False) -> list[Finding]:
-    """Findings, worst first; one of grade 'well' when there is nothing to say.
+    """Findings, worst first; one of grade 'ok' when nothing was found.
 
     Args:
         name: for the statements; None takes the folder's. read_files: also read every data file to its end.
@@ -80,7 +80,7 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     snapshot = store.latest()
     title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
     if snapshot is None:
-        return [Finding("well", "empty", "no snapshot yet: nothing has been committed")]
+        return [Finding("ok", "empty", "no snapshot yet")]
     try:
         buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
     except FormatError as error:
@@ -91,15 +91,15 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     found = [finding for check in CHECKS for finding in check(look)]
     if read_files:
         found += _unreadable(look)
-    order = {"broken": 0, "slow": 1, "well": 2}
+    order = {"broken": 0, "slow": 1, "ok": 2}
     return sorted(found, key=lambda f: order[f.grade]) or [_well(look)]
 
 
 def _well(look: _Look) -> Finding:
     files = [f for _, f in look.files]
     return Finding(
-        "well", "healthy",
-        f"{len(files)} file{'s' * (len(files) != 1)}, {bytes_text(sum(f.file_size for f in files))}, all there",
+        "ok", "healthy",
+        f"{len(files)} file{'s' * (len(files) != 1)} ({bytes_text(sum(f.file_size for f in files))}), none missing",
     )  # fmt: skip
 
 
@@ -140,7 +140,9 @@ def _unreadable(look: _Look) -> Iterator[Finding]:
             continue
         if rows.num_rows != file.row_count:
             yield Finding(
-                "broken", "unreadable file", f"{path} has {rows.num_rows:,} rows, its manifest says {file.row_count:,}"
+                "broken",
+                "unreadable file",
+                f"{path} has {rows.num_rows:,} rows, but its manifest lists {file.row_count:,}",
             )
 
 
@@ -176,10 +178,10 @@ def _runs(look: _Look) -> Iterator[Finding]:
     high = {b: n for b, n in runs.items() if n > trigger}
     if high:
         worst = max(high, key=lambda b: high[b])
-        write_only = "; write-only is on, so no writer compacts" if options.write_only else ""
+        write_only = "; write-only is set, so writers do not compact" if options.write_only else ""
         yield Finding(
             "slow", "many sorted runs",
-            f"{look.where(worst)} has {high[worst]} runs (compaction begins at {trigger}, writers wait at {stop});"
+            f"{look.where(worst)} has {high[worst]} sorted runs (compaction starts at {trigger}, writers stall at {stop});"
             f" {len(high)} of {len(runs)} buckets are above{write_only}",
             f"CALL sys.compact('{look.name}')",
         )  # fmt: skip
@@ -212,7 +214,7 @@ def _deletes(look: _Look) -> Iterator[Finding]:
     deletes = sum(f.delete_row_count or 0 for _, f in look.files)
     if rows and deletes / rows > DELETES_MAX:
         yield Finding(
-            "slow", "many retractions", f"{deletes:,} of {rows:,} stored rows only say that a row is gone",
+            "slow", "many retractions", f"{deletes:,} of {rows:,} physical rows are deletes or retractions",
             f"CALL sys.compact('{look.name}')",
         )  # fmt: skip
 
@@ -228,7 +230,7 @@ def _sizes(look: _Look) -> Iterator[Finding]:
     if sizes[worst] > BUCKET_MAX:
         wanted = max(look.store.bucket_option + 1, -(-sizes[worst] * look.store.bucket_option // (1 << 30)))
         yield Finding(
-            "slow", "big buckets", f"{look.where(worst)} holds {bytes_text(sizes[worst])}; 200 MB to 1 GB is advised",
+            "slow", "big buckets", f"{look.where(worst)} holds {bytes_text(sizes[worst])}; recommended: 200 MB to 1 GB",
             f"CALL sys.rescale('{look.name}', {wanted})",
         )  # fmt: skip
     for partition in {b[0] for b in sizes}:
@@ -238,7 +240,7 @@ def _sizes(look: _Look) -> Iterator[Finding]:
             yield Finding(
                 "slow", "skewed buckets",
                 f"{look.where(top)} holds {bytes_text(here[top])}, the median is {bytes_text(middle)}:"
-                f" {', '.join(look.store.schema.bucket_keys)} spreads badly",
+                f" {', '.join(look.store.schema.bucket_keys)} distributes rows unevenly",
             )  # fmt: skip
 
 
@@ -250,12 +252,12 @@ def _history(look: _Look) -> Iterator[Finding]:
     behind = {c: n for c in store.consumers.ids() if (n := store.consumers.next_snapshot(c)) < look.snapshot.id - 100}
     if len(ids) > most:
         yield Finding(
-            "slow", "many snapshots", f"{len(ids)} are kept, snapshot.num-retained.max is {most}",
+            "slow", "many snapshots", f"{len(ids)} retained, snapshot.num-retained.max is {most}",
             f"CALL sys.expire_snapshots('{look.name}')",
         )  # fmt: skip
     for consumer, at in sorted(behind.items()):
         yield Finding(
-            "slow", "reader far behind", f"consumer {consumer} stands at snapshot {at} of {look.snapshot.id} and holds back expiry",
+            "slow", "reader far behind", f"consumer {consumer} is at snapshot {at} of {look.snapshot.id} and blocks snapshot expiry",
             f"CALL sys.reset_consumer('{look.name}', '{consumer}')",
         )  # fmt: skip
 
@@ -264,7 +266,7 @@ def _manifests(look: _Look) -> Iterator[Finding]:
     manifests = snapshot_manifests(look.store, look.snapshot)
     if len(manifests) > MANIFESTS_MAX:
         yield Finding(
-            "slow", "many manifests", f"{len(manifests)} manifests are opened to plan a query",
+            "slow", "many manifests", f"each query opens {len(manifests)} manifests",
             f"CALL sys.compact_manifest('{look.name}')",
         )  # fmt: skip
 
@@ -273,7 +275,7 @@ def _orphans(look: _Look) -> Iterator[Finding]:
     orphans = find_orphans(look.store)
     if orphans:
         yield Finding(
-            "slow", "orphan files", f"{len(orphans)} files nobody needs, {bytes_text(sum(o.size for o in orphans))}",
+            "slow", "orphan files", f"{len(orphans)} unreferenced files ({bytes_text(sum(o.size for o in orphans))})",
             f"CALL sys.remove_orphan_files('{look.name}')",
         )  # fmt: skip
 

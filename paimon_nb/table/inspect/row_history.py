@@ -125,14 +125,14 @@ def _check(store: TableStore, key: Mapping[str, Any]) -> None:
     if not store.has_keys:
         raise UnsupportedOperation(
             f"{store.name} has no primary key: each row is stored once",
-            hint="SELECT __paimon_file_path, __paimon_row_index, * FROM ... WHERE ... tells where rows lie",
+            hint="SELECT __paimon_file_path, __paimon_row_index, * FROM ... WHERE ... shows where rows are stored",
         )
     for column in key:
         store.schema.field(column)
     missing = [k for k in store.schema.trimmed_primary_keys if k not in key]
     if missing:
         raise UnsupportedOperation(
-            f"why needs the whole key; {', '.join(missing)} is missing",
+            f"why needs every primary-key column; missing: {', '.join(missing)}",
             hint="why(" + ", ".join(f"{k}=..." for k in store.schema.primary_keys) + ")", missing=missing,
         )  # fmt: skip
 
@@ -244,7 +244,7 @@ def _births(store: TableStore, names: set[str]) -> dict[str, int]:
 
 def _rule(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any] | None) -> str:
     if not versions:
-        return "no file holds this key"
+        return "no file contains this key"
     counted = [v for v in versions if v.hidden is None]
     if not counted:
         return "no version is visible"

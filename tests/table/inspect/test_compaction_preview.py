@@ -23,7 +23,7 @@ def test_below_the_trigger_nothing_is_due(t):
     (due,) = t.due_compactions()
     assert (due.runs, due.decided_by, due.files, due.output_level) == (4, None, (), None)
     assert [r.applies for r in due.rules] == [False, False, False]
-    assert str(due).splitlines()[0] == "bucket 0: 4 sorted runs; nothing is due"
+    assert str(due).splitlines()[0] == "bucket 0: 4 sorted runs; nothing to compact"
 
 
 def test_what_if(t):
@@ -51,5 +51,5 @@ def test_the_engine_does_what_was_told(t):
 def test_append_tables_have_no_levels(tmp_path):
     wb = paimon_nb.connect(str(tmp_path / "w"))
     wb.run("CREATE TABLE log (a INT)")
-    with pytest.raises(UnsupportedOperation, match="no levels"):
+    with pytest.raises(UnsupportedOperation, match="no LSM levels"):
         wb.table("log").due_compactions()

@@ -31,13 +31,13 @@ def test_files_born_gone_and_the_same(wb):
     t.compact()
     put(t, 9)
     first = t.compare(1, 2)
-    assert (summary(first), first.same_files) == ([("born", None, 0, 2)], 1)
+    assert (summary(first), first.same_files) == ([("added", None, 0, 2)], 1)
     compacted = t.compare(2, 3)
-    assert summary(compacted) == [("born", None, 5, 3), ("gone", 0, None, 2), ("gone", 0, None, 2)]
+    assert summary(compacted) == [("added", None, 5, 3), ("removed", 0, None, 2), ("removed", 0, None, 2)]
     assert (compacted.rows_before, compacted.rows_after) == (4, 3)
     assert str(compacted).splitlines()[0] == "t: snapshot 2 -> 3"
     backwards = t.compare(3, 2)
-    assert [f.what for f in backwards.only("born")] == ["born", "born"]
+    assert [f.what for f in backwards.only("added")] == ["added", "added"]
     assert (t.compare(4, 4).files, t.compare(4, 4).same_files) == ((), 2)
 
 

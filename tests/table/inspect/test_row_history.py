@@ -138,9 +138,9 @@ def test_wrong_questions(wb):
     t = make(wb, "id INT, v STRING")
     with pytest.raises(ColumnNotFound):
         t.why(idd=1)
-    with pytest.raises(UnsupportedOperation, match="id is missing"):
+    with pytest.raises(UnsupportedOperation, match="missing: id"):
         t.why(v="a")
     wb.run("CREATE TABLE log (a INT)")
     with pytest.raises(UnsupportedOperation, match="no primary key"):
         wb.table("log").why(a=1)
-    assert t.why(id=1).rule == "no file holds this key"
+    assert t.why(id=1).rule == "no file contains this key"

@@ -1,6 +1,6 @@
-// A prebuilt extension written by hand: JupyterLab and Notebook 7 load it as it is, no build.
-// %%paimon cells get SQL highlighting; a stored widget without its kernel shows its stored picture; a form may put a
-// statement into a new cell; the cancel button of a progress line interrupts the kernel.
+// A prebuilt extension written by hand: JupyterLab and Notebook 7 load it without a build step.
+// %%paimon cells get SQL highlighting; a stored widget without a kernel shows its stored picture; panels can insert
+// cells; the cancel button of a progress line interrupts the kernel.
 (() => {
   let scope;
   const shared = async (name) => (await Object.values(scope[name])[0].get())();
@@ -8,14 +8,14 @@
   const PYTHON = new Set(["text/x-ipython", "text/x-python"]);
   const SQL = "text/x-sql", VIEW = "application/vnd.jupyter.widget-view+json", STILL = "image/svg+xml";
 
-  // One watcher a cell: the cell's language follows its first line, both ways.
+  // One watcher per cell: the cell's language follows its first line, in both directions.
   function watch(model, languages) {
     let python = null;
     const wantsSql = () => OURS.test(model.sharedModel.getSource().slice(0, 200));
     const follow = async () => {
       if (model.isDisposed) return;
       if (wantsSql() && PYTHON.has(model.mimeType)) {
-        // Lab applies languages in the order in which their loads finish, so both must be there before the switch.
+        // JupyterLab applies languages in the order in which they finish loading, so load both before the switch.
         await Promise.all([languages.getLanguage(model.mimeType), languages.getLanguage(SQL)]);
         if (model.isDisposed || !wantsSql() || !PYTHON.has(model.mimeType)) return;
         python = model.mimeType;
@@ -46,7 +46,7 @@
     },
   });
 
-  // The stored SVG in place of "model not found". As an image it runs no script, so untrusted notebooks show it, too.
+  // Show the stored SVG instead of "model not found". An image runs no scripts, so this is safe for untrusted notebooks.
   function still(node, model) {
     const image = document.createElement("img");
     image.className = "pnb-still";
@@ -80,7 +80,7 @@
     autoStart: true,
     requires: [notebook.INotebookTracker],
     activate: (app, tracker) => {
-      // The widget manager adds its renderer to each notebook by itself, before the notebook's own content is there.
+      // The widget manager adds its renderer to each notebook before the notebook content is loaded.
       tracker.widgetAdded.connect((_, panel) => {
         withStill(panel.content.rendermime);
         panel.context.ready.then(() => withStill(panel.content.rendermime));
@@ -88,7 +88,7 @@
     },
   });
 
-  // Widgets know no notebook: they ask by an event, which is cancelled when somebody has done it.
+  // Widgets have no access to the notebook: they dispatch an event, which the handler cancels.
   const help = (notebook) => ({
     id: "paimon-nb:help",
     autoStart: true,
@@ -99,7 +99,7 @@
         event.preventDefault();
         app.commands.execute("notebook:insert-cell-below").then(() => {
           tracker.activeCell.model.sharedModel.setSource(event.detail.source);
-          // A look at a table changes nothing, so it need not be asked for twice. A statement waits for the reader.
+          // Inspection commands change nothing, so they run at once. Statements wait for the user.
           if (event.detail.run === true && /^%paimon \w+ [\w.-]+( (--at )?\d+)*$/.test(event.detail.source)) return app.commands.execute("notebook:run-cell");
           notebook.NotebookActions.focusActiveCell ? notebook.NotebookActions.focusActiveCell(tracker.currentWidget.content) : null;
         });
