@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.session.core.jobs import Jobs, StreamJob
 from paimon_nb.session.streaming.planner import beginning
-from paimon_nb.session.streaming.progress import Standing, newest_of
+from paimon_nb.session.streaming.progress import Progress, newest_of
 from paimon_nb.session.streaming.sinks import OP
 from paimon_nb.table.stream import TableStream
 
@@ -83,12 +83,12 @@ class TableFeed:
         self._stream = self._opened(beginning(snapshot))
         self._stopped.clear()
         self._error = None
-        self.job.again(self)
+        self.job.restarted(self)
 
-    def progress(self) -> tuple[Standing, ...]:
+    def progress(self) -> tuple[Progress, ...]:
         newest, position = newest_of(self.table), self._stream.position
         at = 0 if position is None else position.next - 1
-        return (Standing(str(self.table.name), min(at, newest), newest),)
+        return (Progress(str(self.table.name), min(at, newest), newest),)
 
     # -- the interface of a job
 

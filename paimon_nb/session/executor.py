@@ -1,4 +1,4 @@
-"""Carries one statement out. The table below is the whole list of what a session can do."""
+"""Runs statements. `HANDLERS` lists every statement that a session supports."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from paimon_nb.plan import (
 )
 from paimon_nb.session.core.result import Result, of_frame, of_rows
 from paimon_nb.session.core.session import Session
-from paimon_nb.session.query.error_location import place
-from paimon_nb.session.query.local_select import chosen_rows
+from paimon_nb.session.query.error_location import locate
+from paimon_nb.session.query.local_select import try_local_select
 from paimon_nb.session.query.run_query import at, run_query
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
 
 
 @dataclass(frozen=True, slots=True)
 class StatementContext:
-    """What a handler gets: the session, the whole text that spans point into, and the bound `:name` values."""
+    """The context of a statement: the session, the whole text that spans point into, and the values of `:name` markers."""
 
     session: Session
     text: str
@@ -65,9 +65,9 @@ def _query(job: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(job, statement)
-    chosen = None if job.params else chosen_rows(job.session, statement, job.text)
-    if chosen is not None:
-        return of_rows(job.session, *chosen)
+    local = None if job.params else try_local_select(job.session, statement, job.text)
+    if local is not None:
+        return of_rows(job.session, *local)
     return of_frame(run_query(job.session, statement, job.text, job.params))
 
 
@@ -113,17 +113,19 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
 
 
 def run_statement(session: Session, statement: Statement, text: str, params: Mapping[str, Any]) -> Result:
-    """Carry one statement out.
+    """Run one statement.
 
     Args:
-        statement: from `sql.parse(text)`. text: the whole text. params: values of `:name` markers.
+        statement: an element of `sql.parse(text)`.
+        text: the whole text.
+        params: values of `:name` markers.
 
     Raises:
-        PaimonError: of the kind that fits, with `sql`, `start`, `stop` facts that show the place.
+        PaimonError: the facts `sql`, `start` and `stop` locate the error in the text.
     """
     try:
         return HANDLERS[type(statement)](StatementContext(session, text, params), statement)
     except PaimonError as error:
         if "start" not in error.facts:
-            at(error, text, place(error, text, statement.span))
+            at(error, text, locate(error, text, statement.span))
         raise error from error.__cause__

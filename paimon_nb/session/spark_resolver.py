@@ -1,4 +1,4 @@
-"""How a SparkSession of ours asks for Paimon tables: by name, by path, or by SQL text."""
+"""Resolves Paimon tables for a Paimon SparkSession: by name, by path, or by SQL text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, 
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.session import Session
-from paimon_nb.session.query.run_query import resolve, travelled
+from paimon_nb.session.query.run_query import resolve, time_travel_options
 from paimon_nb.sql.lexer import tokens
 
 if TYPE_CHECKING:
@@ -20,46 +20,46 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.paimon_session import PaimonSession
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
-"""Reader options that users know from elsewhere (design 6)."""
-_NOT_THE_TABLES = ("path", "catalog", "database", "table", "partitionOverwriteMode")
-"""Writer options that say where the table is."""
+"""Option names of other systems, accepted by readers."""
+_LOCATION_OPTIONS = ("path", "catalog", "database", "table", "partitionOverwriteMode")
+"""Writer options that locate the table; they are not table options."""
 
 
-def _said(target: tuple[str, ...] | str) -> str:
-    """A table's name, or its path, for a sentence."""
+def _display_name(target: tuple[str, ...] | str) -> str:
+    """A table's name, or its path, for a message."""
     return target if isinstance(target, str) else ".".join(target)
 
 
 def _schema_of(frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]) -> TableSchema:
-    """The schema of a table that is made for a DataFrame's rows."""
+    """The schema of a new table for a DataFrame."""
     from paimon_nb.plan import TableDef
     from paimon_nb.session.statements.ddl import _schema
     from paimon_nb.session.statements.schema_merging import KEYS
     from paimon_nb.spark.types import fields_of_spark
 
-    settings = {k: str(v) for k, v in options.items() if k not in (*_NOT_THE_TABLES, *KEYS)}
+    settings = {k: str(v) for k, v in options.items() if k not in (*_LOCATION_OPTIONS, *KEYS)}
     definition = TableDef(partition_keys=tuple(partition_by), options=settings)
     return _schema(definition, fields=fields_of_spark(frame.schema))
 
 
-_MOMENTS = ("versionasof", "timestampasof")
-"""Options that Spark itself knows for every table, in any case of letters."""
+_TIME_TRAVEL_OPTIONS = ("versionasof", "timestampasof")
+"""Spark's own time travel options; case-insensitive."""
 
 
-def _moment(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsOf | TimestampAsOf | None]:
-    """A reader's options without the moment, and the moment that Spark's own options say."""
-    given = {_ALIASES.get(k, k): str(v) for k, v in options.items() if k.lower() not in _MOMENTS}
-    said = {k.lower(): str(v) for k, v in options.items()}
-    if "versionasof" in said:
-        return given, VersionAsOf(said["versionasof"])
-    if "timestampasof" in said:
-        text = said["timestampasof"]
-        return given, TimestampAsOf(text if text.isdecimal() else "'" + text.replace("'", "\\'") + "'")
-    return given, None
+def _time_travel(options: Mapping[str, str]) -> tuple[dict[str, str], VersionAsOf | TimestampAsOf | None]:
+    """A reader's options without Spark's time travel options, and the time travel they ask for."""
+    remaining = {_ALIASES.get(k, k): str(v) for k, v in options.items() if k.lower() not in _TIME_TRAVEL_OPTIONS}
+    by_name = {k.lower(): str(v) for k, v in options.items()}
+    if "versionasof" in by_name:
+        return remaining, VersionAsOf(by_name["versionasof"])
+    if "timestampasof" in by_name:
+        text = by_name["timestampasof"]
+        return remaining, TimestampAsOf(text if text.isdecimal() else "'" + text.replace("'", "\\'") + "'")
+    return remaining, None
 
 
-def _named(text: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
-    """Spark's `?` markers as named ones."""
+def _with_named_markers(text: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
+    """Replaces Spark's `?` markers by named ones."""
     marks = [t for t in tokens(text) if t.text == "?" and t.kind == "op"]
     for i, token in reversed([*enumerate(marks)]):
         text = f"{text[: token.start]}:_{i}{text[token.stop :]}"
@@ -67,41 +67,43 @@ def _named(text: str, values: list[Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Resolver:
-    """The protocol object that `engine.paimon_session` calls."""
+    """The object that `spark.api.paimon_session` calls."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
-        """The rows of a named table, or None if the name is Spark's own."""
-        given, travel = _moment(options)
-        return resolve(self.session, TableRef(parts, Span(0, 0), options=given, travel=travel), ".".join(parts))
+        """The rows of a named table, or None if the name belongs to Spark."""
+        table_options, travel = _time_travel(options)
+        return resolve(self.session, TableRef(parts, Span(0, 0), options=table_options, travel=travel), ".".join(parts))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         """The rows of the table at a path."""
         from paimon_nb.spark.scan.table_scan import relation
         from paimon_nb.table.open import open_table
 
-        given, travel = _moment(options)
-        check_names(given)
-        return relation(self.session.spark, open_table(path), options={**given, **travelled(self.session, travel)})
+        table_options, travel = _time_travel(options)
+        check_names(table_options)
+        return relation(
+            self.session.spark, open_table(path), options={**table_options, **time_travel_options(self.session, travel)}
+        )
 
     def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
         """`spark.sql(text)` answers as `%%paimon` does."""
         from paimon_nb.workbench import Workbench
 
         if isinstance(args, list):
-            text, args = _named(text, args)
+            text, args = _with_named_markers(text, args)
         return Workbench(self.session).sql(text, **{**(args if isinstance(args, Mapping) else {}), **kwargs})
 
     def names(self, session: PaimonSession) -> Catalog:
         """`spark.catalog`."""
-        from paimon_nb.session.query.spark_catalog_api import SparkNames
+        from paimon_nb.session.query.spark_catalog_api import SparkCatalogApi
 
-        return SparkNames(session, self.session)
+        return SparkCatalogApi(session, self.session)
 
     def over(self, plain: SparkSession) -> Resolver:
-        """The session as it is now, its statements run by `plain`."""
+        """A fork of the session that runs on `plain`."""
         from paimon_nb.session.streaming.executor import fork
 
         return Resolver(fork(self.session, plain))
@@ -121,9 +123,11 @@ class Resolver:
         """`df.write.format("paimon")`: a table name, or a path as text.
 
         Args:
-            mode: 'append', 'error', 'ignore'; 'overwrite' replaces all rows unless Spark's setting or the option
-                `partitionOverwriteMode` is 'dynamic', 'partitions' those partitions that get rows, 'replace' the table.
-            create: make the table when it is absent. where: see `engine.overwritten`; other partitions stay.
+            mode: 'append', 'error', 'ignore', 'overwrite' (all rows, unless Spark's setting or the option
+                `partitionOverwriteMode` is 'dynamic'), 'partitions' (only the partitions that get rows), or
+                'replace' (the table).
+            create: create a missing table.
+            where: the partitions to overwrite, see `spark.write.overwrite_filter`.
         """
         from paimon_nb.session.statements.insert import align, overwrite_mode, store_rows
         from paimon_nb.session.statements.schema_merging import evolved, merging
@@ -133,12 +137,12 @@ class Resolver:
 
         table = self._open(target)
         if table is None and not create:
-            hint = {"replace": "createOrReplace() makes it"}.get(mode, "writeTo(...).create() or saveAsTable makes it")
-            raise TableNotFound(f"no table {_said(target)}", hint=hint)
+            hint = {"replace": "use createOrReplace()"}.get(mode, "create it with writeTo(...).create() or saveAsTable")
+            raise TableNotFound(f"no table {_display_name(target)}", hint=hint)
         if mode == "replace":
             assert isinstance(target, tuple)
             schema = _schema_of(frame, options, partition_by)
-            frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
+            frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
             found = self.session.find(target)
             found.catalog.replace_table(found.name, schema)
             table = self._open(target)
@@ -147,37 +151,37 @@ class Resolver:
             table = self._open(target)
         elif mode in ("error", "errorifexists", "default"):
             hint = '.mode("append") or .mode("overwrite"); of writeTo: append() or createOrReplace()'
-            raise AlreadyExists(f"table {_said(target)} exists already", hint=hint)
+            raise AlreadyExists(f"table {_display_name(target)} exists already", hint=hint)
         elif mode == "ignore":
             return
         if partition_by and tuple(partition_by) != tuple(table.partition_keys):
             raise SchemaMismatch(
-                f"table {_said(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
+                f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
                 hint="leave partitionBy() out, or write to another table",
             )
-        how = merging(self.session, {k: str(v) for k, v in options.items()})
-        if how is not None:
-            table = evolved(self.session, target, table, fields_of_spark(frame.schema), how)
-        aligned = align(frame, table, None, {}, by_name=by_name or how is not None)
-        said = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
+        schema_merging = merging(self.session, {k: str(v) for k, v in options.items()})
+        if schema_merging is not None:
+            table = evolved(self.session, target, table, fields_of_spark(frame.schema), schema_merging)
+        aligned = align(frame, table, None, {}, by_name=by_name or schema_merging is not None)
+        requested = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
         if where is None:
             partition = {}
-            dynamic = mode == "partitions" or (said or overwrite_mode(self.session, table)) == "dynamic"
+            dynamic = mode == "partitions" or (requested or overwrite_mode(self.session, table)) == "dynamic"
         else:
             partition, dynamic = partition_of(where, relation(self.session.spark, table), table.partition_keys), False
         replaces = mode in ("overwrite", "partitions")
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
-        """The stream of a named table or of the table at a path; None if the name is Spark's own."""
+        """The stream of a named table or of the table at a path; None if the name belongs to Spark."""
         from paimon_nb.session.streaming.relations import stream_of
         from paimon_nb.spark.streaming.reader import stream_frame
         from paimon_nb.table.open import open_table
 
-        given = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
+        table_options = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
         if isinstance(target, str):
-            return stream_frame(self.session.spark, open_table(target), options=given)
-        return stream_of(self.session, TableRef(target, Span(0, 0), options=given), ".".join(target))
+            return stream_frame(self.session.spark, open_table(target), options=table_options)
+        return stream_of(self.session, TableRef(target, Span(0, 0), options=table_options), ".".join(target))
 
     def sink(
         self,
@@ -190,13 +194,13 @@ class Resolver:
         partition_by: Sequence[str] = (),
         ends: bool = False,
     ) -> tuple[DataFrame, Any]:
-        """`df.writeStream.format("paimon")`: rows lined up with the table, and what stores each micro-batch."""
+        """`df.writeStream.format("paimon")`: the aligned rows, and the sink of each micro-batch."""
         from paimon_nb.session.streaming.relations import table_sink
 
         table = self._open(target)
         if mode == "update" and (table is None or not table.primary_keys):
             raise UnsupportedOperation(
-                f"output mode 'update' needs a table with primary keys, and {_said(target)} has none",
+                f"output mode 'update' needs a table with primary keys, and {_display_name(target)} has none",
                 hint="create the table with a PRIMARY KEY first, or use 'complete'; without aggregation 'append'",
             )
         if table is None:

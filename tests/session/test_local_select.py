@@ -83,11 +83,11 @@ SPARKS = [
 
 
 def answered_here(wb: paimon_nb.Workbench, text: str) -> bool:
-    from paimon_nb.session.query.local_select import chosen_rows
+    from paimon_nb.session.query.local_select import try_local_select
     from paimon_nb.sql import parse
 
     (query,) = parse(text)
-    return chosen_rows(wb.session, query, text) is not None
+    return try_local_select(wb.session, query, text) is not None
 
 
 def asked_of_spark(wb: paimon_nb.Workbench, text: str) -> pa.Table:

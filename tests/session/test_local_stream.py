@@ -48,7 +48,7 @@ def test_it_goes_on_stops_and_begins_elsewhere(wb):
         assert sorted(next(changes).to_pylist(), key=str) == [{"op": "+I", "k": 3}, {"op": "+I", "k": 4}]
         wb.table("t").delete("k = 3")
         assert next(changes).to_pylist() == [{"op": "-D", "k": 3}]
-        assert live.job.standings()[0].behind == 0
+        assert live.job.progress()[0].behind == 0
         live.seek(4)
         assert next(iter(live)).to_pylist() == [{"op": "+I", "k": 4}]
     assert not live.job.isActive

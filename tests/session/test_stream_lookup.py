@@ -113,7 +113,7 @@ def test_a_query_that_groups_takes_rows_that_it_waited_for_and_keeps_none_back(s
     swb.run("INSERT INTO customers VALUES (2, 'Bob')")
 
     assert job.wait_for(lambda: rows(swb, "totals") == [("Ann", 1), ("Bob", 2)])
-    assert [s.table for s in job.standings()] == ["default.placed"]
+    assert [s.table for s in job.progress()] == ["default.placed"]
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ class PaimonMagics(InspectCommands, Magics):
                 "%paimon connect PATH: expected one path or URI; use CREATE CATALOG for other catalog types"
             )
         spark = current.workbench.session._spark if current.workbench is not None else None
-        user_spark = current.workbench.session._given_spark if current.workbench is not None else None
+        user_spark = current.workbench.session._external_spark if current.workbench is not None else None
         jobs = current.workbench.session.jobs if current.workbench is not None else None
         current.workbench = connect(path, spark=user_spark)
         if jobs is not None:

@@ -28,7 +28,7 @@ class _JobLine:
         job = self.job
         rate, error = self._rate.update(time.monotonic(), job.rows), job.error
         try:
-            progress = job.standings()
+            progress = job.progress()
         except PaimonError:
             progress = ()
         return {

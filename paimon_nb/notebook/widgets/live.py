@@ -180,7 +180,7 @@ class LiveTable(LivePanel):
 
     def _lag(self) -> list[dict[str, Any]]:
         try:
-            found = self.job.standings()
+            found = self.job.progress()
         except PaimonError:  # the table was dropped; the stream reports it
             return []
         return [{"table": s.table, "text": str(s), "behind": s.behind, "newest": s.newest} for s in found]

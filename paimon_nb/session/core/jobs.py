@@ -1,4 +1,4 @@
-"""Running streams of a session: their names, how they are, how they end. Knows no SQL."""
+"""Streaming jobs of a session: names, status, end. Knows no SQL."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownNa
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from paimon_nb.session.streaming.progress import Standing
+    from paimon_nb.session.streaming.progress import Progress
     from paimon_nb.table.stream import StreamBatch, StreamOffset, TableStream
 
 
 class Running(Protocol):
-    """What a job needs of a `StreamingQuery`; `Loop` has the same."""
+    """The part of Spark's `StreamingQuery` that a job needs; `Loop` implements it, too."""
 
     @property
     def isActive(self) -> bool: ...  # noqa: N802  Spark's name
@@ -33,38 +33,38 @@ class Running(Protocol):
 
 
 class StreamJob:
-    """A streaming INSERT or SELECT that runs. Also answers as Spark's `StreamingQuery` does."""
+    """A streaming INSERT or SELECT. Has the methods of Spark's `StreamingQuery`."""
 
     def __init__(
         self,
         name: str,
         running: Running,
         rows: Callable[[], int],
-        standings: Callable[[Running], tuple[Standing, ...]] | None = None,
+        progress: Callable[[Running], tuple[Progress, ...]] | None = None,
         savepoint: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`savepoint`: makes a tag of what the stream made last, if its options say so, and names it."""
+        """`savepoint`: tags the last committed snapshot if the options ask for it, and returns the tag's name."""
         self.savepoint = savepoint
         self.id = uuid.uuid4().hex
-        self.name, self.running, self._rows, self._standings = name, running, rows, standings
+        self.name, self.running, self._rows, self._progress = name, running, rows, progress
         self.started_ms = clock.now_ms()
         self._stopped = False
 
     @property
     def rows(self) -> int:
-        """Rows that went out since the start."""
+        """Rows emitted since the start."""
         return self._rows()
 
     @property
     def late(self) -> int:
-        """Rows that were left out since the start, because they came after the watermark had passed them."""
+        """Rows dropped since the start because they arrived after the watermark."""
         from paimon_nb.session.streaming.windows import late_rows
 
         return late_rows(self.running)
 
     @property
     def status(self) -> str:
-        """RUNNING, FINISHED, FAILED or CANCELED, as Flink says it."""
+        """RUNNING, FINISHED, FAILED or CANCELED: Flink's words."""
         if self.running.isActive:
             return "RUNNING"
         if self._failure() is not None:
@@ -79,19 +79,19 @@ class StreamJob:
     def _failure(self) -> PaimonError | None:
         from paimon_nb.spark.errors import translate
 
-        found = self.running.exception()
-        if found is None:
+        exception = self.running.exception()
+        if exception is None:
             return None
-        error = translate(found) or EngineError(f"the stream failed: {found}", hint="see the error's cause")
-        # It was stopped in the middle of its waiting: it said so, and that is no failure.
+        error = translate(exception) or EngineError(f"the stream failed: {exception}", hint="see the error's cause")
+        # A job that is stopped while it waits raises Cancelled; that is not a failure.
         return None if self._stopped and isinstance(error, Cancelled) else error
 
-    def standings(self) -> tuple[Standing, ...]:
-        """How far behind each table it reads it is; () where that is not known."""
-        return () if self._standings is None else self._standings(self.running)
+    def progress(self) -> tuple[Progress, ...]:
+        """Progress per table that the job reads; () if unknown."""
+        return () if self._progress is None else self._progress(self.running)
 
-    def again(self, running: Running) -> None:
-        """The same job, begun anew somewhere else."""
+    def restarted(self, running: Running) -> None:
+        """Attach the job to a restarted query."""
         self.running, self._stopped = running, False
         self.started_ms = clock.now_ms()
 
@@ -100,7 +100,7 @@ class StreamJob:
         return self.running.isActive
 
     def stop(self) -> None:
-        """End it; what was committed stays."""
+        """Stop the job; committed snapshots stay."""
         from paimon_nb.session.streaming.lookup.join import release, stopping
 
         self._stopped = self._stopped or self.running.isActive
@@ -109,7 +109,7 @@ class StreamJob:
         release(self.running)
 
     def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802
-        """Wait for its end. Returns whether it ended. Raises its error, if it failed."""
+        """Wait until the job ends. Returns whether it ended. Raises the error of a failed job."""
         if timeout is None:
             self.running.awaitTermination()
         else:
@@ -122,11 +122,11 @@ class StreamJob:
         return not self.running.isActive
 
     def process_available(self, timeout: float = 180) -> bool:
-        """Wait until all that was there when it was called went out. Returns whether it did. Raises the job's error."""
+        """Wait until all input available at the time of the call is processed. Returns whether it was. Raises the job's error."""
         if isinstance(self.running, Loop):
             loop = self.running
             return self.wait_for(lambda: loop.is_current, timeout)
-        # Spark's own way to wait knows no deadline, so it waits in a thread that ends with the query at the latest.
+        # Spark's processAllAvailable() has no timeout, so it runs in a thread, which ends with the query at the latest.
         waiting = threading.Thread(target=_process_available, args=(self.running,), daemon=True)
         waiting.start()
         done = self.wait_for(lambda: not waiting.is_alive(), timeout)
@@ -135,7 +135,7 @@ class StreamJob:
         return done
 
     def wait_for(self, condition: Callable[[], bool], timeout: float = 180) -> bool:
-        """Wait until something is true, the job ended, or the time is over. Raises the job's error."""
+        """Wait until `condition` is true, the job ends or the timeout expires. Raises the job's error."""
         deadline = time.monotonic() + timeout
         while not condition():
             if self.error is not None:
@@ -150,10 +150,10 @@ class StreamJob:
 
 
 class Loop:
-    """A stream in a thread of this process; it answers as Spark's `StreamingQuery` does."""
+    """A stream in a thread of this process, with the methods of Spark's `StreamingQuery`."""
 
     seen: Any = None
-    """The newest snapshot of each table that was dealt with; not a list before the first."""
+    """The newest processed snapshot of each table; not a list before the first."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -167,7 +167,7 @@ class Loop:
 
     @property
     def is_current(self) -> bool:
-        """Everything that is there now was dealt with."""
+        """Whether all available input is processed."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -183,7 +183,7 @@ class Loop:
         return self._error
 
     def _follow(self) -> None:
-        """Deal with what comes, until `_stop` is set or nothing can come any more."""
+        """Process input until `_stop` is set or the input ends."""
         raise NotImplementedError
 
     def _run(self) -> None:
@@ -219,7 +219,7 @@ class TableLoop(Loop):
     def __init__(self, stream: TableStream, accept: Callable[[StreamBatch], None]) -> None:
         self._stream, self._accept = stream, accept
         self._at: StreamOffset | None = None
-        """Where the stream stood when everything before was dealt with."""
+        """The stream's offset after the last processed batch."""
         super().__init__()
 
     @property
@@ -254,7 +254,7 @@ class Jobs:
     def __init__(self) -> None:
         self.all: dict[str, StreamJob] = {}
         self.folders: list[tempfile.TemporaryDirectory[str]] = []
-        """Checkpoints of jobs that will not be started again."""
+        """Temporary checkpoint directories, deleted with the session."""
 
     def add(self, job: StreamJob) -> StreamJob:
         self.all[job.id] = job
@@ -277,5 +277,5 @@ class Jobs:
 
 
 def _process_available(query: Any) -> None:
-    with suppress(Exception):  # the query's own error is told by the job
+    with suppress(Exception):  # the job reports the query's error
         query.processAllAvailable()

@@ -1,4 +1,4 @@
-"""What a statement gives back: rows that Spark holds, or a small Arrow table, and what the user should know about it."""
+"""The result of a statement: a Spark DataFrame or a small Arrow table, with notes and commits."""
 
 from __future__ import annotations
 
@@ -18,50 +18,52 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Result:
-    """One statement's outcome: `arrow`, `frame` or `live`. Small answers of queries have both `arrow` and `frame`.
+    """One statement's outcome: `arrow`, `frame` or `live`. Small query results have both `arrow` and `frame`.
 
     `kind` is 'rows' for queries and procedures, 'summary' for definitions and changes, 'stream' for streaming queries.
     """
 
     kind: str
     arrow: pa.Table | None = None
-    later: Callable[[], DataFrame] | None = None
-    """Makes `frame`."""
+    make_frame: Callable[[], DataFrame] | None = None
+    """Creates `frame` on first access."""
     notes: list[str] = field(default_factory=list)
-    """Sentences about what was done that the user may not expect."""
+    """Notes about effects that the user may not expect."""
     snapshots: list[tuple[str, int]] = field(default_factory=list)
-    """(table, snapshot id) of every commit that this statement made; undo needs it."""
+    """(table, snapshot id) of every commit of this statement; undo uses it."""
     live: LiveResult | None = None
-    """A streaming SELECT that nobody has looked at yet."""
+    """A streaming SELECT that has not started yet."""
     job: StreamJob | None = None
     """The job that a streaming INSERT or a CALL started."""
     _frame: DataFrame | None = None
 
     @property
     def frame(self) -> DataFrame | None:
-        """A query's rows in Spark, which starts for it at the latest now."""
-        if self._frame is None and self.later is not None:
-            self._frame = self.later()
+        """A query's rows as a DataFrame; starts Spark if needed."""
+        if self._frame is None and self.make_frame is not None:
+            self._frame = self.make_frame()
         return self._frame
 
 
 def of_frame(frame: DataFrame) -> Result:
-    """The answer of Spark."""
+    """The result of a query that Spark ran."""
     return Result("rows", _frame=frame)
 
 
 def of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
-    """Rows that were read without Spark, in the types of `format/types`; told in Spark's, whoever asks."""
+    """The result of a query that was answered without Spark; `rows` have the types of `format/types`."""
     from paimon_nb.spark.runtime.arrow_interop import from_arrow
     from paimon_nb.spark.types import to_spark_arrow
 
-    return Result("rows", arrow=to_spark_arrow(rows, fields), later=lambda: from_arrow(session.spark, rows, fields))
+    return Result(
+        "rows", arrow=to_spark_arrow(rows, fields), make_frame=lambda: from_arrow(session.spark, rows, fields)
+    )
 
 
 def rows(
     columns: dict[str, list[Any]], types: dict[str, Any] | None = None, *, notes: list[str] | None = None
 ) -> Result:
-    """A metadata answer: columns of Python values (strings unless `types` says otherwise)."""
+    """A metadata result: columns of Python values (strings unless `types` says otherwise)."""
     import pyarrow as pa
 
     from paimon_nb.format.types.arrow_builders import column
@@ -72,7 +74,7 @@ def rows(
 
 
 def summary(text: str, *, notes: list[str] | None = None, snapshots: list[tuple[str, int]] | None = None) -> Result:
-    """One row that says what was done."""
+    """A result of one row: a sentence about what was done."""
     import pyarrow as pa
 
     from paimon_nb.format.types.arrow_builders import column

@@ -1,4 +1,4 @@
-"""What a session remembers: catalogs, where it stands, settings, temporary tables and views. Starts no JVM by itself."""
+"""Session state: catalogs, current catalog and database, settings, temporary tables and views. Starts no JVM by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option
 from paimon_nb.options.spelling import check_names
 from paimon_nb.session.core.jobs import Jobs
-from paimon_nb.session.core.spark_catalogs import NOTHING, Seen, opened, seen
+from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, catalog_settings, open_from_settings
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")
-"""Settings that cannot keep Spark from starting."""
+"""Settings that are safe to pass to Spark before it starts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedTable:
     """A resolved table name."""
 
     catalog: Catalog
@@ -37,33 +37,35 @@ class Found:
 
 
 class Session:
-    """State behind a workbench. Methods resolve names; `run.py` carries statements out."""
+    """State behind a workbench. Its methods resolve names; `executor.py` runs statements."""
 
     def __init__(self, catalog: Catalog, spark: SparkSession | None, spark_conf: Mapping[str, str]) -> None:
         self.catalogs: dict[str, Catalog] = {catalog.name: catalog}
         self.first_catalog: str | None = catalog.name
-        """The catalog that the workbench was opened with, until CREATE CATALOG makes another of its name."""
+        """The catalog that the workbench was opened with, until CREATE CATALOG replaces it."""
         self.use_catalog(catalog)
         self.settings: dict[str, str] = {}
-        """SET values of ours: Flink keys and `paimon.<catalog>.<db>.<table>.<option>` patterns."""
+        """SET values kept here: Flink keys and `paimon.<catalog>.<db>.<table>.<option>` patterns."""
         self.views: dict[str, tuple[CreateView, str]] = {}
-        """Temporary views and the whole text their spans point into; evaluated anew at each use."""
+        """Temporary views with the text that their spans point into; evaluated on each use."""
         self.temporary: dict[str, CreateTable] = {}
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
         self.jobs = Jobs()
-        """Streams that this session started."""
+        """Streaming jobs that this session started."""
         self.lookups: Lookups | None = None
-        """What a stream keeps of the tables that its queries look up; only in the session of a stream."""
-        self._given_spark, self._spark_conf = spark, dict(spark_conf)
+        """Cached lookup-join tables; set only in the session of a stream."""
+        self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)
         self._spark_before: dict[str, str | None] = {}
-        """Spark's settings that SET changed, as they were."""
+        """Spark settings that SET changed, with their previous values."""
         self._spark: SparkSession | None = None
-        self._seen_settings: dict[str, Seen] = {catalog.name: seen(self.spark_setting, catalog.name)}
-        """What Spark's settings said about a catalog when it was opened."""
+        self._settings_at_open: dict[str, CatalogSettings] = {
+            catalog.name: catalog_settings(self.spark_setting, catalog.name)
+        }
+        """Spark's settings for each catalog at the time it was opened."""
 
     def use_catalog(self, catalog: Catalog) -> None:
-        """Be in the default database of `catalog`; one that is called otherwise than `default` is made, as Java does."""
+        """Switch to the default database of `catalog`; create it if it is not called `default`, as Java does."""
         self.current_catalog, self.current_database = catalog.name, catalog.default_database
         if self.current_database != DEFAULT_DATABASE and self.current_database not in catalog.databases():
             catalog.create_database(self.current_database, if_not_exists=True)
@@ -76,7 +78,7 @@ class Session:
         if self._spark is None:
             from paimon_nb.spark.runtime.session import spark_session
 
-            self._spark = spark_session(self._given_spark, self._spark_conf)
+            self._spark = spark_session(self._external_spark, self._spark_conf)
         return self._spark
 
     @property
@@ -84,13 +86,13 @@ class Session:
         return self._spark is not None
 
     @property
-    def spark_may_know(self) -> bool:
-        """Whether Spark can hold tables and views that are not ours; a session of our own that never ran holds none."""
-        return self.spark_started or self._given_spark is not None or self._configured
+    def spark_may_have_catalog_entries(self) -> bool:
+        """Whether Spark can hold tables or views outside our catalogs; a Spark of our own that has not started holds none."""
+        return self.spark_started or self._external_spark is not None or self._configured
 
     def set_spark(self, key: str, value: str) -> None:
-        """Tell Spark a setting; one that is not started yet begins with it."""
-        if self._spark is None and self._given_spark is None and key.startswith(_SAFE_BEFORE_START):
+        """Set a Spark setting; before Spark starts it is added to the start configuration."""
+        if self._spark is None and self._external_spark is None and key.startswith(_SAFE_BEFORE_START):
             self._spark_before.setdefault(key, self._spark_conf.get(key))
             self._spark_conf[key] = value
             return
@@ -99,9 +101,9 @@ class Session:
         self._spark_before.setdefault(key, before)
 
     def reset_spark(self, key: str) -> None:
-        """Back to what it was before `set_spark`; Spark's own default for one that was never set so."""
+        """Restore the value from before `set_spark`, or Spark's default."""
         before = self._spark_before.pop(key, None)
-        if self._spark is None and self._given_spark is None:
+        if self._spark is None and self._external_spark is None:
             self._spark_conf.pop(key, None)
             if before is not None:
                 self._spark_conf[key] = before
@@ -113,7 +115,7 @@ class Session:
     def close(self) -> None:
         """Stop this session's streams, and Spark if it started it."""
         self.jobs.stop_all()
-        if self._spark is not None and self._given_spark is None:
+        if self._spark is not None and self._external_spark is None:
             from paimon_nb.spark.runtime.session import stop
 
             stop(self._spark)
@@ -126,26 +128,26 @@ class Session:
         return self.catalog_named(self.current_catalog)
 
     def add_catalog(self, catalog: Catalog) -> None:
-        """Know it by its name from now on, whatever had that name before."""
+        """Register a catalog under its name; replaces an earlier one of that name."""
         self.catalogs[catalog.name] = catalog
-        self._seen_settings[catalog.name] = seen(self.spark_setting, catalog.name)
+        self._settings_at_open[catalog.name] = catalog_settings(self.spark_setting, catalog.name)
 
     def spark_setting(self, key: str) -> str | None:
-        """What Spark is, or will be, told about a key; starts no Spark."""
-        spark = self._spark or self._given_spark
+        """The value of a Spark setting, also before Spark starts. Starts no Spark."""
+        spark = self._spark or self._external_spark
         if spark is None:
             return self._spark_conf.get(key)
         try:
             return spark.conf.get(key, None)
-        except Exception:  # a JVM that died says nothing, in one of a dozen ways; metadata goes on without it
+        except Exception:  # a dead JVM raises many error types; metadata statements work without it
             return None
 
     def _follow_spark_settings(self, name: str) -> None:
-        """Open the catalog that `spark.sql.catalog.<name>` describes, when that changed since it was opened."""
-        spark = self._spark or self._given_spark
-        if spark is None or seen(self.spark_setting, name) in (NOTHING, self._seen_settings.get(name)):
+        """Open the catalog that `spark.sql.catalog.<name>` describes if the settings changed since it was opened."""
+        spark = self._spark or self._external_spark
+        if spark is None or catalog_settings(self.spark_setting, name) in (NOTHING, self._settings_at_open.get(name)):
             return
-        catalog = opened(spark, name)
+        catalog = open_from_settings(spark, name)
         if catalog is not None:
             self.add_catalog(catalog)
             if name == self.first_catalog:
@@ -158,31 +160,32 @@ class Session:
         except KeyError:
             raise CatalogNotFound(
                 f"no catalog {name!r}",
-                hint=did_you_mean(name, self.catalogs) or "CREATE CATALOG ... makes one",
+                hint=did_you_mean(name, self.catalogs) or "create it with CREATE CATALOG",
                 name=name,
             ) from None
 
-    def find(self, parts: tuple[str, ...]) -> Found:
-        """Which catalog and table a written name means. The table need not exist."""
-        *prefix, last = parts or ("",)  # no name at all is refused as an empty one
+    def find(self, parts: tuple[str, ...]) -> ResolvedTable:
+        """Resolve a table name to its catalog and identifier. The table need not exist."""
+        *prefix, last = parts or ("",)  # no parts at all are rejected as an empty name
         if len(prefix) == 2:
-            return Found(self.catalog_named(prefix[0]), Identifier.parse_object(prefix[1], last))
+            return ResolvedTable(self.catalog_named(prefix[0]), Identifier.parse_object(prefix[1], last))
         if len(prefix) == 1:
-            return Found(self.catalog, Identifier.parse_object(prefix[0], last))
+            return ResolvedTable(self.catalog, Identifier.parse_object(prefix[0], last))
         if len(prefix) == 0:
-            return Found(self.catalog, Identifier.parse_object(self.current_database, last))
+            return ResolvedTable(self.catalog, Identifier.parse_object(self.current_database, last))
         raise InvalidName(
             f"{'.'.join(parts)!r} has too many parts", hint="[catalog.]database.table", name=".".join(parts)
         )
 
     def view(self, name: str) -> tuple[CreateView, str]:
-        """A temporary view and the text that its spans point into."""
+        """A temporary view and the text that its spans point into. Raises TableNotFound."""
         try:
             return self.views[name]
         except KeyError:
             raise TableNotFound(
                 f"no view {name!r}",
-                hint=did_you_mean(name, self.views) or "CREATE TEMPORARY VIEW ... makes one; SHOW VIEWS lists them",
+                hint=did_you_mean(name, self.views)
+                or "create it with CREATE TEMPORARY VIEW; SHOW VIEWS lists the views",
                 name=name,
             ) from None
 
@@ -195,18 +198,18 @@ class Session:
         return self.catalog_named(parts[0]), parts[1]
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
-        """The Paimon table of a written name, with the session's options for it and `options` on top."""
+        """The Paimon table of a name, with the session's dynamic options and `options` on top."""
         check_names(options or {})
         found = self.find(parts)
         return found.catalog.table(found.name, {**self.options_of(found), **(options or {})})
 
     def stored(self, parts: tuple[str, ...]) -> Table:
-        """The table as it is stored, without the session's options: for statements that show or copy a definition."""
+        """The table without the session's dynamic options: for statements that show or copy its definition."""
         found = self.find(parts)
         return found.catalog.table(found.name)
 
     def exists(self, parts: tuple[str, ...]) -> bool:
-        """Whether a written name means a Paimon table of ours."""
+        """Whether a name resolves to a Paimon table."""
         try:
             self.table(parts)
         except (TableNotFound, CatalogNotFound, InvalidName):
@@ -217,12 +220,12 @@ class Session:
             return not isinstance(error, DatabaseNotFound)
         return True
 
-    def options_of(self, found: Found) -> dict[str, str]:
-        """Dynamic options that SET gave this table: 'paimon.<catalog>.<db>.<table>.<option>', each name may be '*'.
+    def options_of(self, found: ResolvedTable) -> dict[str, str]:
+        """Dynamic options of SET for this table: 'paimon.<catalog>.<db>.<table>.<option>', each name may be '*'.
 
-        With `spark.` in front it may be a setting of Spark, too, and 'spark.paimon.<option>' means every table.
+        A `spark.` prefix is allowed, and 'spark.paimon.<option>' applies to every table.
         """
-        wanted = (found.catalog.name, found.name.database, found.name.table)
+        identifier = (found.catalog.name, found.name.database, found.name.table)
         matching: list[tuple[int, str, str]] = []
         for key, value in {**self._spark_options(), **self.settings}.items():
             of_spark = key.startswith("spark.paimon.")
@@ -230,7 +233,7 @@ class Session:
                 continue
             text = key.removeprefix("spark.").removeprefix("paimon.")
             pattern, option = split_setting(text)
-            if pattern and all(fnmatch.fnmatchcase(w, p) for w, p in zip(wanted, pattern, strict=True)):
+            if pattern and all(fnmatch.fnmatchcase(w, p) for w, p in zip(identifier, pattern, strict=True)):
                 matching.append((sum(p == "*" for p in pattern), option, value))
             elif of_spark and find_option(text) is not None:
                 matching.append((4, text, value))
@@ -238,7 +241,7 @@ class Session:
         return {option: value for _, option, value in sorted(matching, key=lambda m: -m[0])}
 
     def _spark_options(self) -> dict[str, str]:
-        """The settings `spark.paimon.*` that Spark itself was told."""
+        """The settings `spark.paimon.*` in Spark's own configuration."""
         if not self.spark_started:
             return {k: v for k, v in self._spark_conf.items() if k.startswith("spark.paimon.")}
         conf = self.spark.conf
@@ -247,12 +250,12 @@ class Session:
             if jvm is not None and "spark.paimon." not in jvm.getAll().toString():  # one call, not one for each setting
                 return {}
             return {k: v for k, v in conf.getAll.items() if k.startswith("spark.paimon.")}
-        except Exception:  # a JVM that died says nothing, in one of a dozen ways; metadata goes on without it
+        except Exception:  # a dead JVM raises many error types; metadata statements work without it
             return {}
 
     @property
-    def speaks_flink(self) -> bool:
-        """Whether the user set Flink's mode: then what the dialects say alike and mean otherwise is Flink's."""
+    def flink_semantics(self) -> bool:
+        """Whether Flink's semantics apply where the dialects conflict: the user has set Flink's runtime mode."""
         return "execution.runtime-mode" in self.settings
 
     def setting(self, key: str, default: Any = None) -> Any:

@@ -1,6 +1,6 @@
-"""Catalogs that Spark's own settings describe: `spark.sql.catalog.<name>` and the keys below it, as paimon-spark reads them.
+"""Catalogs from Spark's settings: `spark.sql.catalog.<name>` and the keys below it, as paimon-spark reads them.
 
-What the user did last counts: a setting that changed after a catalog was opened opens it anew.
+The latest setting wins: if it changes after a catalog was opened, the catalog is opened again.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 PREFIX = "spark.sql.catalog."
 HADOOP = "spark.hadoop."
 CLASSES = ("org.apache.paimon.spark.SparkCatalog", "org.apache.paimon.spark.SparkGenericCatalog")
-"""Values of `spark.sql.catalog.<name>` that mean a catalog of ours. No class of that name is ever loaded."""
+"""Values of `spark.sql.catalog.<name>` that denote a Paimon catalog. These classes are never loaded."""
 
-Seen = tuple[str | None, ...]
-"""What tells one definition from another."""
-_TELLING = ("", ".warehouse", ".metastore", ".uri")
-NOTHING: Seen = (None,) * len(_TELLING)
+CatalogSettings = tuple[str | None, ...]
+"""The settings that identify a catalog's definition."""
+_KEYS = ("", ".warehouse", ".metastore", ".uri")
+NOTHING: CatalogSettings = (None,) * len(_KEYS)
 
 
-def seen(setting: Callable[[str], str | None], name: str) -> Seen:
-    """What Spark's settings say about a catalog now. A few short calls; reading all settings takes 100 times as long."""
-    first = setting(PREFIX + name)
-    if first not in CLASSES:
+def catalog_settings(setting: Callable[[str], str | None], name: str) -> CatalogSettings:
+    """Spark's current settings for a catalog. A few single reads: reading all settings takes 100 times as long."""
+    catalog_class = setting(PREFIX + name)
+    if catalog_class not in CLASSES:
         return NOTHING
-    return (first, *(setting(PREFIX + name + key) for key in _TELLING[1:]))
+    return (catalog_class, *(setting(PREFIX + name + key) for key in _KEYS[1:]))
 
 
-def opened(spark: SparkSession, name: str) -> Catalog | None:
-    """The catalog that the settings describe; None when they say no more than its class.
+def open_from_settings(spark: SparkSession, name: str) -> Catalog | None:
+    """The catalog that the settings describe; None if they contain only its class.
 
     Raises: BadOptionValue, UnsupportedOperation: as CREATE CATALOG with the same options.
     """
@@ -47,11 +47,11 @@ def opened(spark: SparkSession, name: str) -> Catalog | None:
 
 
 def with_store_settings(options: Mapping[str, str], setting: Callable[[str], str | None]) -> dict[str, str]:
-    """`options` of a catalog on S3, and where they say nothing what Spark's `spark.hadoop.fs.s3a.*` say about the store."""
+    """`options` of a catalog; on S3, missing ones are taken from Spark's `spark.hadoop.fs.s3a.*`."""
     if not options.get("warehouse", "").startswith(("s3:", "s3a:")):
         return dict(options)
-    given, found = TableOptions(options), {}
-    for option in (o for o in CATALOG_OPTIONS.values() if o.key.startswith("s3.") and not given.has(o)):
+    configured, found = TableOptions(options), {}
+    for option in (o for o in CATALOG_OPTIONS.values() if o.key.startswith("s3.") and not configured.has(o)):
         for key in (k for k in option.fallback_keys if k.startswith("fs.s3a.")):
             if value := setting(HADOOP + key):
                 found[key] = value

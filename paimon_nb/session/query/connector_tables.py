@@ -1,4 +1,4 @@
-"""Tables of connectors (`'connector' = 'datagen'` ...) as the session reads and writes them: computed columns, watermark."""
+"""Reads and writes connector tables (`'connector' = 'datagen'` ...) with their computed columns and watermark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.plan import CreateTable, TableDef
-from paimon_nb.session.query.computed_columns import in_spark
+from paimon_nb.session.query.computed_columns import to_spark_expression
 from paimon_nb.session.query.watermark import watermarked
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def declared(statement: CreateTable) -> Declared:
-    """The table as its connector needs to know it. Raises SqlSyntaxError: a type."""
+    """The connector's description of the table. Raises SqlSyntaxError: an invalid type."""
     from paimon_nb.connectors.api import Declared
 
     fields: list[DataField] = []
@@ -64,11 +64,12 @@ def source_frame(
     begin: Any = None,
     watermark: bool = True,
 ) -> DataFrame:
-    """A source's rows with the columns that CREATE TABLE promises, in its order.
+    """A source's rows with the columns of CREATE TABLE, in its order.
 
     Args:
-        kinds: `KIND` and `ORDER` go behind them; else only rows that are there come.
-        begin: where the query's checkpoint stands. watermark: the query keeps state, which a watermark bounds.
+        kinds: append the columns `KIND` and `ORDER`; without it, retractions are dropped.
+        begin: the offset in the query's checkpoint.
+        watermark: whether the query keeps state, which a watermark bounds.
     """
     from paimon_nb.connectors.api import KIND, ORDER
 
@@ -85,13 +86,13 @@ def source_frame(
 
 
 def no_rows(spark: SparkSession, statement: CreateTable) -> DataFrame:
-    """An empty frame with the columns that CREATE TABLE promises."""
+    """An empty DataFrame with the columns of CREATE TABLE."""
     from paimon_nb.spark.types import spark_schema
 
     return _computed(spark.createDataFrame([], spark_schema(declared(statement).fields)), statement.definition, ())
 
 
-def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -> DataFrame:
+def _computed(frame: DataFrame, definition: TableDef, appended: tuple[str, ...]) -> DataFrame:
     if all(c.computed is None for c in definition.columns):
         return frame
     from pyspark.sql import functions as F
@@ -100,8 +101,8 @@ def _computed(frame: DataFrame, definition: TableDef, behind: tuple[str, ...]) -
 
     return frame.select(
         *[
-            F.col(quote(c.name)) if c.computed is None else F.expr(in_spark(c.computed)).alias(c.name)
+            F.col(quote(c.name)) if c.computed is None else F.expr(to_spark_expression(c.computed)).alias(c.name)
             for c in definition.columns
         ],
-        *behind,
+        *appended,
     )

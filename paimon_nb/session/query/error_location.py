@@ -1,4 +1,4 @@
-"""Where in the user's text an error is: the word that it is about, else the whole statement."""
+"""Maps an error to a source span in the user's SQL: the word it is about, else the whole statement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_nb.base.errors import PaimonError, SqlSyntaxError
 from paimon_nb.plan import Span
 from paimon_nb.sql.lexer import Token, tokens
 
-_TELLING = (
+_SUBJECT_FACTS = (
     "assigned",
     "argument",
     "option",
@@ -21,24 +21,24 @@ _TELLING = (
     "snapshot",
     "value",
 )
-"""Facts that name what an error is about, the most telling first."""
+"""Facts that name the subject of an error, most specific first."""
 
 
-def place(error: PaimonError, text: str, span: Span) -> Span:
-    """The first word in `span` of `text` that the error's facts name."""
+def locate(error: PaimonError, text: str, span: Span) -> Span:
+    """The span of the first word in `span` of `text` that the error's facts name."""
     try:
         words = [t for t in tokens(text[: span.stop]) if t.start >= span.start]
     except SqlSyntaxError:
         return span
-    for wanted in _named(error):
+    for name in _subjects(error):
         for at, word in enumerate(words):
-            if _says(word, wanted) and ("assigned" not in error.facts or _is_assigned(words, at)):
+            if _matches(word, name) and ("assigned" not in error.facts or _is_assigned(words, at)):
                 return Span(word.start, word.stop)
     return span
 
 
-def _named(error: PaimonError) -> Iterator[str]:
-    for fact in _TELLING:
+def _subjects(error: PaimonError) -> Iterator[str]:
+    for fact in _SUBJECT_FACTS:
         value = error.facts.get(fact)
         first = value[0] if isinstance(value, list | tuple) and value else value
         if first is None or first == "":
@@ -49,7 +49,7 @@ def _named(error: PaimonError) -> Iterator[str]:
 
 
 def _is_assigned(words: Sequence[Token], at: int) -> bool:
-    """Whether a column gets its value here: `SET a = 1, t.b = 2`."""
+    """Whether the word is an assigned column, as in `SET a = 1, t.b = 2`."""
     before = at - 1
     while words[before].text == ".":
         before -= 2
@@ -57,10 +57,10 @@ def _is_assigned(words: Sequence[Token], at: int) -> bool:
     return following == "=" and (words[before].upper == "SET" or words[before].text == ",")
 
 
-def _says(word: Token, wanted: str) -> bool:
+def _matches(word: Token, name: str) -> bool:
     if word.is_name:
-        return word.name.lower() == wanted
+        return word.name.lower() == name
     if word.kind == "string":
         inside = word.value.lower()
-        return inside == wanted or inside.rpartition(".")[2].strip("`") == wanted
-    return word.kind == "number" and word.text == wanted
+        return inside == name or inside.rpartition(".")[2].strip("`") == name
+    return word.kind == "number" and word.text == name

@@ -1,7 +1,7 @@
-"""What Flink makes of an operand by its type: 7 / 2 is 3, and so is AVG of 3 and 4; as a text, true is TRUE.
+"""Flink's type-dependent semantics: 7 / 2 is 3, AVG of 3 and 4 is 3, and CAST(true AS STRING) is 'TRUE'.
 
-Only Spark knows the types, so it analyses the query first; then `/` becomes `div` where both are whole numbers, an
-average is cut to the type of what it is taken of, and a truth that is cast to a text becomes upper case.
+Only Spark knows the types, so Spark analyses the query first. Then `/` becomes `div` between integers, AVG is cast to
+its argument's integer type, and a boolean that is cast to a string is upper-cased.
 """
 
 from __future__ import annotations
@@ -18,34 +18,40 @@ if TYPE_CHECKING:
 
 _CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
 _AVERAGE = re.compile(r"\b(?:avg|mean)\s*\(", re.IGNORECASE)
-_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 _SAME_RANK = frozenset({"*", "/", "%", "DIV"})
 _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 
-def divided_as_flink(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
-    """The same query with Flink's division. `frame` is what Spark makes of `text`."""
+def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
+    """The same query with Flink's semantics. `frame` is Spark's analysis of `text`."""
     if _CAST_TO_TEXT.search(text) and hasattr(frame, "_jdf"):
-        truths = sorted(_truths(spark, frame._jdf.queryExecution().analyzed()), key=lambda s: -s.start)
-        for span in truths:
+        booleans = sorted(
+            _booleans_cast_to_string(spark, frame._jdf.queryExecution().analyzed()), key=lambda s: -s.start
+        )
+        for span in booleans:
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
-        if truths:
+        if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
     if _AVERAGE.search(text) and hasattr(frame, "_jdf"):
-        means = dict(_averages(frame._jdf.queryExecution().analyzed()))
-        for span in sorted(_innermost(means), key=lambda s: -s.start):
+        averages = dict(_averages(frame._jdf.queryExecution().analyzed()))
+        for span in sorted(_innermost(averages), key=lambda s: -s.start):
             stop = _with_clauses(text, span.stop)
-            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {means[span]}){text[stop:]}"
-        if means:
+            text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {averages[span]}){text[stop:]}"
+        if averages:
             frame = spark.sql(text, args=dict(args) if args else None)
     while "/" in text and hasattr(frame, "_jdf"):
         plan = frame._jdf.queryExecution().analyzed()
-        found = dict(_divisions(spark, plan))
-        edits = [(s, said) for s in _innermost(found) if (said := _said(text[s.start : s.stop], found[s])) is not None]
+        divisions = dict(_divisions(spark, plan))
+        edits = [
+            (s, replacement)
+            for s in _innermost(divisions)
+            if (replacement := _integer_division(text[s.start : s.stop], divisions[s])) is not None
+        ]
         if not edits:
             return frame
-        for span, said in sorted(edits, key=lambda e: -e[0].start):
-            text = text[: span.start] + said + text[span.stop :]
+        for span, replacement in sorted(edits, key=lambda e: -e[0].start):
+            text = text[: span.start] + replacement + text[span.stop :]
         frame = spark.sql(text, args=dict(args) if args else None)
     return frame
 
@@ -55,16 +61,16 @@ def _innermost(spans: Collection[Span]) -> list[Span]:
 
 
 def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
-    """Places of AVG over whole numbers in the user's text, and the type of these numbers."""
+    """Spans of AVG over integers in the user's text, and the integer type."""
     for e in _expressions(plan):
         if e.getClass().getSimpleName() == "Average" and e.origin().startIndex().isDefined():
             kind = e.child().dataType().sql()
-            if kind in _WHOLE:
+            if kind in _INTEGERS:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
 
 
-def _truths(spark: SparkSession, plan: Any) -> set[Span]:
-    """Places where the user casts a BOOLEAN to a text."""
+def _booleans_cast_to_string(spark: SparkSession, plan: Any) -> set[Span]:
+    """Spans of booleans that the user casts to a string."""
     jvm: Any = spark._jvm
     user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
     return {
@@ -78,7 +84,7 @@ def _truths(spark: SparkSession, plan: Any) -> set[Span]:
 
 
 def _with_clauses(text: str, stop: int) -> int:
-    """Where an aggregate ends whose bracket ends at `stop`: FILTER (...) and OVER (...) or OVER w belong to it."""
+    """The end of an aggregate whose arguments end at `stop`, including FILTER (...) and OVER (...) or OVER w."""
     rest, at = tokens(text[stop:]), 0
     end = stop
     while at + 1 < len(rest) and rest[at].upper in ("FILTER", "OVER"):
@@ -92,18 +98,18 @@ def _with_clauses(text: str, stop: int) -> int:
     return end
 
 
-def _said(text: str, kind: str) -> str | None:
-    """`a / b` with `div`, in the type that Flink gives it."""
+def _integer_division(text: str, kind: str) -> str | None:
+    """`a / b` as an integer division of Flink's result type."""
     operator = _top_operator(tokens(text))
     if operator is None or operator.text != "/":
         return None
     return f"CAST(({text[: operator.start]}) div ({text[operator.stop :]}) AS {kind})"
 
 
-def _top_operator(found: Sequence[Token]) -> Token | None:
-    """The operator that is carried out last in a product."""
+def _top_operator(words: Sequence[Token]) -> Token | None:
+    """The operator of a product that is evaluated last."""
     depth, last = 0, None
-    for token in found:
+    for token in words:
         depth += (token.upper in _OPENING) - (token.upper in _CLOSING)
         if depth == 0 and token.upper in _SAME_RANK:
             last = token
@@ -111,29 +117,29 @@ def _top_operator(found: Sequence[Token]) -> Token | None:
 
 
 def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
-    """Places of divisions of whole numbers in the user's text, and the wider of the two types."""
+    """Spans of integer divisions in the user's text, and the wider of the two types."""
     jvm: Any = spark._jvm
     user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
-    def whole(operand: Any) -> int | None:
-        """Rank of a whole number that Spark, not the user, has made a double."""
+    def integer_rank(operand: Any) -> int | None:
+        """Rank of the integer type of an operand that Spark, not the user, cast to double."""
         if operand.getClass().getSimpleName() != "Cast" or operand.getTagValue(user_cast).isDefined():
             return None
         name = operand.child().dataType().sql()
-        return _WHOLE.index(name) if name in _WHOLE else None
+        return _INTEGERS.index(name) if name in _INTEGERS else None
 
     for e in _expressions(plan):
         if e.getClass().getSimpleName() == "Divide" and e.origin().startIndex().isDefined():
-            ranks = whole(e.left()), whole(e.right())
+            ranks = integer_rank(e.left()), integer_rank(e.right())
             known = [r for r in ranks if r is not None]
             if len(known) == 2:
-                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _WHOLE[max(known)]
+                yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _INTEGERS[max(known)]
 
 
 def nodes(plan: Any) -> Iterator[Any]:
-    """Every operator of an analysed query, without those of subqueries in expressions."""
+    """All operators of an analysed query, except those of subqueries in expressions."""
     if plan.getClass().getSimpleName() == "View":
-        return  # what a table is made of is not the user's text
+        return  # a view's expressions are not in the user's text
     yield plan
     if plan.getClass().getSimpleName() == "LateralJoin":
         yield from nodes(plan.right().plan())
@@ -142,7 +148,7 @@ def nodes(plan: Any) -> Iterator[Any]:
 
 
 def _expressions(plan: Any) -> Iterator[Any]:
-    """Every expression of an analysed query, those in its subqueries included."""
+    """All expressions of an analysed query, including those of its subqueries."""
     if plan.getClass().getSimpleName() == "View":
         return
     for e in _items(plan.expressions()):

@@ -1,7 +1,7 @@
-"""Hidden columns through a query: row kinds and the order of changes ride along from the one stream to the result.
+"""Passes hidden columns (row kind, change order) of a stream through a query to its result.
 
-The user's text is kept; the hidden columns are put into its select lists, before each FROM. Works for what
-`stream_plan` calls ROWS: projections, filters and lookups over one stream, subqueries and views included.
+They are inserted into the select lists of the user's text, before each FROM. This covers stateless queries (see
+`streaming.planner`): projections, filters and lookups over one stream, also in subqueries and views.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def carrying(said: str, hidden: Sequence[str]) -> str:
-    """A query of Spark's whose every select list also gives the `hidden` columns, as far as no * gives them already."""
+def project_hidden(text: str, hidden: Sequence[str]) -> str:
+    """Spark SQL with the `hidden` columns in every select list that does not have them through a *."""
     from sqlglot import TokenType, tokenize
 
-    tokens = tokenize(said, read="spark")
+    tokens = tokenize(text, read="spark")
     added = ", " + ", ".join(f"`{c}`" for c in hidden)
     out, position = [], 0
     for i, token in enumerate(tokens):
         if token.token_type is not TokenType.SELECT:
             continue
-        end = _from(tokens, i)
+        end = _from_index(tokens, i)
         if end is not None and not _has_star(tokens, i, end):
-            out += [said[position : tokens[end].start], added + " "]
+            out += [text[position : tokens[end].start], added + " "]
             position = tokens[end].start
-    return "".join([*out, said[position:]])
+    return "".join([*out, text[position:]])
 
 
-def carried(frame: DataFrame, hidden: Sequence[str]) -> bool:
-    """Whether a result has each hidden column once."""
+def has_hidden(frame: DataFrame, hidden: Sequence[str]) -> bool:
+    """Whether a result has each hidden column exactly once."""
     return all(frame.columns.count(c) == 1 for c in hidden)
 
 
-def _from(tokens: Sequence[Any], select: int) -> int | None:
-    """The FROM that belongs to a SELECT."""
+def _from_index(tokens: Sequence[Any], select: int) -> int | None:
+    """The index of a SELECT's FROM."""
     from sqlglot import TokenType
 
     depth = 0
@@ -54,7 +54,7 @@ def _from(tokens: Sequence[Any], select: int) -> int | None:
 
 
 def _has_star(tokens: Sequence[Any], select: int, end: int) -> bool:
-    """The list holds a *, or the `s.*` of the relation that comes first after FROM."""
+    """Whether the select list has a *, or the `s.*` of the first relation after FROM."""
     from sqlglot import TokenType
 
     depth = 0

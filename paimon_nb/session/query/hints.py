@@ -1,4 +1,4 @@
-"""Options that a hint or a reader gives one table for one statement: their names, and which partitions they choose."""
+"""Table options for one statement, from a hint or a reader: their names and the partitions they select."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-def unknown(key: str) -> list[str]:
-    """What to say of an option that SET gives tables, when none is called so: it has no effect, and no error either."""
+def unknown_option_note(key: str) -> list[str]:
+    """A note for an unknown table option in SET: it has no effect, but is not an error."""
     known = (*TABLE_OPTIONS, *READ_OPTIONS, *WRITE_OPTIONS)
     if find_option(key) is not None or key in known:
         return []
-    return [f"no option {key!r} is known; {did_you_mean(key, known) or 'it is only kept'}"]
+    return [f"unknown option {key!r}; {did_you_mean(key, known) or 'it has no effect'}"]
 
 
 def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
-    """The partitions that 'scan.partitions' chooses, as column -> value; None: all.
+    """The partitions that 'scan.partitions' selects, as column -> value; None: all.
 
-    'dt=1,hh=2;dt=2', or 'max_pt()' and 'max_two_pt()': the greatest and the two greatest that have rows; Flink looks at
-    those two in the dimension of a lookup join only (`lookup`), and so does this.
+    The value is 'dt=1,hh=2;dt=2', or 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows.
+    Like Flink, max_pt() and max_two_pt() apply only to the table of a lookup join (`lookup`).
 
-    Raises: BadOptionValue: it names no partition column, or the table has none.
+    Raises:
+        BadOptionValue: it names a column that is not a partition column, or the table is not partitioned.
     """
     text = options.get(SCAN_PARTITIONS.key) or table.options.raw.get(SCAN_PARTITIONS.key)
     if not text:
@@ -42,22 +43,23 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
         # As in Flink, the first partition column decides.
         first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text, "")
         greatest = sorted({v[first] for _, v in present if v[first] is not None}, reverse=True)
-        kept = greatest[: 2 if "two" in text.lower() else 1]
-        return [values for _, values in present if values[first] in kept]
-    wanted = []
+        selected = greatest[: 2 if "two" in text.lower() else 1]
+        return [values for _, values in present if values[first] in selected]
+    specs = []
     for part in filter(None, (p.strip() for p in text.split(";"))):
         pairs = dict(_pair(p, text) for p in part.split(","))
         for name in pairs:
             if name not in table.partition_keys:
                 _no_partition(table, text, name)
-        wanted.append(pairs)
-    return [values for names, values in present if any(w.items() <= names.items() for w in wanted)]
+        specs.append(pairs)
+    return [values for names, values in present if any(w.items() <= names.items() for w in specs)]
 
 
 def greatest_partition(table: Table) -> str:
-    """The greatest value of the first partition column that has rows, as text. Source: Spark's `sys.max_pt`.
+    """The greatest first partition value that has rows, as text. Source: Spark's `sys.max_pt`.
 
-    Raises: BadOptionValue: no partition column, or no partition with rows.
+    Raises:
+        BadOptionValue: no partition column, or no partition with rows.
     """
     first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt", "")
     values = [v[first] for _, v in _present(table) if v[first] is not None]
@@ -86,7 +88,7 @@ def _no_partition(table: Table, text: str, name: str) -> str:
 
 
 def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
-    """The partitions with rows: as texts of directory names, and as values."""
+    """The partitions with rows: as directory-name strings, and as values."""
     from paimon_nb.format.row import partition_names, to_scalar
     from paimon_nb.options import table as opt
     from paimon_nb.table.commit.live_files import live_entries
@@ -106,11 +108,11 @@ def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
     return out
 
 
-def within(partitions: list[dict[str, Any]]) -> Predicate:
-    """Rows of these partitions. For skipping files."""
+def partition_predicate(partitions: list[dict[str, Any]]) -> Predicate:
+    """A predicate for these partitions, for file pruning."""
     from paimon_nb.table.scan.predicate.model import And, Compare, IsNull, Or
 
-    def one(column: str, value: Any) -> Predicate:
+    def equals(column: str, value: Any) -> Predicate:
         return IsNull(column) if value is None else Compare(column, "=", value)
 
-    return Or(tuple(And(tuple(one(c, v) for c, v in p.items())) for p in partitions))
+    return Or(tuple(And(tuple(equals(c, v) for c, v in p.items())) for p in partitions))

@@ -1,4 +1,4 @@
-"""Which partitions a statement means: literals of PARTITION (dt = 'x', h = 7), or a condition over partition columns."""
+"""The partitions of a statement: literals of PARTITION (dt = 'x', h = 7), or a condition on partition columns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 
 def constants(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:
-    """Values of the literals, by the table's own spelling of each partition column; NULL is None.
+    """The literals' values by partition column, in the table's spelling; NULL is None.
 
     Args:
-        partition: column -> SQL literal text, as the statement has it. keys: the table's partition columns.
+        partition: column -> SQL literal text of the statement.
+        keys: the table's partition columns.
 
     Raises:
-        SqlAnalysisError: a column without a value. SqlSyntaxError: a value that is no constant.
+        SqlAnalysisError: a column has no value.
+        SqlSyntaxError: a value is not a literal.
     """
     folded = {k.lower(): k for k in keys}
     out: dict[str, object] = {}
@@ -45,7 +47,7 @@ def _constant(text: str) -> object:
 
 
 def partitions_where(target: Target, condition: Span) -> list[dict[str, object]] | None:
-    """The partitions for which a condition holds; None when it asks more than partition columns can answer."""
+    """The partitions that match a condition; None if the condition needs other columns, too."""
     import pyarrow as pa
 
     from paimon_nb.format.row import to_scalar
@@ -57,27 +59,31 @@ def partitions_where(target: Target, condition: Span) -> list[dict[str, object]]
     fields = store.schema.partition_fields
     if not fields:
         return None
-    found = [store.partition_values(p) for p in dict.fromkeys(e.partition for e in live_entries(store, store.latest()))]
-    columns = [pa.array([to_scalar(f.type, v[i]) for v in found], arrow_type(f.type)) for i, f in enumerate(fields)]
+    partitions = [
+        store.partition_values(p) for p in dict.fromkeys(e.partition for e in live_entries(store, store.latest()))
+    ]
+    columns = [
+        pa.array([to_scalar(f.type, v[i]) for v in partitions], arrow_type(f.type)) for i, f in enumerate(fields)
+    ]
     number = DataField(-1, "__paimon_partition", parse_type("INT"))
-    columns.append(pa.array(range(len(found)), pa.int32()))
+    columns.append(pa.array(range(len(partitions)), pa.int32()))
     rows = pa.table(columns, names=[f.name for f in (*fields, number)])
     frame = from_arrow(target.job.session.spark, rows, (*fields, number))
     alias = quote(target.alias)
     try:
-        kept = target.ask(
+        matching = target.ask(
             [frame],
             lambda say, views: f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({say(condition)})",
         )
     except SqlAnalysisError:
-        return None  # it names other columns
-    if not _same_each_time(kept):
+        return None  # the condition uses other columns
+    if not _is_deterministic(matching):
         return None
-    return [dict(zip(store.schema.partition_keys, found[r[0]], strict=True)) for r in kept.collect()]
+    return [dict(zip(store.schema.partition_keys, partitions[r[0]], strict=True)) for r in matching.collect()]
 
 
-def _same_each_time(frame: DataFrame) -> bool:
-    """False for rand() and the like, which are asked row by row."""
+def _is_deterministic(frame: DataFrame) -> bool:
+    """False for rand() and other functions that are evaluated per row."""
     try:
         return bool(frame._jdf.queryExecution().analyzed().deterministic())
     except AttributeError:  # Spark Connect

@@ -1,4 +1,4 @@
-"""Queries: each table name in the user's text becomes a DataFrame of ours, and Spark runs the rest."""
+"""Runs queries: table names in the user's text become Paimon DataFrames, Spark runs the rest."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
-from paimon_nb.session.query.flink_numeric import divided_as_flink
-from paimon_nb.session.query.hints import scan_partitions, within
+from paimon_nb.session.query.flink_numeric import with_flink_numerics
+from paimon_nb.session.query.hints import partition_predicate, scan_partitions
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.table.scan.predicate.model import all_of
 from paimon_nb.table.table import Table
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _counter = itertools.count()
 
 
-Instead = Mapping[tuple[str, ...], "DataFrame"]
-"""Rows that stand for a table wherever its name is written so: micro-batches and streams."""
+Substitutes = Mapping[tuple[str, ...], "DataFrame"]
+"""DataFrames that replace tables, by name as written: micro-batches and streams."""
 
 
 def run_query(
@@ -44,7 +44,7 @@ def run_query(
     query: Query,
     text: str,
     params: Mapping[str, Any],
-    instead: Instead | None = None,
+    substitutes: Substitutes | None = None,
     hidden: Sequence[str] = (),
     *,
     windows: bool = False,
@@ -52,36 +52,37 @@ def run_query(
     """The query as a DataFrame. `text` is the whole text that the query's spans point into.
 
     Args:
-        instead: rows in place of tables. hidden: columns of theirs that ride along behind the result's, see `carry`.
-        windows: the rows are a stream's, whose windows a watermark closes, see `stream_windows`.
+        substitutes: DataFrames in place of tables.
+        hidden: their columns that are appended to the result, see `hidden_columns`.
+        windows: the query is a stream whose windows a watermark closes, see `streaming.windows`.
     """
-    from paimon_nb.session.query.hidden_columns import carrying
+    from paimon_nb.session.query.hidden_columns import project_hidden
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.session.streaming.windows import grouped_by_window
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.sql import render
     from paimon_nb.sql.session_functions import current_names, greatest_partitions_asked
 
-    kept = session.lookups
-    now = query.tables if kept is None else tuple(t for t in query.tables if not t.lookup)
+    lookups = session.lookups
+    tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
     with ExitStack() as views:
-        names = views.enter_context(replaced_names(session, now, text, instead, hidden))
+        names = views.enter_context(replaced_names(session, tables, text, substitutes, hidden))
         views.enter_context(spark_errors(text, query.span))
-        if kept is not None and len(now) < len(query.tables):
-            names |= views.enter_context(kept.names(session, query, text, names, params))
-        wanted = {k: params[k] for k in query.parameters}
+        if lookups is not None and len(tables) < len(query.tables):
+            names |= views.enter_context(lookups.names(session, query, text, names, params))
+        arguments = {k: params[k] for k in query.parameters}
         current = current_names(text, query.span, session.current_catalog, session.current_database)
-        for place, name in greatest_partitions_asked(text, query.span):
-            current[place] = spark_literal(greatest_partition(session.table(split_name(name))))
+        for max_pt_span, name in greatest_partitions_asked(text, query.span):
+            current[max_pt_span] = spark_literal(greatest_partition(session.table(split_name(name))))
 
-        def ask(query: Query) -> tuple[str, DataFrame]:
-            said = render(query, text, {**names, **current}, flink=session.speaks_flink)
-            said = carrying(said, hidden) if hidden else said
-            said = grouped_by_window(said) if windows else said
-            return said, session.spark.sql(said, args=wanted or None)
+        def analyse(query: Query) -> tuple[str, DataFrame]:
+            sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
+            sql = project_hidden(sql, hidden) if hidden else sql
+            sql = grouped_by_window(sql) if windows else sql
+            return sql, session.spark.sql(sql, args=arguments or None)
 
-        said, frame = unnested(query, ask) if query.unnested else ask(query)
-        return divided_as_flink(session.spark, said, frame, wanted) if session.speaks_flink else frame
+        sql, frame = unnested(query, analyse) if query.unnested else analyse(query)
+        return with_flink_numerics(session.spark, sql, frame, arguments) if session.flink_semantics else frame
 
 
 @contextmanager
@@ -89,21 +90,21 @@ def replaced_names(
     session: Session,
     tables: tuple[TableRef, ...],
     text: str,
-    instead: Instead | None = None,
+    substitutes: Substitutes | None = None,
     hidden: Sequence[str] = (),
 ) -> Iterator[dict[Span, str]]:
-    """SQL text for each table reference that is ours, valid inside the block: Spark resolves names when it parses."""
+    """SQL text for each reference to a Paimon table, valid inside the block: Spark resolves names when it parses."""
     views: list[str] = []
     names: dict[Span, str] = {}
     try:
         for ref in tables:
-            frame = resolve(session, ref, text, instead, hidden)
+            frame = resolve(session, ref, text, substitutes, hidden)
             if frame is None:
                 continue
             view = new_view()
             frame.createOrReplaceTempView(view)
             views.append(view)
-            names[ref.span] = named(view, ref)
+            names[ref.span] = view_reference(view, ref)
         yield names
     finally:
         for view in views:
@@ -111,18 +112,18 @@ def replaced_names(
 
 
 def new_view() -> str:
-    """A name for a temporary view that nobody has."""
+    """A new, unique name for a temporary view."""
     return f"__paimon_{next(_counter)}"
 
 
-def named(view: str, ref: TableRef) -> str:
-    """What stands in a text for a reference whose rows a view has."""
-    return quote(view) if ref.alias else f"{quote(view)} AS {quote(_short(ref))}"
+def view_reference(view: str, ref: TableRef) -> str:
+    """The SQL text that replaces a reference by a view."""
+    return quote(view) if ref.alias else f"{quote(view)} AS {quote(_short_name(ref))}"
 
 
 @contextmanager
 def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[list[str]]:
-    """A quoted view name for each DataFrame, valid inside the block."""
+    """A quoted temporary view name for each DataFrame, valid inside the block."""
     views = [new_view() for _ in frames]
     try:
         for view, frame in zip(views, frames, strict=True):
@@ -134,32 +135,32 @@ def borrowed_views(session: Session, frames: Sequence[DataFrame]) -> Iterator[li
 
 
 _GLOBAL = "global_temp"
-"""Where Spark keeps the views of CREATE GLOBAL TEMPORARY VIEW."""
+"""Spark's database for CREATE GLOBAL TEMPORARY VIEW."""
 
 
 def resolve(
-    session: Session, ref: TableRef, text: str, instead: Instead | None = None, hidden: Sequence[str] = ()
+    session: Session, ref: TableRef, text: str, substitutes: Substitutes | None = None, hidden: Sequence[str] = ()
 ) -> DataFrame | None:
-    """The rows that a reference means, or None if the name is Spark's own."""
+    """The DataFrame of a table reference, or None if the name belongs to Spark."""
     from paimon_nb.session.query.table_functions import table_function
 
-    if instead and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in instead:
-        return with_computed(instead[ref.parts], _options(session, ref))
+    if substitutes and not ref.lookup and ref.travel is None and ref.function is None and ref.parts in substitutes:
+        return with_computed(substitutes[ref.parts], _options(session, ref))
     if len(ref.parts) == 2 and ref.parts[0].lower() == _GLOBAL:
         if ref.parts[1] not in session.views:
             return None
-        ref = replace(ref, parts=ref.parts[1:])  # a view of this session, as all views made here are
+        ref = replace(ref, parts=ref.parts[1:])  # views of this session are all temporary
     try:
         if ref.function is not None:
             return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
-            return _view(session, *session.views[ref.parts[0]], instead, hidden)
+            return _view(session, *session.views[ref.parts[0]], substitutes, hidden)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
             from paimon_nb.session.query.temporary_tables import read_temporary
 
             return read_temporary(session, session.temporary[ref.parts[0]], ref)
         if len(ref.parts) == 1 and known_to_spark(session, ref.parts):
-            return None  # a temporary view that the user made in Spark goes first, as it does in Spark
+            return None  # temporary views in Spark take precedence, as in Spark itself
         return _paimon(session, ref)
     except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
         if known_to_spark(session, ref.parts):
@@ -170,7 +171,7 @@ def resolve(
 
 
 def at(error: PaimonError, text: str, span: Span) -> PaimonError:
-    """The error with the place in the user's text that it is about."""
+    """The error with its position in the user's text, unless it has one."""
     error.facts.setdefault("sql", text)
     error.facts.setdefault("start", span.start)
     error.facts.setdefault("stop", span.stop)
@@ -182,20 +183,20 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     from paimon_nb.spark.scan.table_scan import relation
 
     check_names(ref.options)
-    options = {**ref.options, **travelled(session, ref.travel)}
+    options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
     if found.name.database == "sys" and found.name.system is None:
-        rows = global_table(session, found.name)  # an unknown name is refused before Spark is started
+        rows = global_system_table(session, found.name)  # an unknown name is rejected before Spark starts
         return from_arrow(session.spark, rows)
     table = found.catalog.table(found.name, session.options_of(found))
     if found.name.system is not None:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
-    chosen = scan_partitions(table, options, lookup=ref.lookup)
+    partitions = scan_partitions(table, options, lookup=ref.lookup)
     if computed_columns(table.schema.options):
-        ref = replace(ref, columns=None)  # what their expressions name is needed, too
-    if chosen is not None:
-        frame = _of_partitions(session, ref, table, options, chosen)
+        ref = replace(ref, columns=None)  # their expressions may need any column
+    if partitions is not None:
+        frame = _partition_frame(session, ref, table, options, partitions)
     elif ref.places and not table.primary_keys:
         from paimon_nb.spark.scan.metadata_columns import with_places
 
@@ -206,7 +207,7 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
 
 
 def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
-    """The options of the table that a reference names; none of what is no table of ours."""
+    """The options of the referenced table; {} if it is not a Paimon table."""
     if len(ref.parts) == 1 and (ref.parts[0] in session.temporary or ref.parts[0] in session.views):
         return {}
     try:
@@ -215,30 +216,30 @@ def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
         return {}
 
 
-def _of_partitions(
-    session: Session, ref: TableRef, table: Table, options: Mapping[str, str], chosen: list[dict[str, Any]]
+def _partition_frame(
+    session: Session, ref: TableRef, table: Table, options: Mapping[str, str], partitions: list[dict[str, Any]]
 ) -> DataFrame:
-    """The rows of some partitions only."""
+    """The rows of the selected partitions."""
     from paimon_nb.spark.scan.table_scan import relation
 
-    known = [p for p in (ref.filter, within(chosen) if chosen else None) if p is not None]
-    filter = all_of(known) if known else None
+    conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
+    filter = all_of(conditions) if conditions else None
     columns = None if ref.columns is None else (*ref.columns, *table.partition_keys)
     frame = relation(session.spark, table, options=options, filter=filter, columns=columns)
-    return rows_within(frame, chosen)
+    return rows_of_partitions(frame, partitions)
 
 
-def rows_within(frame: DataFrame, partitions: list[dict[str, Any]]) -> DataFrame:
-    """The rows of these partitions alone, column -> value each."""
+def rows_of_partitions(frame: DataFrame, partitions: list[dict[str, Any]]) -> DataFrame:
+    """The rows of these partitions (column -> value) only."""
     from functools import reduce
 
     from pyspark.sql import functions as F
 
-    each = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in partitions]
-    return frame.where(reduce(lambda a, b: a | b, each, F.lit(False)))
+    matches = [reduce(lambda a, b: a & b, (F.col(quote(c)).eqNullSafe(v) for c, v in p.items())) for p in partitions]
+    return frame.where(reduce(lambda a, b: a | b, matches, F.lit(False)))
 
 
-def global_table(session: Session, name: Identifier) -> Any:
+def global_system_table(session: Session, name: Identifier) -> Any:
     from paimon_nb.table.system.global_tables import GLOBAL_TABLES
 
     build = GLOBAL_TABLES.get(name.table)
@@ -249,8 +250,8 @@ def global_table(session: Session, name: Identifier) -> Any:
     return build(session.catalog)
 
 
-def travelled(session: Session, travel: VersionAsOf | TimestampAsOf | None) -> dict[str, str]:
-    """The options that a time travel clause stands for. `scan.version` means the snapshot's own schema (design 6)."""
+def time_travel_options(session: Session, travel: VersionAsOf | TimestampAsOf | None) -> dict[str, str]:
+    """The scan options of a time travel clause. `scan.version` reads with the snapshot's own schema."""
     match travel:
         case VersionAsOf(version):
             return {"scan.version": version}
@@ -260,7 +261,7 @@ def travelled(session: Session, travel: VersionAsOf | TimestampAsOf | None) -> d
 
 
 def _millis(session: Session, expression: str) -> int:
-    """An instant as the session sees it: numbers are seconds since the epoch, the rest is SQL in the session's zone."""
+    """An instant in epoch milliseconds: numbers are epoch seconds, everything else is SQL in the session's time zone."""
     from paimon_nb.base.errors import SqlAnalysisError
     from paimon_nb.spark.errors import spark_errors
 
@@ -270,7 +271,7 @@ def _millis(session: Session, expression: str) -> int:
     with spark_errors(expression, Span(0, len(expression))):
         row = session.spark.sql(f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
     if row is None or row[0] is None:
-        raise SqlAnalysisError(f"{expression} is no time", hint="write TIMESTAMP '2024-01-31 12:00:00'")
+        raise SqlAnalysisError(f"{expression} is not a timestamp", hint="write TIMESTAMP '2024-01-31 12:00:00'")
     return int(row[0])
 
 
@@ -280,29 +281,32 @@ def view_rows(session: Session, name: str) -> DataFrame:
 
 
 def _view(
-    session: Session, view: CreateView, text: str, instead: Instead | None, hidden: Sequence[str] = ()
+    session: Session, view: CreateView, text: str, substitutes: Substitutes | None, hidden: Sequence[str] = ()
 ) -> DataFrame:
     assert view.query is not None
-    frame = run_query(session, view.query, text, {}, instead, hidden)
+    frame = run_query(session, view.query, text, {}, substitutes, hidden)
     if not view.columns:
         return frame
-    shown = frame.select(*[quote(c) for c in frame.columns if c not in hidden], *hidden) if hidden else frame
-    return shown.toDF(*view.columns, *hidden)
+    visible = frame.select(*[quote(c) for c in frame.columns if c not in hidden], *hidden) if hidden else frame
+    return visible.toDF(*view.columns, *hidden)
 
 
 def known_to_spark(session: Session, parts: Sequence[str]) -> bool:
-    """Whether Spark holds a table or view of this name."""
-    if not session.spark_may_know:
+    """Whether Spark has a table or view of this name."""
+    if not session.spark_may_have_catalog_entries:
         return False
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
         return bool(session.spark.catalog.tableExists(".".join(map(quote, parts))))
-    except (PySparkException, Py4JError):  # such as a catalog of ours by a class of Java's, which nobody loads
+    except (
+        PySparkException,
+        Py4JError,
+    ):  # for example a Paimon catalog by its Java class, which is not on the class path
         return False
 
 
-def _short(ref: TableRef) -> str:
-    """The name by which the query's other clauses call the table: its last part."""
+def _short_name(ref: TableRef) -> str:
+    """The name that other clauses use for the table: its last part."""
     return ref.function.name[-1] if ref.function else ref.parts[-1]

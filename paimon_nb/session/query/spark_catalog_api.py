@@ -1,5 +1,5 @@
 # ruff: noqa: N802, N803  the names are Spark's
-"""`spark.catalog` of a session of ours: catalogs, databases, tables and columns as SHOW gives them, and Spark's own beside."""
+"""`spark.catalog` of a Paimon session: our catalogs, databases, tables and columns, and Spark's own."""
 
 from __future__ import annotations
 
@@ -23,36 +23,38 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.paimon_session import PaimonSession
 
 
-class SparkNames(Catalog):
-    """What is not a name of ours is asked from Spark."""
+class SparkCatalogApi(Catalog):
+    """Passes names outside our catalogs to Spark."""
 
     def __init__(self, spark: PaimonSession, session: Session) -> None:
         super().__init__(spark._plain)
-        self._ours, self._paimon = session, spark
-        self._sparks = Catalog(spark._plain)  # Spark's methods call each other: those of `self` would be ours
+        self._session, self._paimon_session = session, spark
+        self._spark_catalog = Catalog(
+            spark._plain
+        )  # Spark's methods call each other, so they need an instance of their own
 
     # -- catalogs
 
     def currentCatalog(self) -> str:
-        return self._ours.current_catalog
+        return self._session.current_catalog
 
     def setCurrentCatalog(self, catalogName: str) -> None:
-        self._ours.use_catalog(self._ours.catalog_named(catalogName))
+        self._session.use_catalog(self._session.catalog_named(catalogName))
 
     def listCatalogs(self, pattern: str | None = None) -> list[CatalogMetadata]:
-        return [CatalogMetadata(name, None) for name in sorted(self._ours.catalogs) if _like(name, pattern)]
+        return [CatalogMetadata(name, None) for name in sorted(self._session.catalogs) if _like(name, pattern)]
 
     # -- databases
 
     def currentDatabase(self) -> str:
-        return self._ours.current_database
+        return self._session.current_database
 
     def setCurrentDatabase(self, dbName: str) -> None:
         catalog, database = self._database(dbName)
-        self._ours.current_catalog, self._ours.current_database = catalog.name, database
+        self._session.current_catalog, self._session.current_database = catalog.name, database
 
     def listDatabases(self, pattern: str | None = None) -> list[Database]:
-        catalog = self._ours.catalog
+        catalog = self._session.catalog
         return [_database(catalog, name) for name in catalog.databases() if _like(name, pattern)]
 
     def getDatabase(self, dbName: str) -> Database:
@@ -67,7 +69,7 @@ class SparkNames(Catalog):
 
     def _database(self, text: str) -> tuple[OurCatalog, str]:
         """Raises DatabaseNotFound, CatalogNotFound."""
-        catalog, name = self._ours.find_database(split_name(text))
+        catalog, name = self._session.find_database(split_name(text))
         known = catalog.databases()
         if name not in known:
             hint = did_you_mean(name, known) or f"known: {', '.join(known[:10])}"
@@ -78,42 +80,42 @@ class SparkNames(Catalog):
 
     def listTables(self, dbName: str | None = None, pattern: str | None = None) -> list[Table]:
         """The tables of a database, the session's temporary ones, and Spark's temporary views."""
-        catalog, database = self._database(dbName) if dbName else self._ours.find_database(())
+        catalog, database = self._database(dbName) if dbName else self._session.find_database(())
         stored = [
-            Table(name, catalog.name, [database], self._ours.table((catalog.name, database, name)).schema.comment, "MANAGED", False)
+            Table(name, catalog.name, [database], self._session.table((catalog.name, database, name)).schema.comment, "MANAGED", False)
             for name in catalog.tables(database)
             if _like(name, pattern)
         ]  # fmt: skip
-        loose = sorted({*self._ours.temporary, *self._ours.views})
-        views = [t for t in self._sparks.listTables() if t.isTemporary and not t.name.startswith("__paimon_")]
+        temporary = sorted({*self._session.temporary, *self._session.views})
+        views = [t for t in self._spark_catalog.listTables() if t.isTemporary and not t.name.startswith("__paimon_")]
         return [
             *stored,
-            *(Table(name, None, [], None, "TEMPORARY", True) for name in loose if _like(name, pattern)),
+            *(Table(name, None, [], None, "TEMPORARY", True) for name in temporary if _like(name, pattern)),
             *(t for t in views if _like(t.name, pattern)),
         ]
 
     def getTable(self, tableName: str) -> Table:
         parts = split_name(tableName)
-        if not self._is_ours(parts):
-            return self._sparks.getTable(tableName)
-        if len(parts) == 1 and parts[0] in {*self._ours.temporary, *self._ours.views}:
+        if not self._is_paimon(parts):
+            return self._spark_catalog.getTable(tableName)
+        if len(parts) == 1 and parts[0] in {*self._session.temporary, *self._session.views}:
             return Table(parts[0], None, [], None, "TEMPORARY", True)
-        found, table = self._ours.find(parts), self._ours.table(parts)
+        found, table = self._session.find(parts), self._session.table(parts)
         return Table(
             found.name.table, found.catalog.name, [found.name.database], table.schema.comment, "MANAGED", False
         )
 
     def tableExists(self, tableName: str, dbName: str | None = None) -> bool:
         parts = (*split_name(dbName), tableName) if dbName else split_name(tableName)
-        return self._is_ours(parts) or self._sparks.tableExists(tableName, dbName)
+        return self._is_paimon(parts) or self._spark_catalog.tableExists(tableName, dbName)
 
     def listColumns(self, tableName: str, dbName: str | None = None) -> list[Column]:
         parts = (*split_name(dbName), tableName) if dbName else split_name(tableName)
-        if not self._is_ours(parts):
-            return self._sparks.listColumns(tableName, dbName)
+        if not self._is_paimon(parts):
+            return self._spark_catalog.listColumns(tableName, dbName)
         from paimon_nb.spark.types import spark_type
 
-        table = self._ours.table(parts)
+        table = self._session.table(parts)
         return [
             Column(
                 f.name, f.description, spark_type(f.type).simpleString(), f.type.nullable,
@@ -123,53 +125,53 @@ class SparkNames(Catalog):
         ]  # fmt: skip
 
     def refreshTable(self, tableName: str) -> None:
-        """Each query reads the latest snapshot by itself."""
-        if not self._is_ours(split_name(tableName)):
-            self._sparks.refreshTable(tableName)
+        """Nothing to do: each query reads the latest snapshot."""
+        if not self._is_paimon(split_name(tableName)):
+            self._spark_catalog.refreshTable(tableName)
 
     def isCached(self, tableName: str) -> bool:
-        return not self._is_ours(split_name(tableName)) and self._sparks.isCached(tableName)
+        return not self._is_paimon(split_name(tableName)) and self._spark_catalog.isCached(tableName)
 
     def cacheTable(self, tableName: str, storageLevel: StorageLevel | None = None) -> None:
-        """Files that were read are remembered by themselves."""
-        if not self._is_ours(split_name(tableName)):
-            self._sparks.cacheTable(tableName, storageLevel)
+        """Nothing to do: read files are cached automatically."""
+        if not self._is_paimon(split_name(tableName)):
+            self._spark_catalog.cacheTable(tableName, storageLevel)
 
     def uncacheTable(self, tableName: str) -> None:
         """See `cacheTable`."""
-        if not self._is_ours(split_name(tableName)):
-            self._sparks.uncacheTable(tableName)
+        if not self._is_paimon(split_name(tableName)):
+            self._spark_catalog.uncacheTable(tableName)
 
     def createTable(
         self, tableName: str, path: str | None = None, source: str | None = None, schema: StructType | None = None,
         description: str | None = None, **options: str,
     ) -> DataFrame:  # fmt: skip
-        """A Paimon table unless `source` is another one or a path is told."""
+        """A Paimon table unless `source` is another format or `path` is set."""
         if path is not None or (source or "paimon").lower() != "paimon" or schema is None:
-            return self._sparks.createTable(tableName, path, source, schema, description, **options)
-        writer = self._paimon.createDataFrame([], schema).writeTo(tableName)
+            return self._spark_catalog.createTable(tableName, path, source, schema, description, **options)
+        writer = self._paimon_session.createDataFrame([], schema).writeTo(tableName)
         for key, value in options.items():
             writer = writer.tableProperty(key, value)
         writer.create()
         if description:
-            self._paimon.sql(
+            self._paimon_session.sql(
                 f"COMMENT ON TABLE {'.'.join(map(quote, split_name(tableName)))} IS {text_literal(description)}"
             )
-        return self._paimon.table(tableName)
+        return self._paimon_session.table(tableName)
 
     def recoverPartitions(self, tableName: str) -> None:
-        """Partitions are known from the snapshot."""
-        if not self._is_ours(split_name(tableName)):
-            self._sparks.recoverPartitions(tableName)
+        """Nothing to do: partitions are in the snapshot."""
+        if not self._is_paimon(split_name(tableName)):
+            self._spark_catalog.recoverPartitions(tableName)
 
     def dropTempView(self, viewName: str) -> bool:
-        return self._ours.views.pop(viewName, None) is not None or self._sparks.dropTempView(viewName)
+        return self._session.views.pop(viewName, None) is not None or self._spark_catalog.dropTempView(viewName)
 
-    def _is_ours(self, parts: tuple[str, ...]) -> bool:
+    def _is_paimon(self, parts: tuple[str, ...]) -> bool:
         try:
-            return (len(parts) == 1 and parts[0] in {*self._ours.temporary, *self._ours.views}) or self._ours.exists(
-                parts
-            )
+            return (
+                len(parts) == 1 and parts[0] in {*self._session.temporary, *self._session.views}
+            ) or self._session.exists(parts)
         except NameError_:
             return False
 
@@ -179,5 +181,5 @@ def _database(catalog: OurCatalog, name: str) -> Database:
 
 
 def _like(name: str, pattern: str | None) -> bool:
-    """Spark's patterns: `*` for any letters, `|` for or, in any case."""
+    """Spark's name patterns: `*` matches any text, `|` separates alternatives, case is ignored."""
     return pattern is None or any(fnmatch.fnmatchcase(name.lower(), p.strip().lower()) for p in pattern.split("|"))

@@ -1,4 +1,4 @@
-"""Our table-valued functions in FROM: incremental queries in Spark's form and in the documents' own."""
+"""Paimon's table-valued functions in FROM: incremental queries, in Spark's form and in the form of Paimon's documents."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def _target(session: Session, function: TableFunction) -> tuple[tuple[str, ...],
     else:
         target = (*prefix, last[len("incremental_") :])
         if not session.exists(target) and last.lower() == "incremental_table":
-            # The documents write `incremental_table(...)` without saying which; one table in the database is no riddle.
+            # Paimon's documents write `incremental_table(...)` without a table: accept it if the database has only one.
             catalog, database = session.find_database(prefix)
             tables = catalog.tables(database)
             if len(tables) != 1:
                 raise SqlAnalysisError(
-                    f"{last}(...) does not say which table",
+                    f"{last}(...) does not name a table",
                     hint=f"write incremental_table(table => '{tables[0] if tables else 't'}', start_snapshot => ...)",
                 )
             target = (*prefix, tables[0])

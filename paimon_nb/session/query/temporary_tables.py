@@ -1,4 +1,4 @@
-"""Temporary tables and connector tables: kept by the session, never by a catalog."""
+"""Temporary tables and connector tables: they live in the session, not in a catalog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def create(job: StatementContext, statement: CreateTable) -> Result:
-    """CREATE TEMPORARY TABLE, and CREATE TABLE of a source or sink: validated now, opened when used."""
+    """CREATE TEMPORARY TABLE, and CREATE TABLE of a connector: validated now, opened on use."""
     session, name = job.session, check_name(statement.name[-1], "table")
     if name in session.temporary and not statement.or_replace:
         if statement.if_not_exists:
@@ -47,12 +47,12 @@ def create(job: StatementContext, statement: CreateTable) -> Result:
 
 
 def is_connector(statement: CreateTable) -> bool:
-    """Whether a temporary table is a connector's and not a Paimon table at a path."""
+    """Whether a temporary table belongs to a connector; otherwise it is a Paimon table at a path."""
     return statement.definition.options.get("connector", "paimon") != "paimon"
 
 
 def target_table(session: Session, statement: CreateTable) -> Table:
-    """The Paimon table behind a temporary table; made at its path when 'auto-create' says so."""
+    """The Paimon table of a temporary table; created at its path if 'auto-create' is true."""
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.fs import RootedFileIO
     from paimon_nb.session.statements.ddl import _schema
@@ -72,7 +72,7 @@ def target_table(session: Session, statement: CreateTable) -> Table:
     except TableNotFound:
         if not auto_create:
             raise TableNotFound(
-                f"no table at {path}", hint="add 'auto-create' = 'true' to make it", path=path
+                f"no table at {path}", hint="add 'auto-create' = 'true' to create it", path=path
             ) from None
     from dataclasses import replace
 
@@ -83,7 +83,7 @@ def target_table(session: Session, statement: CreateTable) -> Table:
 
 
 def read_temporary(session: Session, statement: CreateTable, ref: TableRef) -> DataFrame:
-    """The rows of a temporary table in batch mode."""
+    """Reads a temporary table in batch mode."""
     from paimon_nb.spark.scan.table_scan import relation
 
     if is_connector(statement):

@@ -1,6 +1,6 @@
-"""Flink's UNNEST makes columns of the fields of rows: that is Spark's `inline`; of all other elements its `explode`.
+"""Flink's UNNEST: `inline` in Spark for arrays of rows, whose fields become columns; `explode` for all other elements.
 
-Only Spark knows what the elements are, so it is asked with `explode` first.
+Only Spark knows the element type, so it analyses the query with `explode` first.
 """
 
 from __future__ import annotations
@@ -16,40 +16,41 @@ from paimon_nb.session.query.flink_numeric import nodes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST = 5
-"""UNNESTs of one query that are told apart; more are all taken to be of plain elements."""
-Answer = tuple[str, "DataFrame"]
+MAX_VARIED = 5
+"""The UNNESTs of a query that are tried with both functions; further ones use `explode`."""
+Analysed = tuple[str, "DataFrame"]
 
 
-def unnested(query: Query, ask: Callable[[Query], Answer]) -> Answer:
-    """What `ask` says to the query whose UNNESTs are what their elements want.
+def unnested(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
+    """The analysed query, each UNNEST with the function that fits its elements.
 
-    Raises what Spark says of the query as it stands, when it is right in no way.
+    Raises:
+        AnalysisException: Spark rejects every variant; the first variant's error.
     """
     from pyspark.errors import AnalysisException
 
-    said: Answer | None = None
+    fallback: Analysed | None = None
     refused: AnalysisException | None = None
-    places = query.unnested[:MOST]
-    for rows in itertools.product((False, True), repeat=len(places)):
-        inline = {span for span, row in zip(places, rows, strict=True) if row}
+    spans = query.unnested[:MAX_VARIED]
+    for rows in itertools.product((False, True), repeat=len(spans)):
+        inline = {span for span, row in zip(spans, rows, strict=True) if row}
         edits = tuple((s, by.replace("explode", "inline") if s in inline else by) for s, by in query.edits)
         try:
-            answer = ask(replace(query, edits=edits))
+            analysed = analyse(replace(query, edits=edits))
         except AnalysisException as error:
             refused = refused or error
             continue
-        if not _explodes_rows(answer[1]):
-            return answer
-        said = said or answer
-    if said is None:
+        if not _explodes_rows(analysed[1]):
+            return analysed
+        fallback = fallback or analysed
+    if fallback is None:
         assert refused is not None
         raise refused
-    return said
+    return fallback
 
 
 def _explodes_rows(frame: DataFrame) -> bool:
-    """Whether an array of rows comes out as one column."""
+    """Whether the query explodes an array of rows into one column."""
     return hasattr(frame, "_jdf") and any(map(_is_of_rows, nodes(frame._jdf.queryExecution().analyzed())))
 
 

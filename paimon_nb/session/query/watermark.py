@@ -1,4 +1,4 @@
-"""A table's watermark, kept in its options as Flink keeps it, so that each of both knows what the other was told."""
+"""A table's watermark, stored in the table's options as Flink stores it."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _DELAY = re.compile(r"(?is)^\s*`?(?P<column>\w+)`?\s*(?:-\s*INTERVAL\s*'(?P<amou
 
 
 def watermark_in(options: Mapping[str, str]) -> Watermark | None:
-    """The watermark that a table's options tell of; none when its column is computed: a table's stream reads what is stored."""
+    """The watermark in a table's options; None if its column is computed, since a table's stream reads stored columns."""
     if COLUMN not in options or any(c.name == options[COLUMN] for c in computed_columns(options)):
         return None
     return Watermark(options[COLUMN], options.get(EXPRESSION, options[COLUMN]))
 
 
 def delay_of(watermark: Watermark) -> str:
-    """How late rows may be, as an interval of Spark's: `ts - INTERVAL '5' SECOND` -> '5 SECOND'. Raises SqlSyntaxError."""
+    """The watermark delay as a Spark interval: `ts - INTERVAL '5' SECOND` -> '5 SECOND'. Raises SqlSyntaxError."""
     found = _DELAY.match(watermark.expression)
     if found is None or found["column"].lower() != watermark.column.lower():
         raise SqlSyntaxError(
-            f"the watermark {watermark.expression!r} is not understood",
+            f"unsupported watermark expression {watermark.expression!r}",
             hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
         )
     return f"{found['amount'] or 0} {found['unit'] or 'SECOND'}"
 
 
 def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
-    """A stream whose rows may be so late and no later. A column that the stream does not have changes nothing.
+    """The stream with the watermark; unchanged if it has no such column.
 
     Raises: SqlSyntaxError: see `delay_of`.
     """
@@ -56,16 +56,16 @@ def watermarked(frame: DataFrame, watermark: Watermark) -> DataFrame:
         return frame
     delay = delay_of(watermark)
     if isinstance(frame.schema[column].dataType, TimestampNTZType):
-        # Spark's event times are instants; a TIMESTAMP becomes the one that the session's zone gives it, and the same
-        # zone makes it a TIMESTAMP again where it is stored.
+        # Spark's event times are instants: a TIMESTAMP is converted in the session's time zone, and converted back in
+        # the same zone when it is stored.
         frame = frame.withColumn(column, F.col(quote(column)).cast("timestamp"))
     return frame.withWatermark(column, delay)
 
 
-def furthest(batch: DataFrame, watermark: Watermark) -> int | None:
-    """What the rows of a micro-batch move a watermark to, epoch ms; None: nothing. A TIMESTAMP is taken for UTC, as Flink takes it.
+def watermark_after(batch: DataFrame, watermark: Watermark) -> int | None:
+    """The watermark after a micro-batch, epoch ms. Like Flink, takes a TIMESTAMP as UTC.
 
-    An expression that is not understood moves nothing.
+    None if the micro-batch has no rows or the expression is unsupported.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import TimestampNTZType
@@ -84,16 +84,16 @@ def furthest(batch: DataFrame, watermark: Watermark) -> int | None:
 
 
 def as_utc(instant_ms: int, zone: str) -> int:
-    """The wall clock's time in a zone, taken for UTC: what Flink makes of a TIMESTAMP that the zone made an instant."""
+    """The local time of an instant in a zone, read as UTC: Flink's epoch ms of a TIMESTAMP."""
     there = datetime.fromtimestamp(instant_ms / 1000, ZoneInfo(zone))
     return instant_ms + int((there.utcoffset() or timedelta()).total_seconds() * 1000)
 
 
 def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[str, str]:
-    """The options that say it. types: text of a column's type by its name. Raises ColumnNotFound."""
+    """The table options of a watermark. `types`: column -> type text. Raises ColumnNotFound."""
     if watermark.column not in types:
         raise ColumnNotFound(
-            f"the watermark's column {watermark.column!r} is none of the table",
+            f"watermark column {watermark.column!r} does not exist",
             hint=did_you_mean(watermark.column, types) or "name a column of type TIMESTAMP(3)",
             column=watermark.column,
         )
@@ -104,20 +104,24 @@ def watermark_options(watermark: Watermark, types: Mapping[str, str]) -> dict[st
 def as_option_changes(
     changes: Sequence[Change], schema: TableSchema, computed: Mapping[str, str] | None = None
 ) -> list[Change]:
-    """`changes` with those of a watermark said as changes of options. computed: types of computed columns, by name.
+    """`changes` with watermark changes as option changes.
 
-    Raises: SchemaChangeError: a second watermark, or none where one is changed.
+    Args:
+        computed: types of computed columns, by name.
+
+    Raises:
+        SchemaChangeError: a watermark is added to one, or changed where none exists.
     """
     out: list[Change] = []
-    there = COLUMN in schema.options
+    exists = COLUMN in schema.options
     for change in changes:
         if not isinstance(change, SetWatermark):
             out.append(change)
             continue
-        if there == (change.how == "add"):
+        if exists == (change.how == "add"):
             raise SchemaChangeError(
-                "the table has a watermark already" if there else "the table has no watermark",
-                hint="ALTER TABLE ... MODIFY WATERMARK FOR ..." if there else "ALTER TABLE ... ADD WATERMARK FOR ...",
+                "the table has a watermark already" if exists else "the table has no watermark",
+                hint="ALTER TABLE ... MODIFY WATERMARK FOR ..." if exists else "ALTER TABLE ... ADD WATERMARK FOR ...",
             )
         if change.watermark is None:
             out.append(ResetOptions((COLUMN, EXPRESSION, TYPE)))
@@ -127,10 +131,12 @@ def as_option_changes(
     return out
 
 
-def refuse_to_lose_its_column(changes: Sequence[Change], schema: TableSchema) -> None:
-    """Raise `SchemaChangeError` if the watermark's column is dropped or renamed."""
-    of = schema.options.get(COLUMN)
-    if of is None or any(isinstance(c, SetWatermark) for c in changes):
+def check_watermark_column(changes: Sequence[Change], schema: TableSchema) -> None:
+    """Raises SchemaChangeError if the watermark's column is dropped or renamed."""
+    rowtime = schema.options.get(COLUMN)
+    if rowtime is None or any(isinstance(c, SetWatermark) for c in changes):
         return
-    if any(isinstance(c, DropColumn | RenameColumn) and c.path == (of,) for c in changes):
-        raise SchemaChangeError(f"the watermark is told by column {of!r}", hint="ALTER TABLE ... DROP WATERMARK first")
+    if any(isinstance(c, DropColumn | RenameColumn) and c.path == (rowtime,) for c in changes):
+        raise SchemaChangeError(
+            f"column {rowtime!r} defines the watermark", hint="ALTER TABLE ... DROP WATERMARK first"
+        )

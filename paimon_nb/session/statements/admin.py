@@ -83,7 +83,7 @@ def explain(job: StatementContext, statement: Explain) -> Result:
     )
     with replaced_names(session, query.tables, job.text) as names, spark_errors(job.text, statement.span):
         frame = session.spark.sql(
-            render(query, job.text, names, flink=session.speaks_flink), args=dict(job.params) or None
+            render(query, job.text, names, flink=session.flink_semantics), args=dict(job.params) or None
         )
         jvm = frame._jdf
         gateway: Any = session.spark._jvm

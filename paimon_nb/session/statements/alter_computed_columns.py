@@ -24,7 +24,7 @@ from paimon_nb.plan import (
     SetComputed,
     SetOptions,
 )
-from paimon_nb.session.query.computed_columns import computed_columns, computed_options, is_of_computed
+from paimon_nb.session.query.computed_columns import computed_columns, computed_options, is_computed_column_key
 from paimon_nb.sql import tokens
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def as_stored_changes(
     before = [c for c in stored if is_schema_change(c)]
     fields = apply_changes(schema, before, has_data=False, now_ms=0).fields
     options = computed_options(spark(), layout.columns, fields)
-    told = {k: v for k, v in schema.options.items() if is_of_computed(k)}
+    told = {k: v for k, v in schema.options.items() if is_computed_column_key(k)}
     gone = tuple(k for k in told if k not in options)
     new = {k: v for k, v in options.items() if told.get(k) != v}
     types = {c.name: c.type for c in computed_columns(options)}

@@ -51,7 +51,7 @@ from paimon_nb.session.query import temporary_tables
 from paimon_nb.session.query.computed_columns import computed_columns, computed_options
 from paimon_nb.session.query.partition_predicates import constants
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.query.watermark import as_option_changes, refuse_to_lose_its_column, watermark_options
+from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
 from paimon_nb.session.streaming.planner import no_rows_of_endless
 
@@ -315,7 +315,7 @@ def alter_table(job: StatementContext, statement: AlterTable) -> Result:
         raise
     done: list[str] = []
     snapshots: list[tuple[str, int]] = []
-    refuse_to_lose_its_column(statement.changes, table.schema)
+    check_watermark_column(statement.changes, table.schema)
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
     changes = as_option_changes(stored, table.schema, computed)
     schema_changes = [c for c in changes if is_schema_change(c)]

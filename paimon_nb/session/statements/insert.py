@@ -137,7 +137,7 @@ def _dynamic(session: Session, table: Table) -> bool:
 
 def _kept(session: Session, table: Table) -> list[str]:
     """What is to be said where the dialects mean otherwise and nobody told which."""
-    if not table.partition_keys or session.speaks_flink or overwrite_mode(session, table) is not None:
+    if not table.partition_keys or session.flink_semantics or overwrite_mode(session, table) is not None:
         return []
     return [
         "partitions without new rows stay; SET spark.sql.sources.partitionOverwriteMode = static replaces them, too"

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.redact import redact_options
 from paimon_nb.plan import ResetOption, SetOption, Span
 from paimon_nb.session.core.result import Result, rows, summary
-from paimon_nb.session.query.hints import unknown
+from paimon_nb.session.query.hints import unknown_option_note
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
@@ -96,7 +96,7 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
         raise BadOptionValue(f"{MODE} cannot be {value!r}", hint="'batch' or 'streaming'", option=key, value=value)
     if key == "parallelism.default" and not (value.isdecimal() and int(value)):
         raise BadOptionValue(f"{key} cannot be {value!r}", hint="a whole number from 1", option=key, value=value)
-    if key == MODE and not session.speaks_flink:
+    if key == MODE and not session.flink_semantics:
         notes.append(f"from here on 7 / 2 is 3, as in Flink; RESET '{MODE}' for Spark's 3.5")
     if key.startswith("spark.") or (known is not None and known.sparks):
         from paimon_nb.spark.errors import spark_errors
@@ -106,7 +106,7 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
     elif known is None and not key.startswith("paimon."):
         notes.append(f"{key} is kept; {effect(key)}")
     elif key.startswith("paimon."):
-        notes += unknown(split_setting(key.removeprefix("paimon."))[1])
+        notes += unknown_option_note(split_setting(key.removeprefix("paimon."))[1])
     session.settings[key] = value
     return notes
 

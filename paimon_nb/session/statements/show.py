@@ -15,7 +15,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
-from paimon_nb.session.query.computed_columns import computed_columns, is_of_computed
+from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import constants
 
 if TYPE_CHECKING:
@@ -330,7 +330,9 @@ def ddl(schema: TableSchema, name: str) -> str:
     for c in computed_columns(schema.options):
         comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
         lines.insert(c.position, f"  {quote(c.name)} AS {c.expression}{comment}")
-    options = {k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_of_computed(k)}
+    options = {
+        k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_computed_column_key(k)
+    }
     if watermark.COLUMN in schema.options:
         expression = schema.options.get(watermark.EXPRESSION, quote(schema.options[watermark.COLUMN]))
         lines.append(f"  WATERMARK FOR {quote(schema.options[watermark.COLUMN])} AS {expression}")

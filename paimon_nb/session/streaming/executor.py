@@ -19,9 +19,9 @@ from paimon_nb.options.read import SCAN_MAX_SNAPSHOT_COUNT, SOURCE_CHECKPOINT_AL
 from paimon_nb.plan import Query
 from paimon_nb.session.core.jobs import RefreshLoop, Running
 from paimon_nb.session.core.session import Session
-from paimon_nb.session.query.hidden_columns import carried
+from paimon_nb.session.query.hidden_columns import has_hidden
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.query.watermark import as_utc, furthest, watermark_in, watermarked
+from paimon_nb.session.query.watermark import as_utc, watermark_after, watermark_in, watermarked
 from paimon_nb.session.streaming.local_stream import table_loop
 from paimon_nb.session.streaming.lookup.join import Lookups, belongs, release_ended, waited_tables
 from paimon_nb.session.streaming.planner import Shape, StreamInput, StreamPlan, is_plain_time, names_of
@@ -215,7 +215,7 @@ def _per_batch(
                 return
             batch = batch.persist()
             try:
-                moved = None if watermark is None else furthest(batch, watermark)
+                moved = None if watermark is None else watermark_after(batch, watermark)
                 if only.adds_only:
                     output.accept(run_query(here, query, text, params, {only.ref.parts: batch}), number, moved)
                 elif batch.count():  # read by as many tasks as there are partitions, before one task puts it in order
@@ -237,7 +237,7 @@ def _in_order(
 
     hidden = (KIND, ORDER)
     told = run_query(session, query, text, params, batch, hidden)
-    if not carried(told, hidden):
+    if not has_hidden(told, hidden):
         raise UnsupportedOperation(
             "this query does not keep the kinds of the changes that it reads",
             hint="INSERT the rows into a table with a primary key, and query that",

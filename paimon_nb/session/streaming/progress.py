@@ -1,4 +1,4 @@
-"""How far behind its tables a running stream is. Reads progress; changes nothing."""
+"""How far a running stream is behind its tables. Read-only."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A stream and one table that it reads."""
+class Progress:
+    """A stream's progress in one table that it reads."""
 
     table: str
     at: int
-    """The newest snapshot that was dealt with; 0 for none."""
+    """The newest processed snapshot; 0: none."""
     newest: int
-    """The table's newest snapshot; 0 for none."""
+    """The table's newest snapshot; 0: none."""
 
     @property
     def behind(self) -> int:
-        """Snapshots that are still to come."""
+        """Snapshots not processed yet."""
         return max(0, self.newest - self.at)
 
     def __str__(self) -> str:
@@ -41,56 +41,56 @@ def newest_of(table: Table) -> int:
     return table.store.snapshots.latest_id() or 0
 
 
-def standings(running: Running, plan: StreamPlan) -> tuple[Standing, ...]:
-    """Where a stream stands in the tables it reads; () as long as that is not known, and for sources that are no tables.
+def progress(running: Running, plan: StreamPlan) -> tuple[Progress, ...]:
+    """A stream's progress in the tables it reads; () as long as it is unknown, and for sources that are not tables.
 
-    Spark tells the offsets of several sources in an order of its own, so a query over two streams has no standing.
+    Spark reports the offsets of several sources in its own order, so a query over two streams has no progress.
     """
     tables = [i.table for i in plan.inputs if i.table is not None]
     if isinstance(running, Loop):
         if not isinstance(running.seen, list):
             return ()
-        seen = zip(tables, running.seen, strict=False)  # behind them it looks at tables that it only looks up
-        return tuple(Standing(str(t.name), at or 0, newest_of(t)) for t, at in seen)
+        seen = zip(tables, running.seen, strict=False)  # `seen` continues with lookup tables
+        return tuple(Progress(str(t.name), at or 0, newest_of(t)) for t, at in seen)
     if len(tables) != 1 or len(plan.inputs) != 1:
         return ()
-    following = _following(running)
-    if following is None:
+    next_snapshot = _next_snapshot(running)
+    if next_snapshot is None:
         return ()
     newest = newest_of(tables[0])
-    # A snapshot that only compacted brings nothing, so Spark makes no micro-batch of it: then the offset lies behind for ever.
-    at = newest if not _brings_anything(tables[0], following, newest) else following - 1
-    return (Standing(str(tables[0].name), min(at, newest), newest),)
+    # A compaction snapshot adds no rows, so Spark runs no micro-batch for it and the offset stays behind.
+    at = newest if not _adds_rows(tables[0], next_snapshot, newest) else next_snapshot - 1
+    return (Progress(str(tables[0].name), min(at, newest), newest),)
 
 
-_FOLLOWING: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""What each query would read next, as its last trigger that told it did: not every one does."""
+_NEXT_SNAPSHOT: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""The next snapshot of each query, from its last progress report that has one: not every report does."""
 
 
-def _following(query: Any) -> int | None:
-    """The snapshot after those that a query has dealt with; None as long as it has told none."""
-    # Spark's own object: `query.lastProgress` copies all of it, in some sixty calls to the JVM.
-    progress = query._jsq.lastProgress()
-    sources: Any = () if progress is None else progress.sources()
+def _next_snapshot(query: Any) -> int | None:
+    """The next snapshot that a query will read; None until it reports one."""
+    # The JVM object: `query.lastProgress` copies everything, in about sixty calls to the JVM.
+    last_progress = query._jsq.lastProgress()
+    sources: Any = () if last_progress is None else last_progress.sources()
     if len(sources) == 1:
-        told = offset_told(sources[0].endOffset())
-        if told is not None:
-            _FOLLOWING[query] = told
-    return _FOLLOWING.get(query)
+        next_snapshot = parse_next_snapshot(sources[0].endOffset())
+        if next_snapshot is not None:
+            _NEXT_SNAPSHOT[query] = next_snapshot
+    return _NEXT_SNAPSHOT.get(query)
 
 
-def offset_told(text: str | None) -> int | None:
-    """The next snapshot of an offset that our source wrote (`{"next": 7}`). None for every other text, such as Spark's 'null'."""
+def parse_next_snapshot(text: str | None) -> int | None:
+    """The next snapshot in an offset of our source (`{"next": 7}`). None for other text, such as Spark's 'null'."""
     try:
         offset = json.loads(text or "null")
     except ValueError:
         return None
-    following = offset.get("next") if isinstance(offset, dict) else None
-    return following if isinstance(following, int) else None
+    next_snapshot = offset.get("next") if isinstance(offset, dict) else None
+    return next_snapshot if isinstance(next_snapshot, int) else None
 
 
-def _brings_anything(table: Table, first: int, newest: int) -> bool:
-    """Whether one of the snapshots is more than a compaction; looks at few, since the answer is mostly there at once."""
+def _adds_rows(table: Table, first: int, newest: int) -> bool:
+    """Whether one of the snapshots is not a compaction. Reads at most eight: the first ones mostly decide."""
     store = table.store
     for number in range(first, min(newest, first + 8) + 1):
         if not store.fs.exists(store.snapshots.path(number)) or store.snapshots.get(number).commit_kind != "COMPACT":

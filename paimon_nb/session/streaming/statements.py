@@ -15,7 +15,7 @@ from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.result import Result, rows, summary
 from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
 from paimon_nb.session.streaming.planner import Shape, StreamPlan, moved, plan_stream
-from paimon_nb.session.streaming.progress import standings
+from paimon_nb.session.streaming.progress import progress
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import OP, IntoBuffer, IntoSink, IntoTable, Output
 
@@ -50,7 +50,7 @@ class LiveResult:
     def start(self) -> LiveResult:
         if self.job is None:
             at = self._at
-            made = StreamJob("select", self._run(), lambda: self._buffer.rows, lambda r: standings(r, self.plan))
+            made = StreamJob("select", self._run(), lambda: self._buffer.rows, lambda r: progress(r, self.plan))
             self.job = at.session.jobs.add(made)
         return self
 
@@ -89,7 +89,7 @@ class LiveResult:
         if self.job is None:
             self.start()
         else:
-            self.job.again(self._run())
+            self.job.restarted(self._run())
 
     def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
         """Changes until there are `limit` rows, the time is over or the stream ends; then the stream is stopped.
@@ -171,7 +171,7 @@ def insert_stream(job: StatementContext, statement: Insert, output: Output, targ
         )
     running = start_stream(session, plan, query, job.text, job.params, output, folder)
     savepoint = output.savepoint if isinstance(output, IntoTable) else lambda: None
-    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: standings(r, plan), savepoint))
+    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: progress(r, plan), savepoint))
     kept = [note for ref in query.tables for note in kept_only(ref.options)]
     result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *kept])
     result.job = made

@@ -17,8 +17,8 @@ from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.plan import Query, Span, TableRef
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
-from paimon_nb.session.query.hints import scan_partitions, within
-from paimon_nb.session.query.run_query import known_to_spark, named, new_view, resolve, rows_within
+from paimon_nb.session.query.hints import partition_predicate, scan_partitions
+from paimon_nb.session.query.run_query import known_to_spark, new_view, resolve, rows_of_partitions, view_reference
 from paimon_nb.session.streaming.lookup.cache import Dimension
 from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retries
 from paimon_nb.session.streaming.lookup.refresh import Refresh
@@ -65,8 +65,8 @@ class Lookups:
         refs = [r for r in query.tables if r.lookup]
         asked = retries(text, query.span, query.tables)
         views = {r.span: new_view() for r in refs}
-        told = {r.span: named(views[r.span], r) for r in refs}
-        said = render(query, text, {**others, **told}, flink=session.speaks_flink)
+        told = {r.span: view_reference(views[r.span], r) for r in refs}
+        said = render(query, text, {**others, **told}, flink=session.flink_semantics)
         made = []
         try:
             for ref in refs:
@@ -168,7 +168,7 @@ class _Known:
             return
         self.partitions, self.looked_ms = chosen, now
         columns = None if ref.columns is None else (*ref.columns, *(table.partition_keys if chosen is not None else ()))
-        wanted = [p for p in (ref.filter, within(chosen) if chosen else None) if p is not None]
+        wanted = [p for p in (ref.filter, partition_predicate(chosen) if chosen else None) if p is not None]
         self.dimension.move(
             decide(
                 table,
@@ -180,7 +180,7 @@ class _Known:
 
     def of_partitions(self, rows: DataFrame) -> DataFrame:
         """The rows of the partitions alone: files were chosen by them, and that is no promise."""
-        return rows if self.partitions is None else rows_within(rows, self.partitions)
+        return rows if self.partitions is None else rows_of_partitions(rows, self.partitions)
 
 
 class _Asking:
@@ -272,7 +272,7 @@ def _check(query: Query, text: str) -> None:
     asked = retries(text, query.span, query.tables)
     if not asked:
         return
-    names = {r.span: named(f"t{i}", r) for i, r in enumerate(query.tables)}
+    names = {r.span: view_reference(f"t{i}", r) for i, r in enumerate(query.tables)}
     views = {r.span: f"t{i}" for i, r in enumerate(query.tables)}
     said = render(query, text, names, flink=True)
     for span in asked:
