@@ -27,7 +27,7 @@ def test_a_copied_or_shown_definition_has_none_of_them(scene):
 
 def test_an_unknown_one_is_told(scene):
     notes = scene.run("SET 'paimon.*.*.t.scan.snapshot-idd' = '1'").notes
-    assert notes == ["no option 'scan.snapshot-idd' is known; did you mean 'scan.snapshot-id'?"]
+    assert notes == ["unknown option 'scan.snapshot-idd'; did you mean 'scan.snapshot-id'?"]
     assert scene.run(f"SET '{PATTERN}' = '1'").notes == []
 
 
