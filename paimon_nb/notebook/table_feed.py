@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.session.core.jobs import Jobs, StreamJob
-from paimon_nb.session.streaming.planner import beginning
+from paimon_nb.session.streaming.planner import start_options_of
 from paimon_nb.session.streaming.progress import Progress, newest_of
 from paimon_nb.session.streaming.sinks import OP
 from paimon_nb.table.stream import TableStream
@@ -80,7 +80,7 @@ class TableFeed:
                 f"{snapshot} is not a snapshot id", hint="snapshot ids start at 1", option="scan.snapshot-id"
             )
         self.note, self._rows = "", 0
-        self._stream = self._opened(beginning(snapshot))
+        self._stream = self._opened(start_options_of(snapshot))
         self._stopped.clear()
         self._error = None
         self.job.restarted(self)

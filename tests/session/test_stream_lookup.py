@@ -119,10 +119,10 @@ def test_a_query_that_groups_takes_rows_that_it_waited_for_and_keeps_none_back(s
 @pytest.mark.parametrize(
     ("hint", "error", "words"),
     [
-        ("'table' = 'x', " + RETRY, BadOptionValue, "'x', which the query does not look up"),
-        (RETRY, BadOptionValue, "needs 'table'"),
+        ("'table' = 'x', " + RETRY, BadOptionValue, "'x' is not a lookup table of the query"),
+        (RETRY, BadOptionValue, "'table' is missing"),
         ("'table' = 'c', 'colour' = 'red'", UnknownOption, "colour"),
-        ("'table' = 'c', 'retry-predicate' = 'lookup_miss'", BadOptionValue, "no 'retry-strategy'"),
+        ("'table' = 'c', 'retry-predicate' = 'lookup_miss'", BadOptionValue, "'retry-strategy' is missing"),
         ("'table' = 'c', " + RETRY.replace("lookup_miss", "always"), BadOptionValue, "always"),
         ("'table' = 'c', " + RETRY.replace("{}", "0"), BadOptionValue, "max-attempts"),
         ("'table' = 'c', " + RETRY.replace("100 ms", "soon"), BadOptionValue, "soon"),
@@ -140,7 +140,7 @@ def test_what_is_wrong_with_a_hint_is_said_before_anything_runs(wb, hint, error,
 def test_keys_that_are_not_clear_cannot_be_waited_for(wb):
     shop(wb, 1)
     wb.run(STREAMING)
-    with pytest.raises(UnsupportedOperation, match="keys are not clear"):
+    with pytest.raises(UnsupportedOperation, match="clear equality keys"):
         looked_up(wb, hints=f"/*+ LOOKUP('table' = 'c', {RETRY.format(3)}) */", on="o.customer > c.c")
 
 

@@ -101,10 +101,10 @@ class StreamJob:
 
     def stop(self) -> None:
         """Stop the job; committed snapshots stay."""
-        from paimon_nb.session.streaming.lookup.join import release, stopping
+        from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 
         self._stopped = self._stopped or self.running.isActive
-        stopping(self.running)
+        stop_waiting(self.running)
         self.running.stop()
         release(self.running)
 

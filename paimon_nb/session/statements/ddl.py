@@ -53,7 +53,7 @@ from paimon_nb.session.query.partition_predicates import constants
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
-from paimon_nb.session.streaming.planner import no_rows_of_endless
+from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
@@ -372,7 +372,7 @@ def create_view(job: StatementContext, statement: CreateView) -> Result:
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
         _refuse_cycle(session, name, statement.query)
-        never = no_rows_of_endless(session, statement.query, job.text)
+        never = empty_unbounded_inputs(session, statement.query, job.text)
         run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
     session.views[name] = (statement, job.text)
     return summary(f"temporary view {name} created")

@@ -159,11 +159,11 @@ def align(
     partition: Mapping[str, str | None],
     *,
     by_name: bool = False,
-    carry: str | None = None,
+    extra: str | None = None,
 ) -> DataFrame:
     """The source with exactly the table's columns, cast to their types.
 
-    Columns that the statement leaves out take their default, else NULL. `carry`: the source's last column, kept behind them.
+    Columns that the statement leaves out take their default, else NULL. `extra`: the source's last column, kept behind them.
 
     Raises:
         SchemaMismatch: too many or too few columns, or a type without a cast. ColumnNotFound: a name that the table has not.
@@ -178,7 +178,7 @@ def align(
         column_named(name, names, table)
     static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
     given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
-    source = list(frame.columns[:-1] if carry else frame.columns)
+    source = list(frame.columns[:-1] if extra else frame.columns)
     if by_name:
         wanted = columns_named(source, names, table)
     elif columns is not None:
@@ -192,9 +192,9 @@ def align(
     _check_width(table, wanted, len(source))
     targets = [spark_type(f.type) for f in table.schema.fields]
     if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
-        return frame.toDF(*names, *([carry] if carry else []))  # each cast would be a dozen calls to the JVM
+        return frame.toDF(*names, *([extra] if extra else []))  # each cast would be a dozen calls to the JVM
     # Positions, not names: a source may have the same name twice.
-    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([carry] if carry else []))
+    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
     for i, name in enumerate(wanted):
         given.setdefault(name, F.col(f"__c{i}"))
     out = []
@@ -207,7 +207,7 @@ def align(
             value = F.lit(None)
         out.append(value.cast(target).alias(field.name))
     try:
-        return plain.select(*out, *([carry] if carry else []))
+        return plain.select(*out, *([extra] if extra else []))
     except AnalysisException:
         _check_casts(plain, out, table)
         raise

@@ -1,4 +1,4 @@
-"""A streaming SELECT that only chooses columns and rows of one table is read in this process: its first rows need no Spark."""
+"""Runs a streaming SELECT of filters and projections over one table in this process, without Spark."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from paimon_nb.plan import Query
 from paimon_nb.session.core.jobs import TableLoop
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
-from paimon_nb.session.streaming.planner import Shape, StreamPlan
-from paimon_nb.session.streaming.sinks import OP, IntoBuffer
+from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
+from paimon_nb.session.streaming.sinks import OP, BufferOutput
 
 if TYPE_CHECKING:
     from paimon_nb.table.stream import StreamBatch
 
 
-def table_loop(plan: StreamPlan, query: Query, text: str, output: IntoBuffer) -> TableLoop | None:
-    """Begin to read; None when the query does more, or Spark may understand it otherwise."""
+def table_loop(plan: StreamPlan, query: Query, text: str, output: BufferOutput) -> TableLoop | None:
+    """Start reading; None if the query does more, or Spark could give another result."""
     from paimon_nb.sql.simple_select import selection_of
 
     only = plan.inputs[0]
-    if plan.shape is not Shape.ROWS or only.table is None or only.ref.span != query.tables[0].span:
+    if plan.mode is not StreamMode.STATELESS or only.table is None or only.ref.span != query.tables[0].span:
         return None
     selection = selection_of(query, text)
     if selection is None or not selection.row_by_row or computed_columns(only.table.schema.options):
@@ -33,7 +33,7 @@ def table_loop(plan: StreamPlan, query: Query, text: str, output: IntoBuffer) ->
 
     def accept(batch: StreamBatch) -> None:
         rows = batch.rows
-        if only.adds_only:
+        if only.append_only:
             import pyarrow.compute as pc
 
             rows = rows.filter(pc.starts_with(rows.column(0), "+"))

@@ -1,10 +1,10 @@
-"""How a streaming statement is carried out: which of its tables are streams, and what shape the query has.
+"""Plans a streaming statement: which of its tables are streams, and in which mode the query runs.
 
-| shape | when | how |
+| mode | when | how |
 |---|---|---|
-| ROWS | each row of the one stream gives its rows by itself; other tables are looked up | the query, micro-batch by micro-batch, the others as they are then; row kinds ride along |
-| STATE | groups, windows or joins over streams that only add rows | Spark's own streaming query with its state |
-| REFRESH | groups, joins, sorts over tables whose rows change | the query over the newest snapshots, each time one of them gets one; the difference goes out |
+| STATELESS | filters, projections and lookup joins over one stream | runs the query on each micro-batch with row kinds; lookup tables as of that time |
+| STATEFUL | groups, windows or joins over append-only streams | Spark's streaming query with its state |
+| RECOMPUTE | groups, joins or sorts over changing tables | re-runs the query for each new snapshot and emits the difference |
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SN
 from paimon_nb.plan import CreateTable, Query, TableRef, Watermark
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.watermark import watermark_in
-from paimon_nb.session.streaming.windows import all_closed, readable
+from paimon_nb.session.streaming.windows import all_closed, with_time_window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
-class Shape(Enum):
-    ROWS = "rows"
-    STATE = "state"
-    REFRESH = "refresh"
+class StreamMode(Enum):
+    STATELESS = "stateless"
+    STATEFUL = "stateful"
+    RECOMPUTE = "recompute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class StreamInput:
 
     ref: TableRef
     text: str
-    """The text that the reference's places point into."""
+    """The text that the reference's spans point into."""
     table: Table | None = None
     source: Source | None = None
     declared: CreateTable | None = None
 
     @property
-    def adds_only(self) -> bool:
-        """Rows come and stay as they are."""
+    def append_only(self) -> bool:
+        """Whether rows are only added, never changed."""
         if self.source is not None:
             return not self.source.changes
         assert self.table is not None
@@ -57,42 +57,44 @@ class StreamInput:
 
     @property
     def watermark(self) -> Watermark | None:
-        """How late its rows may be, if it says so."""
+        """Its watermark, if it has one."""
         if self.declared is not None:
             return self.declared.definition.watermark
         return None if self.table is None else watermark_in(self.table.schema.options)
 
     @property
     def watermarked(self) -> bool:
-        """It says how late its rows may be."""
+        """Whether it has a watermark."""
         return self.watermark is not None
 
     @property
-    def endless(self) -> bool:
+    def unbounded(self) -> bool:
         return self.source is not None and not self.source.bounded
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    shape: Shape
+    mode: StreamMode
     inputs: tuple[StreamInput, ...]
     grouped: bool
-    """Results replace earlier ones of their group."""
+    """Results replace earlier results of their group."""
     closing: bool = False
-    """Results come once, when a watermark says that their window is over."""
+    """Each result is emitted once, when the watermark closes its window."""
 
 
-def is_plain_time(session: Session, one: StreamInput) -> bool:
-    """Whether the column of an input's watermark is a TIMESTAMP, which knows no zone."""
+def is_plain_time(session: Session, stream_input: StreamInput) -> bool:
+    """Whether the watermark column is a TIMESTAMP without time zone."""
     from pyspark.sql.types import TimestampNTZType
 
     from paimon_nb.session.query.connector_tables import no_rows
 
-    assert one.watermark is not None
-    if one.table is not None:
-        return one.table.schema.field(one.watermark.column).type.root == "TIMESTAMP"
-    assert one.declared is not None
-    return isinstance(no_rows(session.spark, one.declared).schema[one.watermark.column].dataType, TimestampNTZType)
+    assert stream_input.watermark is not None
+    if stream_input.table is not None:
+        return stream_input.table.schema.field(stream_input.watermark.column).type.root == "TIMESTAMP"
+    assert stream_input.declared is not None
+    return isinstance(
+        no_rows(session.spark, stream_input.declared).schema[stream_input.watermark.column].dataType, TimestampNTZType
+    )
 
 
 def is_streaming(session: Session) -> bool:
@@ -100,19 +102,22 @@ def is_streaming(session: Session) -> bool:
 
 
 def wants_stream(session: Session, query: Query, text: str) -> bool:
-    """Whether a query runs as a stream: in streaming mode if it reads a table of ours or a connector's; without a mode
-    (which Flink takes for streaming) if a source never ends."""
+    """Whether a query runs as a stream.
+
+    In streaming mode: if it reads a Paimon or connector table. Without a mode (streaming in Flink): if a source is
+    unbounded.
+    """
     if is_streaming(session):
         return bool(inputs_of(session, query, text))
     if "execution.runtime-mode" in session.settings:
         return False
     if not session.temporary:
         return False
-    return any(i.endless for i in inputs_of(session, query, text))
+    return any(i.unbounded for i in inputs_of(session, query, text))
 
 
 def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
-    """The tables that a query reads as streams, those inside its views too. Not those that `scan.bounded` says to read as they are."""
+    """The tables that a query reads as streams, including those of its views, except tables with `scan.bounded`."""
     from paimon_nb.session.query.connector_tables import source_of
 
     found: list[StreamInput] = []
@@ -134,8 +139,8 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
     return found
 
 
-def no_rows_of_endless(session: Session, query: Query, text: str) -> dict[tuple[str, ...], DataFrame]:
-    """No rows, with the right columns, for each table of a query that only a stream can read: to check the query without."""
+def empty_unbounded_inputs(session: Session, query: Query, text: str) -> dict[tuple[str, ...], DataFrame]:
+    """An empty DataFrame for each table of a query that only streaming mode can read: to check the query in batch mode."""
     from paimon_nb.session.query.connector_tables import no_rows
 
     if not session.temporary:
@@ -143,67 +148,71 @@ def no_rows_of_endless(session: Session, query: Query, text: str) -> dict[tuple[
     return {
         i.ref.parts: no_rows(session.spark, i.declared)
         for i in inputs_of(session, query, text)
-        if i.declared is not None and i.source is not None and (i.endless or i.source.changes)
+        if i.declared is not None and i.source is not None and (i.unbounded or i.source.changes)
     }
 
 
 def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
-    """Raises UnsupportedOperation: no shape tells the truth about this query."""
+    """Choose the stream mode. Raises UnsupportedOperation: no mode gives correct results for this query."""
     inputs = tuple(inputs_of(session, query, text))
     traits = _traits(session, query, text)
     stateless = not traits.keeps_state and len(inputs) == 1
     if stateless:
-        shape = Shape.ROWS
-    elif all(i.adds_only for i in inputs) and not traits.ordered:
-        shape = Shape.STATE
+        mode = StreamMode.STATELESS
+    elif all(i.append_only for i in inputs) and not traits.ordered:
+        mode = StreamMode.STATEFUL
     elif all(i.table is not None for i in inputs):
-        shape = Shape.REFRESH
+        mode = StreamMode.RECOMPUTE
     else:
         raise UnsupportedOperation(
             "a streaming query cannot group, sort or join a connector's rows together with rows that change",
-            hint="look the table up with FOR SYSTEM_TIME AS OF, or load the connector's rows into a table first",
+            hint="use a lookup join (FOR SYSTEM_TIME AS OF), or load the connector's rows into a table first",
         )
-    if shape is Shape.STATE and any(r.lookup for r in query.tables):
+    if mode is StreamMode.STATEFUL and any(r.lookup for r in query.tables):
         raise UnsupportedOperation(
-            "a streaming query cannot group and look up at once",
+            "a streaming query cannot combine a lookup join with grouping",
             hint="look up in one INSERT, group in a second that reads its table",
         )
-    closing = shape is Shape.STATE and traits.closed and all(i.watermarked for i in inputs)
-    return StreamPlan(shape, inputs, traits.grouped and not closing, closing)
+    closing = mode is StreamMode.STATEFUL and traits.closed and all(i.watermarked for i in inputs)
+    return StreamPlan(mode, inputs, traits.grouped and not closing, closing)
 
 
-def beginning(snapshot: int | None) -> dict[str, str]:
-    """The options of a stream that begins with a snapshot's changes; None: with the newest state."""
+def start_options_of(snapshot: int | None) -> dict[str, str]:
+    """The scan options of a stream that starts with a snapshot's changes; None: with the latest state."""
     if snapshot is None:
         return {SCAN_MODE.key: "latest-full"}
     return {SCAN_MODE.key: "from-snapshot", SCAN_SNAPSHOT_ID.key: str(snapshot)}
 
 
-def moved(plan: StreamPlan, snapshot: int | None) -> StreamPlan:
-    """The same query, its tables read from a snapshot's changes on; None: from their newest state on."""
-    begin = {**beginning(snapshot), CONSUMER_IGNORE_PROGRESS.key: "true"}
+def restarted_at(plan: StreamPlan, snapshot: int | None) -> StreamPlan:
+    """The same plan, starting with a snapshot's changes; None: with the latest state."""
+    start_options = {**start_options_of(snapshot), CONSUMER_IGNORE_PROGRESS.key: "true"}
 
-    def begun(one: StreamInput) -> StreamInput:
-        kept = {k: v for k, v in one.ref.options.items() if not k.startswith("scan.")}
-        return one if one.table is None else replace(one, ref=replace(one.ref, options={**kept, **begin}))
+    def restarted_input(stream_input: StreamInput) -> StreamInput:
+        options = {k: v for k, v in stream_input.ref.options.items() if not k.startswith("scan.")}
+        return (
+            stream_input
+            if stream_input.table is None
+            else replace(stream_input, ref=replace(stream_input.ref, options={**options, **start_options}))
+        )
 
-    return replace(plan, inputs=tuple(map(begun, plan.inputs)))
+    return replace(plan, inputs=tuple(map(restarted_input, plan.inputs)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Traits:
+class _QueryTraits:
     keeps_state: bool
     grouped: bool
     ordered: bool
     closed: bool
-    """Every group is a window."""
+    """Every group is a window that the watermark closes."""
 
 
-_UNKNOWN = _Traits(keeps_state=True, grouped=True, ordered=False, closed=False)
+_UNKNOWN = _QueryTraits(keeps_state=True, grouped=True, ordered=False, closed=False)
 
 
-def _traits(session: Session, query: Query, text: str) -> _Traits:
-    """What the query does to its rows; a text that sqlglot cannot read is taken for one that keeps state."""
+def _traits(session: Session, query: Query, text: str) -> _QueryTraits:
+    """The properties of a query; a query that sqlglot cannot parse is assumed to keep state."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -213,7 +222,7 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
     names = {ref.span: "t" if ref.alias else "t AS " + quote(ref.parts[-1]) for ref in query.tables}
     rendered = render(query, text, names, flink=True)
     try:
-        tree = sqlglot.parse_one(readable(rendered), read="spark")
+        tree = sqlglot.parse_one(with_time_window(rendered), read="spark")
     except SqlglotError:
         return _UNKNOWN
     grouped = bool(tree.find(exp.Group, exp.AggFunc))
@@ -230,9 +239,9 @@ def _traits(session: Session, query: Query, text: str) -> _Traits:
             traits = _traits(session, view.query, inside)
             closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
-    return _Traits(grouped or ordered or other, grouped, ordered, grouped and closed)
+    return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed)
 
 
-def names_of(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:
-    """Inputs by the name that the text writes."""
+def inputs_by_name(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:
+    """Inputs by name as written."""
     return {i.ref.parts: i for i in inputs}

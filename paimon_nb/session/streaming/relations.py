@@ -1,4 +1,4 @@
-"""Streams by name: which rows a reference means when it is read as a stream, and how a stream's rows meet a table."""
+"""Reads tables as streams by name, and aligns a stream's rows with a target table."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 KINDS = "rowkind"
-"""Name of the column that tells row kinds, in streams out of a table and into one."""
+"""Name of the row kind column, in streams from and into a table."""
 
 
 def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
-    """The stream of a Paimon table; of `t$audit_log` with kinds. None if no such table is ours.
+    """The stream of a Paimon table; of `t$audit_log` with row kinds. None if there is no such Paimon table.
 
     Raises: UnsupportedOperation: another system table. BadOptionValue: options of batch reads.
     """
@@ -44,7 +44,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
         if system not in (None, "audit_log"):
             raise UnsupportedOperation(
                 f"{found.name} cannot be read as a stream",
-                hint="stream the table itself, or its $audit_log, which tells row kinds",
+                hint="stream the table itself, or its $audit_log, which has row kinds",
             )
         return stream_frame(
             session.spark,
@@ -67,11 +67,16 @@ def table_sink(
     checkpoint: str | None = None,
     ends: bool = False,
 ) -> tuple[DataFrame, TableSink]:
-    """Rows with the table's columns (by name where all names are its own, else by position), and what stores them.
+    """Rows with the table's columns (by name if all names match, else by position), and their sink.
 
-    A column `rowkind` that the table has not tells each row's kind. `ends`: the query takes what is there and is over.
+    A column `rowkind` that is not a column of the table is the row kind.
 
-    Raises: SchemaMismatch: too many or too few columns. BadOptionValue: the checkpoint feeds another table.
+    Args:
+        ends: the query is bounded: it processes the available rows and ends.
+
+    Raises:
+        SchemaMismatch: too many or too few columns.
+        BadOptionValue: the checkpoint belongs to another table.
     """
     from paimon_nb.session.statements.insert import align
     from paimon_nb.spark.streaming.sink import TableSink, claim_checkpoint

@@ -1,4 +1,4 @@
-"""Where a stream's rows go: a Paimon table, a connector's sink, or a buffer that somebody looks at."""
+"""Outputs of a stream: a Paimon table, a connector's sink, or a buffer for a live SELECT."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ class Output(Protocol):
     rows: int
 
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
-        """Rows of a micro-batch; a last column `rowkind` tells kinds. `watermark`: epoch ms; None: not known."""
+        """Rows of a micro-batch; a last column `rowkind` has row kinds. `watermark`: epoch ms; None: unknown."""
 
     def replace(self, result: DataFrame) -> None:
-        """The whole result as it is now, where another one was before."""
+        """The whole new result, which replaces the previous one."""
 
 
-class IntoTable:
-    """Upserts and deletes of a Paimon table."""
+class TableOutput:
+    """Writes upserts and deletes to a Paimon table."""
 
     def __init__(self, table: Table, align: Callable[[DataFrame, str | None], DataFrame]) -> None:
-        """`align`: rows with the table's columns; it keeps a last column that is named to it."""
+        """`align`: casts rows to the table's columns; keeps the last column if it is named."""
         self.table, self.align = table, align
         self.rows = 0
         self._sink: TableSink | None = None
         self._before: dict[tuple[Any, ...], dict[str, Any]] | None = None
         self._commits = 0
         self._checkpoints: StreamCommitter | None = None
-        self._one_at_a_time = threading.Lock()
+        self._write_lock = threading.Lock()
 
     def begin(self, folder: str) -> None:
-        """Micro-batches will come; `folder`: of their checkpoint."""
+        """Called before the first micro-batch; `folder`: of the checkpoint."""
         from paimon_nb.spark.streaming.sink import TableSink
 
         self._sink = TableSink(self.table, kinds=KINDS, folder=folder)
 
     @property
-    def counts_quiet(self) -> bool:
-        """Whether `quiet` is to be called while the stream runs."""
+    def handles_empty_checkpoints(self) -> bool:
+        """Whether `on_empty_checkpoint` must be called while the stream runs."""
         from paimon_nb.table.stream.committer import StreamCommitter
 
         return StreamCommitter.count_without_rows(self.table.store)
 
-    def quiet(self, user: str) -> None:
-        """The time between two checkpoints is over. `user`: the query's id."""
+    def on_empty_checkpoint(self, user: str) -> None:
+        """Called when a checkpoint interval elapsed without input rows. `user`: the query's id."""
         if self._sink is not None:
             self._sink.quiet(user)
             return
-        with self._one_at_a_time:
+        with self._write_lock:
             if self._checkpoints is not None:
                 self.table = self.table.refresh()
                 self._checkpoints.quiet(self.table.store)
 
     def savepoint(self) -> str | None:
-        """The tag of what the stream made last, once it was stopped; None: no tag was asked for."""
+        """Tags the last committed snapshot after a stop and returns the tag's name; None: no savepoint tag is configured."""
         if self._sink is not None:
             return self._sink.savepoint()
         return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
@@ -78,13 +78,13 @@ class IntoTable:
         assert self._sink is not None
         if KINDS not in batch.columns:
             batch = batch.withColumn(KINDS, F.lit("+I"))
-        # A projection may have changed the key that -U names: then its row is gone, and +U brings another.
+        # A projection may change the key: then -U deletes the old key's row, and +U inserts the new one.
         stored = F.when(F.col(KINDS) == "-U", "-D").otherwise(F.col(KINDS))
         self._sink(self.align(batch, KINDS).withColumn(KINDS, stored), number, watermark)
         self.rows = self._sink.rows
 
     def replace(self, result: DataFrame) -> None:
-        """Only the keys that changed are written: new and changed rows, and deletes of those that are gone."""
+        """Writes only the difference: new and changed rows, and deletes of missing keys."""
         import pyarrow as pa
 
         from paimon_nb.spark.runtime.arrow_interop import to_arrow
@@ -101,30 +101,30 @@ class IntoTable:
         rows = to_arrow(self.align(result, None), fields).to_pylist()
         now = {tuple(_hashable(r[k]) for k in table.primary_keys): r for r in rows}
         before = self._before if self._before is not None else {}
-        gone = [row for key, row in before.items() if key not in now]
-        come = [row for key, row in now.items() if before.get(key) != row]
-        if gone or come:
-            with self._one_at_a_time:
+        deleted = [row for key, row in before.items() if key not in now]
+        upserted = [row for key, row in now.items() if before.get(key) != row]
+        if deleted or upserted:
+            with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
                 self._commits += 1
                 full = checkpoints.is_full(table.store, self._commits)
                 with TableWrite(table.store, full=full) as writing:
                     writing.write(
-                        pa.Table.from_pylist([*gone, *come], schema=table.schema.arrow.remove_metadata()),
-                        pa.array([3] * len(gone) + [0] * len(come), pa.int8()),
+                        pa.Table.from_pylist([*deleted, *upserted], schema=table.schema.arrow.remove_metadata()),
+                        pa.array([3] * len(deleted) + [0] * len(upserted), pa.int8()),
                     )
                     checkpoints.commit(table.store, writing.prepare(), self._commits, full=full)
-            self.rows += len(gone) + len(come)
+            self.rows += len(deleted) + len(upserted)
         self._before = now
 
 
-class IntoSink:
-    """A connector's sink."""
+class ConnectorOutput:
+    """Writes to a connector's sink."""
 
     def __init__(self, sink: Sink, align: Callable[[DataFrame], DataFrame]) -> None:
         self.sink, self.align = sink, align
         self.rows = 0
-        self._buffer = IntoBuffer()
+        self._buffer = BufferOutput()
 
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
         self.rows += self.sink.store(self.align(batch), number)
@@ -135,22 +135,22 @@ class IntoSink:
         self._buffer.replace(self.align(result))
         for changes in self._buffer.take():
             kinds = changes.column(0)
-            told = changes.remove_column(0).append_column(KINDS, kinds)
-            self.rows += self.sink.store(from_arrow(result.sparkSession, told))
+            rows = changes.remove_column(0).append_column(KINDS, kinds)
+            self.rows += self.sink.store(from_arrow(result.sparkSession, rows))
 
 
-class IntoBuffer:
-    """Changes kept until somebody takes them: `op` first, then the query's columns. Bounded: the stream waits when it is full."""
+class BufferOutput:
+    """Buffers changes for a live SELECT: `op` first, then the query's columns. The stream waits when the buffer is full."""
 
-    def __init__(self, most: int = 100_000) -> None:
-        self.rows, self.most = 0, most
-        self._waiting: list[pa.Table] = []
-        self._held = 0
+    def __init__(self, max_rows: int = 100_000) -> None:
+        self.rows, self.max_rows = 0, max_rows
+        self._chunks: list[pa.Table] = []
+        self._buffered_rows = 0
         self._changed = threading.Condition()
         self._closed = False
         self._before: Counter[tuple[Any, ...]] = Counter()
-        self._shown: dict[tuple[Any, ...], dict[str, Any]] = {}
-        """The rows of the last result, by what tells them apart."""
+        self._last_rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        """The rows of the last result, by their hashable form."""
 
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
         import pyarrow as pa
@@ -172,43 +172,45 @@ class IntoBuffer:
 
         rows = collect(result)
         listed = [(tuple(_hashable(v) for v in row.values()), row) for row in rows.to_pylist()]
-        now, shown = Counter(key for key, _ in listed), dict(listed)
-        gone, come = self._before - now, now - self._before
-        told = [("-D", self._shown[k]) for k in gone.elements()] + [("+I", shown[k]) for k in come.elements()]
-        self._before, self._shown = now, shown
-        changes = pa.Table.from_pylist([row for _, row in told], schema=rows.schema)
-        self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in told], pa.string())))
+        now, rows_by_key = Counter(key for key, _ in listed), dict(listed)
+        deleted, upserted = self._before - now, now - self._before
+        changes_by_row = [("-D", self._last_rows[k]) for k in deleted.elements()] + [
+            ("+I", rows_by_key[k]) for k in upserted.elements()
+        ]
+        self._before, self._last_rows = now, rows_by_key
+        changes = pa.Table.from_pylist([row for _, row in changes_by_row], schema=rows.schema)
+        self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
 
     def take(self, timeout_s: float = 0) -> list[pa.Table]:
-        """What came since the last call; waits for something, at most so long."""
+        """The changes since the last call; waits up to `timeout_s` for the first."""
         with self._changed:
-            if not self._waiting and not self._closed and timeout_s:
+            if not self._chunks and not self._closed and timeout_s:
                 self._changed.wait(timeout_s)
-            taken, self._waiting, self._held = self._waiting, [], 0
+            taken, self._chunks, self._buffered_rows = self._chunks, [], 0
             self._changed.notify_all()
         return taken
 
     def close(self) -> None:
-        """Let nobody wait any more."""
+        """Wake up all waiting threads; nothing waits after this."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def put(self, rows: pa.Table) -> None:
-        """Changes, `op` first."""
+        """Append changes, `op` first; waits while the buffer is full."""
         if not rows.num_rows:
             return
         with self._changed:
-            while self._held >= self.most and not self._closed:
+            while self._buffered_rows >= self.max_rows and not self._closed:
                 self._changed.wait(1)
-            self._waiting.append(rows)
-            self._held += rows.num_rows
+            self._chunks.append(rows)
+            self._buffered_rows += rows.num_rows
             self.rows += rows.num_rows
             self._changed.notify_all()
 
 
 OP = "op"
-"""Name of the column of kinds in what is shown, as Flink's client shows it."""
+"""Name of the row kind column in displayed changes, as in Flink's SQL client."""
 
 
 def _hashable(value: Any) -> Any:

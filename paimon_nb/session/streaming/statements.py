@@ -14,10 +14,10 @@ from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.result import Result, rows, summary
 from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
-from paimon_nb.session.streaming.planner import Shape, StreamPlan, moved, plan_stream
+from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
 from paimon_nb.session.streaming.progress import progress
 from paimon_nb.session.streaming.relations import KINDS
-from paimon_nb.session.streaming.sinks import OP, IntoBuffer, IntoSink, IntoTable, Output
+from paimon_nb.session.streaming.sinks import OP, BufferOutput, ConnectorOutput, Output, TableOutput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 
 class LiveResult:
-    """A streaming SELECT. Starts with the first look at it; iterate to get its changes, `op` first, as Arrow tables."""
+    """A streaming SELECT. Starts on first use; iterate to get its changes as Arrow tables, `op` first."""
 
     def __init__(self, job: StatementContext, statement: Query) -> None:
         self._at, self._statement = job, statement
         self.plan: StreamPlan = plan_stream(job.session, statement, job.text)
         self.job: StreamJob | None = None
-        self._buffer = IntoBuffer()
+        self._buffer = BufferOutput()
 
     @property
     def frame(self) -> DataFrame:
-        """The query as a streaming DataFrame. Raises UnsupportedOperation: its rows change in ways that Spark cannot tell."""
-        if self.plan.shape is Shape.REFRESH:
+        """The query as a streaming DataFrame. Raises UnsupportedOperation: the result retracts rows, which Spark cannot express."""
+        if self.plan.mode is StreamMode.RECOMPUTE:
             raise UnsupportedOperation(
                 "this query groups, joins or sorts rows that change; Spark's streaming DataFrames only add rows",
-                hint="wb.stream(sql) tells the result's changes; batch mode gives it once",
+                hint="use wb.stream(sql) for the result's changes, or batch mode for the current result",
             )
         job = self._at
         return whole_frame(fork(job.session), self.plan, self._statement, job.text, job.params)
@@ -60,11 +60,11 @@ class LiveResult:
 
     @property
     def fixed(self) -> str | None:
-        """Why it cannot begin at a snapshot; None when it can."""
-        if self.plan.shape is Shape.REFRESH:
-            return "a query that groups, joins or sorts changing rows follows the newest state"
+        """Why it cannot start at a snapshot; None if it can."""
+        if self.plan.mode is StreamMode.RECOMPUTE:
+            return "a query that groups, joins or sorts changing rows always reads the latest snapshot"
         if sum(i.table is not None for i in self.plan.inputs) != 1:
-            return "only a query over one table begins at one of its snapshots"
+            return "only a query over one table can start at a snapshot"
         return None
 
     @property
@@ -73,35 +73,38 @@ class LiveResult:
         return tuple(i.table for i in self.plan.inputs if i.table is not None)
 
     def take(self, timeout_s: float) -> list[pa.Table]:
-        """What came since the last call, or comes within so long."""
+        """The changes since the last call; waits up to `timeout_s`."""
         return self._buffer.take(timeout_s)
 
     def seek(self, snapshot: int | None) -> None:
-        """Begin anew: with the changes of a snapshot, or (None) with the newest state. What was not taken is forgotten.
+        """Restart with the changes of a snapshot, or (None) with the latest state. Buffered changes are dropped.
 
-        Raises: UnsupportedOperation: see `fixed`. BadOptionValue: no id of a snapshot.
+        Raises:
+            UnsupportedOperation: see `fixed`.
+            BadOptionValue: not a snapshot id.
         """
         if self.fixed is not None:
             raise UnsupportedOperation(f"this stream cannot be moved: {self.fixed}", hint="run the query again")
-        self.plan = moved(self.plan, snapshot)
+        self.plan = restarted_at(self.plan, snapshot)
         self.stop()
-        self._buffer = IntoBuffer()
+        self._buffer = BufferOutput()
         if self.job is None:
             self.start()
         else:
             self.job.restarted(self._run())
 
     def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
-        """Changes until there are `limit` rows, the time is over or the stream ends; then the stream is stopped.
+        """Collect changes until `limit` rows, the timeout or the end of the stream; then stop the stream.
 
         Args:
-            idle_s: also stop when nothing came for so long since the stream has read what was there when it began.
+            idle_s: also stop after this time without changes, once the initially available input is processed.
 
-        Raises: the stream's error.
+        Raises:
+            PaimonError: the stream failed.
         """
         import pyarrow as pa
 
-        got: list[pa.Table] = []
+        parts: list[pa.Table] = []
         deadline = time.monotonic() + timeout_s
         try:
             if idle_s is not None:
@@ -110,16 +113,16 @@ class LiveResult:
                 self.job.process_available(timeout_s)
                 deadline = min(deadline, time.monotonic() + idle_s)
             for changes in self._until(deadline):
-                got.append(changes)
+                parts.append(changes)
                 if idle_s is not None:
                     deadline = time.monotonic() + idle_s
-                if sum(g.num_rows for g in got) >= limit:
+                if sum(g.num_rows for g in parts) >= limit:
                     break
         finally:
             self.stop()
-        if not got:
+        if not parts:
             return pa.table({OP: pa.array([], pa.string())})
-        return pa.concat_tables(got).slice(0, limit)
+        return pa.concat_tables(parts).slice(0, limit)
 
     def __iter__(self) -> Iterator[pa.Table]:
         return self._until(None)
@@ -141,45 +144,52 @@ class LiveResult:
         self.start()
         assert self.job is not None
         while True:
-            left = 0.2 if deadline is None else min(0.2, deadline - time.monotonic())
+            wait_s = 0.2 if deadline is None else min(0.2, deadline - time.monotonic())
             active = self.job.isActive
-            yield from self._buffer.take(max(left, 0.001))
+            yield from self._buffer.take(max(wait_s, 0.001))
             if self.job.error is not None:
                 raise self.job.error
-            if not active or left <= 0:
+            if not active or wait_s <= 0:
                 return
 
 
 def select(job: StatementContext, statement: Query) -> Result:
-    """A streaming SELECT as a result that was not looked at yet."""
+    """A streaming SELECT as a result that has not started yet."""
     return Result("stream", live=LiveResult(job, statement))
 
 
 def insert_stream(job: StatementContext, statement: Insert, output: Output, target: str) -> Result:
-    """A streaming INSERT as a job; 'pipeline.name' names it, else its target."""
+    """Starts a streaming INSERT as a job; its name is 'pipeline.name', else the target."""
     session, query = job.session, statement.query
     into = f"insert-into_{target}"
     name = str(session.settings.get("pipeline.name", into))
-    # The INSERTs of a statement set have one name, and each its own checkpoint.
+    # The INSERTs of a statement set share a name; each has its own checkpoint.
     folder = into if name == into else f"{name}-{into}"
     assert query is not None
     plan = plan_stream(session, query, job.text)
-    if plan.grouped and isinstance(output, IntoTable) and not output.table.primary_keys and plan.shape is Shape.STATE:
+    if (
+        plan.grouped
+        and isinstance(output, TableOutput)
+        and not output.table.primary_keys
+        and plan.mode is StreamMode.STATEFUL
+    ):
         raise UnsupportedOperation(
             f"{output.table.name} has no primary key, so it cannot take results that change",
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
     running = start_stream(session, plan, query, job.text, job.params, output, folder)
-    savepoint = output.savepoint if isinstance(output, IntoTable) else lambda: None
+    savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: progress(r, plan), savepoint))
-    kept = [note for ref in query.tables for note in kept_only(ref.options)]
-    result = summary(f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *kept])
+    option_notes = [note for ref in query.tables for note in kept_only(ref.options)]
+    result = summary(
+        f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
+    )
     result.job = made
     return result
 
 
 def show_jobs(job: StatementContext, _statement: object) -> Result:
-    """SHOW JOBS, with Flink's columns, the rows that went out and those that came too late."""
+    """SHOW JOBS: Flink's columns, emitted rows and late rows."""
     import datetime as dt
 
     import pyarrow as pa
@@ -200,8 +210,10 @@ def show_jobs(job: StatementContext, _statement: object) -> Result:
 
 
 def stop_job(job: StatementContext, statement: StopJob) -> Result:
-    """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN]: the committed snapshots are the savepoint, and a tag keeps the last where the table
-    has `sink.savepoint.auto-tag`."""
+    """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN].
+
+    The last committed snapshot is the savepoint; with `sink.savepoint.auto-tag` it is tagged.
+    """
     found = job.session.jobs.find(statement.job)
     if not found.isActive:
         return summary(f"job {found.id} is {found.status} already")
@@ -214,29 +226,29 @@ def insert_into_table(job: StatementContext, statement: Insert, table: Table) ->
     """A streaming INSERT into a Paimon table."""
     from paimon_nb.session.statements.insert import align
 
-    def aligned(frame: DataFrame, carry: str | None) -> DataFrame:
-        return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, carry=carry)
+    def aligned(frame: DataFrame, extra: str | None) -> DataFrame:
+        return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra)
 
-    return insert_stream(job, statement, IntoTable(table, aligned), str(table.name))
+    return insert_stream(job, statement, TableOutput(table, aligned), str(table.name))
 
 
 def insert_into_connector(job: StatementContext, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
-    """INSERT into a connector's table, as a job or at once."""
+    """INSERT into a connector table, as a job or as a batch."""
     from paimon_nb.session.query.connector_tables import sink_of
     from paimon_nb.session.query.run_query import run_query
 
     assert statement.query is not None
     name, sink = target.name[-1], sink_of(target)
     if streams:
-        output = IntoSink(sink, lambda frame: _lined_up(frame, target))
+        output = ConnectorOutput(sink, lambda frame: _aligned_with_connector(frame, target))
         return insert_stream(job, statement, output, name)
     frame = run_query(job.session, statement.query, job.text, job.params)
-    count = sink.store(_lined_up(frame, target))
+    count = sink.store(_aligned_with_connector(frame, target))
     return summary(f"{count} row{'s' * (count != 1)} inserted into {name}")
 
 
-def _lined_up(frame: DataFrame, target: CreateTable) -> DataFrame:
-    """Rows with the columns of a connector's table, by position, and their kinds."""
+def _aligned_with_connector(frame: DataFrame, target: CreateTable) -> DataFrame:
+    """Rows cast to a connector table's columns, by position, with their row kinds."""
     from pyspark.sql import functions as F
 
     from paimon_nb.session.query.connector_tables import declared
@@ -244,13 +256,13 @@ def _lined_up(frame: DataFrame, target: CreateTable) -> DataFrame:
 
     fields = declared(target).stored
     kinds = [KINDS] if KINDS in frame.columns else []
-    given = [c for c in frame.columns if c not in kinds]
-    if len(given) != len(fields):
+    names = [c for c in frame.columns if c not in kinds]
+    if len(names) != len(fields):
         raise SchemaMismatch(
-            f"{target.name[-1]} takes {len(fields)} columns, the source gives {len(given)}",
+            f"{target.name[-1]} takes {len(fields)} columns, the source gives {len(names)}",
             hint=f"columns: {', '.join(f.name for f in fields)}",
         )
-    plain = frame.select(*[F.col(quote(c)) for c in given], *kinds).toDF(
+    plain = frame.select(*[F.col(quote(c)) for c in names], *kinds).toDF(
         *[f"__c{i}" for i in range(len(fields))], *kinds
     )
     columns = [F.col(f"__c{i}").cast(spark_type(f.type)).alias(f.name) for i, f in enumerate(fields)]

@@ -1,4 +1,4 @@
-"""Windows that a watermark closes: how Spark is told that a group is one, and how many rows came too late. Knows no tables."""
+"""Windows that a watermark closes: marks them as Spark windows, and counts late rows. Independent of tables."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _HIDDEN = "EXCEPT (__win)"
 _STEPS = "EXCEPT (__win, __day)"
 
 
-def readable(said: str) -> str:
-    """A query whose calls of `window` sqlglot can read: behind GROUP BY it takes them for the clause WINDOW."""
-    return re.sub(r"(?i)\bwindow\(", "time_window(", said)
+def with_time_window(sql: str) -> str:
+    """Renames `window(` calls for sqlglot, which parses them after GROUP BY as a WINDOW clause."""
+    return re.sub(r"(?i)\bwindow\(", "time_window(", sql)
 
 
-def all_closed(tree: Any, said: str) -> bool:
-    """Whether a watermark ends every group of a query, so that each result is told once, when its window is over.
+def all_closed(tree: Any, sql: str) -> bool:
+    """Whether a watermark closes every group of a query, so that each result is emitted once, at the end of its window.
 
-    The windows of CUMULATE end one by one inside what Spark takes for one window, so they are never closed so.
+    Not with CUMULATE: its windows end at different times inside one Spark window.
     """
     from sqlglot import exp
 
@@ -27,7 +27,7 @@ def all_closed(tree: Any, said: str) -> bool:
     grouping = {a.find_ancestor(exp.Select) for a in tree.find_all(exp.AggFunc)}
     return (
         bool(groups)
-        and _STEPS not in said
+        and _STEPS not in sql
         and all(s is not None and s.args.get("group") is not None for s in grouping)
         and all(any(map(_is_window, g.expressions)) for g in groups)
     )
@@ -39,29 +39,27 @@ def _is_window(part: Any) -> bool:
     )
 
 
-def grouped_by_window(said: str) -> str:
-    """A query of Spark's over TUMBLE, HOP or CUMULATE whose GROUP BY also names the window itself.
+def grouped_by_window(sql: str) -> str:
+    """Spark SQL over TUMBLE, HOP or CUMULATE with the window column added to GROUP BY.
 
-    Spark knows a watermark by a mark on the column: `window_end` has lost it, since it is computed from the window.
+    Spark stores the watermark as column metadata; `window_end` has lost it, because it is computed from the window.
     """
     from sqlglot import TokenType, tokenize
 
-    hidden, kept, by = (_STEPS, "EXCEPT (__win)", "__day") if _STEPS in said else (_HIDDEN, "", "__win")
-    if said.count(hidden) != 1:
-        return said
-    tokens = tokenize(said, read="spark")
-    places = [
-        t.end + 1 for i, t in enumerate(tokens) if t.token_type is TokenType.GROUP_BY and _names_window(tokens, i)
-    ]
-    if not places:
-        return said
-    for place in reversed(places):
-        said = f"{said[:place]} {by},{said[place:]}"
-    return said.replace(hidden, kept)
+    suffix, remaining, by = (_STEPS, "EXCEPT (__win)", "__day") if _STEPS in sql else (_HIDDEN, "", "__win")
+    if sql.count(suffix) != 1:
+        return sql
+    tokens = tokenize(sql, read="spark")
+    ends = [t.end + 1 for i, t in enumerate(tokens) if t.token_type is TokenType.GROUP_BY and _names_window(tokens, i)]
+    if not ends:
+        return sql
+    for end in reversed(ends):
+        sql = f"{sql[:end]} {by},{sql[end:]}"
+    return sql.replace(suffix, remaining)
 
 
 def _names_window(tokens: list[Any], group: int) -> bool:
-    """Whether one of the columns behind a GROUP BY is a window's."""
+    """Whether a GROUP BY has a window column."""
     from sqlglot import TokenType
 
     ends = {TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.SEMICOLON}
@@ -76,46 +74,46 @@ def _names_window(tokens: list[Any], group: int) -> bool:
 
 
 class LateRows:
-    """A query's watermark, and what it left out: Spark tells that with the progress of each micro-batch, and keeps some of them."""
+    """A query's watermark and its late rows, from Spark's progress reports; Spark keeps only the latest reports."""
 
     def __init__(self) -> None:
         self._query: Any = None
         self._count, self._seen = 0, ""
 
-    def follow(self, query: Any) -> None:
+    def attach(self, query: Any) -> None:
         self._query = query
-        _FOLLOWED[query] = self
+        _ATTACHED[query] = self
 
     def count(self) -> int:
-        """Rows since the start. Rows of one micro-batch that Spark had put together before, as one group's, count once."""
+        """Late rows since the start. Rows that Spark pre-aggregated in a micro-batch count once per group."""
         if self._query is None:
             return 0
-        # Spark's own objects: their Python copies are made of all there is, in some sixty calls to the JVM each.
-        told = self._query._jsq.recentProgress()
+        # JVM objects: their Python copies take about sixty calls to the JVM each.
+        reports = self._query._jsq.recentProgress()
         newest = self._seen
-        for i in range(len(told) - 1, -1, -1):
-            at = told[i].timestamp()
+        for i in range(len(reports) - 1, -1, -1):
+            at = reports[i].timestamp()
             if at <= self._seen:
                 break
             newest = max(newest, at)
-            self._count += sum(o.numRowsDroppedByWatermark() for o in told[i].stateOperators())
+            self._count += sum(o.numRowsDroppedByWatermark() for o in reports[i].stateOperators())
         self._seen = newest
         return self._count
 
     def watermark(self) -> int | None:
-        """Where the query's watermark stands in the present micro-batch, epoch ms; None: not known, or it has not begun."""
+        """The watermark of the current micro-batch, epoch ms; None: unknown or not started."""
         try:
             execution = self._query._jsq.streamingQuery().lastExecution()
-            stands = int(execution.offsetSeqMetadata().batchWatermarkMs())
-        except Exception:  # Spark promises none of these names
+            watermark_ms = int(execution.offsetSeqMetadata().batchWatermarkMs())
+        except Exception:  # none of these names is Spark's public API
             return None
-        return stands or None
+        return watermark_ms or None
 
 
-_FOLLOWED: WeakKeyDictionary[Any, LateRows] = WeakKeyDictionary()
+_ATTACHED: WeakKeyDictionary[Any, LateRows] = WeakKeyDictionary()
 
 
 def late_rows(running: Any) -> int:
-    """Rows that came after the watermark had passed them, since the start of a stream; 0 for one without a watermark."""
-    followed = _FOLLOWED.get(running)
-    return 0 if followed is None else followed.count()
+    """Late rows of a stream since its start; 0 without a watermark."""
+    attached = _ATTACHED.get(running)
+    return 0 if attached is None else attached.count()

@@ -1,4 +1,4 @@
-"""A looked-up table in memory: its buckets, each as long as its files stay the same, within a bound of bytes. Knows no query."""
+"""Memory cache of a lookup table: its buckets, each valid until its files change, within a size limit. Knows no query."""
 
 from __future__ import annotations
 
@@ -18,168 +18,168 @@ if TYPE_CHECKING:
     from paimon_nb.spark.scan.table_scan import Relation
     from paimon_nb.table.store import TableStore
 
-_MOST = 32
-"""Parts at most; those of more buckets hold several."""
+_MAX_PARTS = 32
+"""Max number of parts; a part may contain several buckets."""
 
 
 @dataclass(slots=True)
 class _Part:
-    """Some buckets, of every partition."""
+    """Some buckets of all partitions."""
 
-    chosen: Relation
+    scan: Relation
     frame: DataFrame | None = None
-    """The rows, when they are kept."""
+    """The cached rows, if they are cached."""
     size: int | None = None
-    """Bytes in memory, as Spark counted them; None as long as they were not used whole."""
+    """Bytes in memory as measured by Spark; None until all rows were read once."""
     used: int = 0
-    """When, in micro-batches."""
+    """Last use: the number of a micro-batch."""
 
     @property
     def splits(self) -> list[Split]:
-        return [replace(s, snapshot_id=0) for s in self.chosen.plan.splits]
+        return [replace(s, snapshot_id=0) for s in self.scan.plan.splits]
 
     @property
     def bytes(self) -> int:
-        """At least so many: files are compressed."""
-        return sum(s.size for s in self.chosen.plan.splits) if self.size is None else self.size
+        """Size in memory; before it is measured, the files' size, which is a lower bound."""
+        return sum(s.size for s in self.scan.plan.splits) if self.size is None else self.size
 
 
 class Dimension:
-    """Rows of one table, of one snapshot after the other. Parts that a new snapshot left as they were stay in memory."""
+    """A lookup table that follows the table's snapshots. Parts that a new snapshot does not change stay in memory."""
 
     def __init__(self, limit: int | None) -> None:
-        """`limit`: bytes; None: no bound, Spark puts on disk what memory cannot hold."""
+        """`limit`: bytes; None: unlimited, Spark spills to disk."""
         self.limit = limit
         self._parts: dict[int, _Part] = {}
-        self._chosen: Relation | None = None
+        self._scan: Relation | None = None
         self._clock = itertools.count(1)
 
     @property
     def whole(self) -> bool:
-        """All of it fits."""
+        """Whether the whole table fits."""
         return self.limit is None or sum(p.bytes for p in self._parts.values()) <= self.limit
 
-    def move(self, chosen: Relation) -> None:
-        """To another snapshot of the table."""
-        if self._chosen is not None and self._chosen.fields != chosen.fields:
+    def move(self, scan: Relation) -> None:
+        """Move to another snapshot of the table."""
+        if self._scan is not None and self._scan.fields != scan.fields:
             self.close()
-        self._chosen = chosen
+        self._scan = scan
         numbers: dict[int, list[int]] = {}
-        for i, split in enumerate(chosen.plan.splits):
-            numbers.setdefault(split.bucket % _MOST, []).append(i)
+        for i, split in enumerate(scan.plan.splits):
+            numbers.setdefault(split.bucket % _MAX_PARTS, []).append(i)
         for number in [n for n in self._parts if n not in numbers]:
-            self._forget(self._parts.pop(number))
+            self._evict(self._parts.pop(number))
         for number, members in numbers.items():
-            part = _Part(_only(chosen, members))
+            part = _Part(_restricted_to(scan, members))
             before = self._parts.get(number)
             if before is not None and before.splits == part.splits:
                 continue
             if before is not None:
-                self._forget(before)
+                self._evict(before)
             self._parts[number] = part
 
     def is_lost(self, store: TableStore) -> bool:
-        """Rows that are not in memory cannot be read any more: their snapshot is gone, and maybe their files."""
+        """Whether rows that are not in memory belong to an expired snapshot, so their files may be deleted."""
         self._measure()
-        if self._chosen is None or all(p.size is not None and p.frame is not None for p in self._parts.values()):
+        if self._scan is None or all(p.size is not None and p.frame is not None for p in self._parts.values()):
             return False
-        snapshot = self._chosen.plan.snapshot
+        snapshot = self._scan.plan.snapshot
         return snapshot is not None and snapshot.id < (store.snapshots.earliest_id() or 0)
 
     def frame(self, spark: SparkSession, keys: Callable[[], pa.Table | None]) -> DataFrame:
-        """The rows that keys can mean, and maybe others.
+        """The rows for the lookup keys, and possibly more.
 
         Args:
-            keys: the values of the bucket key that are asked for, a column each in its order; None: not known. Called only
-                where not all rows fit, for an answer costs a query.
+            keys: returns the requested bucket key values, one column per key column; None: unknown. It costs a query, so
+                it is called only if the table does not fit.
         """
         from paimon_nb.spark.scan.table_scan import frame_of
 
-        assert self._chosen is not None
+        assert self._scan is not None
         self._measure()
-        wanted: Collection[int] = self._parts
-        if not self.whole and (asked := keys()) is not None:
-            wanted = self._holding(asked)
+        needed: Collection[int] = self._parts
+        if not self.whole and (requested := keys()) is not None:
+            needed = self._holding(requested)
         now = next(self._clock)
-        for number in wanted:
+        for number in needed:
             self._parts[number].used = now
-        frames = [self._rows(spark, self._parts[n]) for n in sorted(wanted)]
+        frames = [self._rows(spark, self._parts[n]) for n in sorted(needed)]
         if not frames:
-            return frame_of(spark, _only(self._chosen, []))
+            return frame_of(spark, _restricted_to(self._scan, []))
         return reduce(lambda a, b: a.union(b), frames)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         while self._parts:
-            self._forget(self._parts.popitem()[1])
+            self._evict(self._parts.popitem()[1])
 
     def _rows(self, spark: SparkSession, part: _Part) -> DataFrame:
         from paimon_nb.spark.scan.table_scan import frame_of
 
         if part.frame is not None:
             return part.frame
-        rows = frame_of(spark, part.chosen)
-        if self._makes_room(part):
+        rows = frame_of(spark, part.scan)
+        if self._make_space(part):
             part.frame = rows.persist()
         return rows
 
-    def _makes_room(self, part: _Part) -> bool:
-        """Let parts go that were not used for longest, until this one fits beside the others; those of this micro-batch stay."""
+    def _make_space(self, part: _Part) -> bool:
+        """Evict least recently used parts until this one fits; parts of this micro-batch stay. Returns whether it fits."""
         if self.limit is None:
             return True
-        kept = sorted((p for p in self._parts.values() if p.frame is not None), key=lambda p: p.used)
-        room = self.limit - sum(p.bytes for p in kept) - part.bytes
-        gone = []
-        for old in kept:
-            if room >= 0 or old.used == part.used:
+        cached = sorted((p for p in self._parts.values() if p.frame is not None), key=lambda p: p.used)
+        free = self.limit - sum(p.bytes for p in cached) - part.bytes
+        evicted = []
+        for candidate in cached:
+            if free >= 0 or candidate.used == part.used:
                 break
-            gone.append(old)
-            room += old.bytes
-        if room < 0:
+            evicted.append(candidate)
+            free += candidate.bytes
+        if free < 0:
             return False
-        for old in gone:
-            self._forget(old)
+        for candidate in evicted:
+            self._evict(candidate)
         return True
 
     def _measure(self) -> None:
-        """Learn how much kept parts take; beyond the bound, the ones that were not used for longest go."""
+        """Measure cached parts; evict least recently used ones beyond the limit."""
         for part in self._parts.values():
             if part.frame is not None and part.size is None:
                 part.size = _bytes(part.frame)
         if self.limit is None:
             return
-        kept = sorted((p for p in self._parts.values() if p.frame is not None), key=lambda p: p.used)
-        over = sum(p.bytes for p in kept) - self.limit
-        for part in kept:
-            if over <= 0:
+        cached = sorted((p for p in self._parts.values() if p.frame is not None), key=lambda p: p.used)
+        excess = sum(p.bytes for p in cached) - self.limit
+        for part in cached:
+            if excess <= 0:
                 return
-            over -= part.bytes
-            self._forget(part)
+            excess -= part.bytes
+            self._evict(part)
 
-    def _forget(self, part: _Part) -> None:
+    def _evict(self, part: _Part) -> None:
         if part.frame is not None:
             part.frame.unpersist()
             part.frame = None
 
     def _holding(self, keys: pa.Table) -> set[int]:
-        """The parts that hold the buckets of keys."""
-        assert self._chosen is not None
-        asked = WantedBuckets(self._chosen.store, keys.combine_chunks())
+        """The parts with the buckets of these keys."""
+        assert self._scan is not None
+        buckets = WantedBuckets(self._scan.store, keys.combine_chunks())
 
         def holds(split: Split) -> bool:
-            return any(asked.hold(split.bucket, split.total_buckets, f) for f in split.files)
+            return any(buckets.hold(split.bucket, split.total_buckets, f) for f in split.files)
 
-        return {n for n, part in self._parts.items() if any(map(holds, part.chosen.plan.splits))}
+        return {n for n, part in self._parts.items() if any(map(holds, part.scan.plan.splits))}
 
 
-def _only(chosen: Relation, members: list[int]) -> Relation:
-    """Some of a scan's splits."""
-    splits = tuple(chosen.plan.splits[i] for i in members)
-    return replace(chosen, plan=replace(chosen.plan, splits=splits), routes=tuple(chosen.routes[i] for i in members))
+def _restricted_to(scan: Relation, members: list[int]) -> Relation:
+    """The scan restricted to some of its splits."""
+    splits = tuple(scan.plan.splits[i] for i in members)
+    return replace(scan, plan=replace(scan.plan, splits=splits), routes=tuple(scan.routes[i] for i in members))
 
 
 def _bytes(frame: DataFrame) -> int | None:
-    """What kept rows take, by Spark's own count; None as long as they were not used whole."""
+    """The size of cached rows as measured by Spark; None until all rows were read once."""
     caches = frame.sparkSession._jsparkSession.sharedState().cacheManager()
     found = caches.lookupCachedData(frame._jdf)
     if found.isEmpty():

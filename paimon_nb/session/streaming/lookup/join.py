@@ -1,4 +1,4 @@
-"""Tables that a stream looks up: as they are at each micro-batch, kept in memory meanwhile, and waited for where a hint says so."""
+"""Lookup joins of a stream: reads lookup tables as of each micro-batch, caches them, and retries as LOOKUP hints ask."""
 
 from __future__ import annotations
 
@@ -31,166 +31,174 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.jobs import Running
     from paimon_nb.table.table import Table
 
-_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
-_ALIKE = (*_WHOLE, "STRING", "VARCHAR", "DATE", "DECIMAL")
-"""Types of which equal values hash alike, whatever the other side is called."""
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_HASH_COMPATIBLE = (*_INTEGERS, "STRING", "VARCHAR", "DATE", "DECIMAL")
+"""Types whose equal values have equal hashes, whatever the type of the other side."""
 _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 class Lookups:
-    """Of one stream. Lies in its session as `lookups`, where its queries find it."""
+    """The lookup tables of one stream; its session holds them as `lookups`."""
 
     def __init__(self, session: Session, query: Query, text: str) -> None:
-        """Raises: UnknownOption, BadOptionValue: a hint LOOKUP, or when to look again. UnsupportedOperation: a hint whose join is
-        not understood."""
-        self._dimensions: dict[_Key, _Known] = {}
-        self._fresh: set[_Key] = set()
-        self._over = threading.Event()
+        """Check hints and refresh options.
+
+        Raises:
+            UnknownOption, BadOptionValue: a LOOKUP hint or a refresh option.
+            UnsupportedOperation: a LOOKUP hint for an unsupported join.
+        """
+        self._dimensions: dict[_Key, _CachedTable] = {}
+        self._refreshed: set[_Key] = set()
+        self._stopped = threading.Event()
         _check(query, text)
         for ref in query.tables:
-            if ref.lookup and (table := _kept(session, ref)) is not None:
+            if ref.lookup and (table := _cacheable_table(session, ref)) is not None:
                 Refresh.of(table.options)
 
     def begin(self) -> None:
-        """A micro-batch begins: from now on each table is looked at anew, once."""
-        self._fresh.clear()
+        """Called at the start of a micro-batch: each table is refreshed once in it."""
+        self._refreshed.clear()
 
     @contextmanager
     def names(
         self, session: Session, query: Query, text: str, others: Mapping[Span, str], params: Mapping[str, Any]
     ) -> Iterator[dict[Span, str]]:
-        """SQL text for each table that a query looks up, valid inside the block. `others`: that of the other tables."""
+        """SQL text for each lookup table of a query, valid inside the block. `others`: SQL text of the other tables."""
         from paimon_nb.sql import render
 
         refs = [r for r in query.tables if r.lookup]
-        asked = retries(text, query.span, query.tables)
+        retry_hints = retries(text, query.span, query.tables)
         views = {r.span: new_view() for r in refs}
-        told = {r.span: view_reference(views[r.span], r) for r in refs}
-        said = render(query, text, {**others, **told}, flink=session.flink_semantics)
+        references = {r.span: view_reference(views[r.span], r) for r in refs}
+        sql = render(query, text, {**others, **references}, flink=session.flink_semantics)
         made = []
         try:
             for ref in refs:
                 view = views[ref.span]
-                ask = _Asking(session, find_join(said, view), {k: params[k] for k in query.parameters} or None)
-                frame = self._rows(session, ref, text, ask)
-                if frame is None:  # a name of Spark's own
-                    del told[ref.span]
+                stream_side = _StreamSide(
+                    session, find_join(sql, view), {k: params[k] for k in query.parameters} or None
+                )
+                frame = self._rows(session, ref, text, stream_side)
+                if frame is None:  # the name belongs to Spark
+                    del references[ref.span]
                     continue
-                frame = self._waited(frame, asked.get(ref.span), ask, lambda r=ref, a=ask: self._rows(session, r, text, a, anew=True))  # type: ignore[misc]  # fmt: skip
+                frame = self._with_retries(frame, retry_hints.get(ref.span), stream_side, lambda r=ref, a=stream_side: self._rows(session, r, text, a, refresh=True))  # type: ignore[misc]  # fmt: skip
                 frame.createOrReplaceTempView(view)
                 made.append(view)
-            yield told
+            yield references
         finally:
             for view in made:
                 session.spark.catalog.dropTempView(view)
 
     def stop(self) -> None:
-        """Wait no longer."""
-        self._over.set()
+        """End waiting."""
+        self._stopped.set()
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self.stop()
         while self._dimensions:
             self._dimensions.popitem()[1].dimension.close()
 
-    def _waited(
-        self, frame: DataFrame, retry: Retry | None, ask: _Asking, again: Callable[[], DataFrame | None]
+    def _with_retries(
+        self, frame: DataFrame, retry: Retry | None, stream_side: _StreamSide, again: Callable[[], DataFrame | None]
     ) -> DataFrame:
-        """The rows, once each row of the stream finds one or there were attempts enough."""
-        for _ in range(0 if retry is None else retry.most):
+        """The rows, after each row of the stream has a match or the retries are used up."""
+        for _ in range(0 if retry is None else retry.max_retries):
             assert retry is not None
-            if not ask.misses(frame):
+            if not stream_side.misses(frame):
                 break
-            if self._over.wait(retry.delay_s):
-                raise Cancelled("the job was stopped while it waited for rows to look up", hint="it goes on from its checkpoint")  # fmt: skip
+            if self._stopped.wait(retry.delay_s):
+                raise Cancelled("the job was stopped while it waited for lookup rows", hint="restart it: it resumes from its checkpoint")  # fmt: skip
             frame = again() or frame
         return frame
 
     def _rows(
-        self, session: Session, ref: TableRef, text: str, ask: _Asking, *, anew: bool = False
+        self, session: Session, ref: TableRef, text: str, stream_side: _StreamSide, *, refresh: bool = False
     ) -> DataFrame | None:
-        """The table's rows, as far as the stream's rows can find them. None: the name is Spark's own."""
+        """The table's rows that the stream's rows can match. None: the name belongs to Spark."""
         from paimon_nb.spark.api.paimon_session import plain_session
 
-        table = _kept(session, ref)
+        table = _cacheable_table(session, ref)
         if table is None:
             return resolve(session, ref, text)
         spark = plain_session(session.spark)
         key = (ref.parts, tuple(sorted(ref.options.items())))
-        identity = f"{table.store.identity} {table.schema.id}"  # another table of this name, or another shape of it
-        known = self._dimensions.get(key)
-        if known is None or known.identity != identity:
-            if known is not None:
-                known.dimension.close()
+        identity = f"{table.store.identity} {table.schema.id}"  # the table was replaced, or its schema changed
+        cached = self._dimensions.get(key)
+        if cached is None or cached.identity != identity:
+            if cached is not None:
+                cached.dimension.close()
             limit = (
                 None if table.options.get(LOOKUP_CACHE) == "full" else table.options.get(LOOKUP_CACHE_MAX_MEMORY_SIZE)
             )
-            known = self._dimensions[key] = _Known(identity, Dimension(limit))
-            self._fresh.discard(key)
-        if anew or key not in self._fresh:
-            known.look(spark, table, ref)
-            self._fresh.add(key)
-        rows = known.dimension.frame(spark, lambda: ask.bucket_keys(table))
-        return with_computed(known.of_partitions(rows), table.schema.options)
+            cached = self._dimensions[key] = _CachedTable(identity, Dimension(limit))
+            self._refreshed.discard(key)
+        if refresh or key not in self._refreshed:
+            cached.refresh(spark, table, ref)
+            self._refreshed.add(key)
+        rows = cached.dimension.frame(spark, lambda: stream_side.bucket_keys(table))
+        return with_computed(cached.of_partitions(rows), table.schema.options)
 
 
 @dataclass(slots=True)
-class _Known:
-    """A looked-up table, and when it was looked at."""
+class _CachedTable:
+    """A cached lookup table and its refresh times."""
 
     identity: str
     dimension: Dimension
     partitions: list[dict[str, Any]] | None = None
-    """The ones that 'scan.partitions' chooses; None: all."""
-    looked_ms: int | None = None
-    """For new snapshots; None: not yet."""
-    chosen_ms: int = 0
-    """For partitions."""
+    """The partitions that 'scan.partitions' selects; None: all."""
+    snapshots_checked_ms: int | None = None
+    """Last check for new snapshots; None: never."""
+    partitions_checked_ms: int = 0
+    """Last check for new partitions."""
 
-    def look(self, spark: SparkSession, table: Table, ref: TableRef) -> None:
-        """Move to the newest snapshot and partitions, as far as the table's options let look for them now."""
+    def refresh(self, spark: SparkSession, table: Table, ref: TableRef) -> None:
+        """Move to the latest snapshot and partitions, unless the refresh options forbid it now."""
         from paimon_nb.spark.runtime.arrow_interop import session_zone
         from paimon_nb.spark.scan.table_scan import decide
 
         refresh, now = Refresh.of(table.options), clock.now_ms()
-        if self.looked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
+        if self.snapshots_checked_ms is not None and refresh.is_closed(now) and not self.dimension.is_lost(table.store):
             return
-        chosen = self.partitions
-        if self.looked_ms is None or refresh.partitions_due(self.chosen_ms, now):
-            chosen, self.chosen_ms = scan_partitions(table, ref.options, lookup=True), now
+        partitions = self.partitions
+        if self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
+            partitions, self.partitions_checked_ms = scan_partitions(table, ref.options, lookup=True), now
         if (
-            self.looked_ms is not None
-            and chosen == self.partitions
-            and not refresh.snapshots_due(self.looked_ms, now)
+            self.snapshots_checked_ms is not None
+            and partitions == self.partitions
+            and not refresh.snapshots_due(self.snapshots_checked_ms, now)
             and not self.dimension.is_lost(table.store)
         ):
             return
-        self.partitions, self.looked_ms = chosen, now
-        columns = None if ref.columns is None else (*ref.columns, *(table.partition_keys if chosen is not None else ()))
-        wanted = [p for p in (ref.filter, partition_predicate(chosen) if chosen else None) if p is not None]
+        self.partitions, self.snapshots_checked_ms = partitions, now
+        columns = (
+            None if ref.columns is None else (*ref.columns, *(table.partition_keys if partitions is not None else ()))
+        )
+        conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
         self.dimension.move(
             decide(
                 table,
-                filter=all_of(wanted) if wanted else None,
+                filter=all_of(conditions) if conditions else None,
                 columns=None if computed_columns(table.schema.options) else columns,
                 zone=session_zone(spark),
             )
         )
 
     def of_partitions(self, rows: DataFrame) -> DataFrame:
-        """The rows of the partitions alone: files were chosen by them, and that is no promise."""
+        """The rows of the selected partitions: file pruning alone is not exact."""
         return rows if self.partitions is None else rows_of_partitions(rows, self.partitions)
 
 
-class _Asking:
-    """Questions about a micro-batch's side of a lookup join, which Spark answers."""
+class _StreamSide:
+    """Queries over the stream side of a lookup join in a micro-batch."""
 
-    def __init__(self, session: Session, join: LookupJoin | None, wanted: Mapping[str, Any] | None) -> None:
-        self.session, self.join, self.wanted = session, join, wanted
+    def __init__(self, session: Session, join: LookupJoin | None, arguments: Mapping[str, Any] | None) -> None:
+        self.session, self.join, self.arguments = session, join, arguments
 
     def bucket_keys(self, table: Table) -> pa.Table | None:
-        """The values of a table's bucket key that are asked for; None where the join does not say them all."""
+        """The requested bucket key values; None if the join does not cover the whole bucket key."""
         from pyspark.sql import functions as F
 
         from paimon_nb.spark.runtime.arrow_interop import to_arrow
@@ -198,23 +206,23 @@ class _Asking:
 
         if self.join is None or not table.schema.bucket_keys:
             return None
-        given = {column.lower(): left for column, left in self.join.keys}
+        left_by_column = {column.lower(): left for column, left in self.join.keys}
         fields = [table.schema.field(n) for n in table.schema.bucket_keys]
-        if any(f.name.lower() not in given or f.type.root not in _ALIKE for f in fields):
+        if any(f.name.lower() not in left_by_column or f.type.root not in _HASH_COMPATIBLE for f in fields):
             return None
-        chosen = ", ".join(f"{given[f.name.lower()]} AS `k{i}`" for i, f in enumerate(fields))
-        frame = self._sql(f"SELECT DISTINCT {chosen} {self.join.left}")
+        select_list = ", ".join(f"{left_by_column[f.name.lower()]} AS `k{i}`" for i, f in enumerate(fields))
+        frame = self._sql(f"SELECT DISTINCT {select_list} {self.join.left}")
         for i, field in enumerate(fields):
-            there, wanted = frame.schema[i].dataType, spark_type(field.type)
-            if there == wanted:
+            actual, expected = frame.schema[i].dataType, spark_type(field.type)
+            if actual == expected:
                 continue
-            if field.type.root not in _WHOLE or there.typeName() not in ("byte", "short", "integer", "long"):
+            if field.type.root not in _INTEGERS or actual.typeName() not in ("byte", "short", "integer", "long"):
                 return None
-            frame = frame.withColumn(f"k{i}", F.col(f"k{i}").try_cast(wanted))
+            frame = frame.withColumn(f"k{i}", F.col(f"k{i}").try_cast(expected))
         return to_arrow(frame.dropna(), fields)
 
     def misses(self, rows: DataFrame) -> bool:
-        """Whether a row of the stream finds none of these rows by its keys."""
+        """Whether a row of the stream has no match in these rows."""
         assert self.join is not None
         view = new_view()
         rows.createOrReplaceTempView(view)
@@ -228,11 +236,11 @@ class _Asking:
             self.session.spark.catalog.dropTempView(view)
 
     def _sql(self, text: str) -> DataFrame:
-        return self.session.spark.sql(text, args=dict(self.wanted) if self.wanted else None)
+        return self.session.spark.sql(text, args=dict(self.arguments) if self.arguments else None)
 
 
-def _kept(session: Session, ref: TableRef) -> Table | None:
-    """The table of ours that a reference means, where its rows may be kept from micro-batch to micro-batch."""
+def _cacheable_table(session: Session, ref: TableRef) -> Table | None:
+    """The Paimon table of a reference if its rows can be cached across micro-batches."""
     if ref.function is not None or ref.travel is not None:
         return None
     if len(ref.parts) == 1:
@@ -246,20 +254,24 @@ def _kept(session: Session, ref: TableRef) -> Table | None:
     return session.table(ref.parts, ref.options)
 
 
-def waited_tables(session: Session, query: Query, text: str) -> list[Table]:
-    """The tables whose rows a hint LOOKUP waits for: a query that is run anew for each snapshot is run for theirs, too, so that a
-    row that finds nothing keeps no other back and is right as soon as there is something to find.
+def tables_with_retry(session: Session, query: Query, text: str) -> list[Table]:
+    """The lookup tables with a retry hint.
 
-    Raises: UnknownOption, BadOptionValue: the hint. UnsupportedOperation: it names what is no table of ours.
+    A query in RECOMPUTE mode also re-runs for their snapshots: a row without a match delays no other row, and is
+    corrected as soon as there is a match.
+
+    Raises:
+        UnknownOption, BadOptionValue: the hint.
+        UnsupportedOperation: it names something that is not a Paimon table.
     """
-    asked = retries(text, query.span, query.tables)
+    hints = retries(text, query.span, query.tables)
     found = []
     for ref in query.tables:
-        if ref.span in asked:
-            table = _kept(session, ref)
+        if ref.span in hints:
+            table = _cacheable_table(session, ref)
             if table is None:
                 raise UnsupportedOperation(
-                    f"a query that groups cannot wait for rows of {'.'.join(ref.parts)}, which has no snapshots",
+                    f"a query that groups cannot retry lookups in {'.'.join(ref.parts)}, which has no snapshots",
                     hint="look up in one INSERT, group in a second that reads its table",
                 )
             found.append(table)
@@ -269,44 +281,44 @@ def waited_tables(session: Session, query: Query, text: str) -> list[Table]:
 def _check(query: Query, text: str) -> None:
     from paimon_nb.sql import render
 
-    asked = retries(text, query.span, query.tables)
-    if not asked:
+    hints = retries(text, query.span, query.tables)
+    if not hints:
         return
     names = {r.span: view_reference(f"t{i}", r) for i, r in enumerate(query.tables)}
     views = {r.span: f"t{i}" for i, r in enumerate(query.tables)}
-    said = render(query, text, names, flink=True)
-    for span in asked:
-        join = find_join(said, views[span])
+    sql = render(query, text, names, flink=True)
+    for span in hints:
+        join = find_join(sql, views[span])
         if join is None or not join.keys:
             raise UnsupportedOperation(
-                "the hint LOOKUP asks to look up again, and the join's keys are not clear",
-                hint="FROM a JOIN b FOR SYSTEM_TIME AS OF a.t AS c ON a.x = c.y, with both names in front, and no WITH",
+                "LOOKUP hint: retries need a join with clear equality keys",
+                hint="write FROM a JOIN b FOR SYSTEM_TIME AS OF a.t AS c ON a.x = c.y, with qualified columns and without WITH",
             )
 
 
 _OF_STREAM: WeakKeyDictionary[Any, Lookups] = WeakKeyDictionary()
 
 
-def belongs(lookups: Lookups, running: Running) -> None:
-    """`stopping` and `release` of this stream mean these."""
+def register(lookups: Lookups, running: Running) -> None:
+    """Register the lookups of a stream for `stop_waiting` and `release`."""
     _OF_STREAM[running] = lookups
 
 
-def stopping(running: Running) -> None:
-    """A stream is about to be stopped: it need not wait for anything."""
+def stop_waiting(running: Running) -> None:
+    """End the waiting of a stream that is about to stop."""
     if (lookups := _OF_STREAM.get(running)) is not None:
         lookups.stop()
 
 
 def release(running: Running) -> None:
-    """A stream has ended."""
+    """Release the lookups of a stream that has ended."""
     if (lookups := _OF_STREAM.pop(running, None)) is not None:
-        with suppress(Exception):  # a JVM that is gone has given its memory back
+        with suppress(Exception):  # a dead JVM has no memory to release
             lookups.close()
 
 
 def release_ended() -> None:
-    """Streams that came to their end by themselves, by an error mostly."""
+    """Release the lookups of streams that ended by themselves, mostly by an error."""
     for running in list(_OF_STREAM):
         with suppress(Exception):
             if not running.isActive:

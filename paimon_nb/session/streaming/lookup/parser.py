@@ -1,6 +1,6 @@
-"""A lookup join in a query's text: what stands on its left, which columns must be equal, and the hint LOOKUP. Asks nobody.
+"""Parses lookup joins in SQL text: the left side, the equality keys and the LOOKUP hint. Reads no tables.
 
-Texts are cut out of what the user wrote, never written anew; what is not understood for sure is left alone.
+Results are slices of the user's text. A join that is not clearly understood is not parsed.
 """
 
 from __future__ import annotations
@@ -20,50 +20,50 @@ _OTHERS = ("table", "async", "output-mode", "capacity", "timeout", "shuffle")
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Look up again as long as a row finds nothing."""
+    """Retry policy of a lookup that finds no row."""
 
     delay_s: float
-    most: int
-    """Times after the first."""
+    max_retries: int
+    """Max number of retries."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookupJoin:
-    """`left JOIN looked-up AS alias ON ...` in Spark's text."""
+    """`left JOIN lookup_table AS alias ON ...` in Spark SQL."""
 
     left: str
-    """FROM and what stands behind it, up to the join."""
+    """The text from FROM up to the join."""
     alias: str
     keys: tuple[tuple[str, str], ...]
-    """(column of the looked-up table, expression over `left`) that must be equal."""
+    """Equalities: (column of the lookup table, expression over `left`)."""
     fixed: tuple[tuple[str, str], ...]
-    """(column of the looked-up table, literal) that must be equal."""
+    """Equalities: (column of the lookup table, literal)."""
 
 
-def find_join(said: str, view: str) -> LookupJoin | None:
-    """The join in a query of Spark's that looks rows up in `view`. None: it says more than this understands."""
+def find_join(sql: str, view: str) -> LookupJoin | None:
+    """The lookup join with `view` in Spark SQL. None: unsupported syntax."""
     from sqlglot import TokenType, tokenize
 
-    tokens = tokenize(said, read="spark")
-    places = [i for i, t in enumerate(tokens) if t.text == view]
-    if len(places) != 1 or any(t.token_type in (TokenType.WITH, TokenType.LATERAL) for t in tokens):
+    tokens = tokenize(sql, read="spark")
+    views = [i for i, t in enumerate(tokens) if t.text == view]
+    if len(views) != 1 or any(t.token_type in (TokenType.WITH, TokenType.LATERAL) for t in tokens):
         return None
-    at = places[0]
-    begin = _left(tokens, at)
+    at = views[0]
+    start = _left(tokens, at)
     end, alias = _alias(tokens, at)
-    if begin is None or alias is None or end >= len(tokens) or tokens[end].token_type is not TokenType.ON:
+    if start is None or alias is None or end >= len(tokens) or tokens[end].token_type is not TokenType.ON:
         return None
-    low, high = begin
-    condition = said[tokens[end].end + 1 : _end_of_condition(tokens, end, len(said))]
+    low, high = start
+    condition = sql[tokens[end].end + 1 : _end_of_condition(tokens, end, len(sql))]
     pairs = _equalities(condition, alias)
     if pairs is None:
         return None
-    left = said[tokens[low].start : tokens[high].start]
+    left = sql[tokens[low].start : tokens[high].start]
     return LookupJoin(left, alias, *pairs)
 
 
 def _left(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
-    """The FROM that a JOIN belongs to, and where the join begins; only inner and left joins."""
+    """Token indexes of a join's FROM and of its first word; only inner and left joins."""
     from sqlglot import TokenType
 
     if at < 1 or tokens[at - 1].token_type is not TokenType.JOIN:
@@ -87,7 +87,7 @@ def _left(tokens: Sequence[Any], at: int) -> tuple[int, int] | None:
 
 
 def _alias(tokens: Sequence[Any], at: int) -> tuple[int, str | None]:
-    """What follows the alias of the table at a place, and the alias."""
+    """The token index after a table's alias, and the alias."""
     from sqlglot import TokenType
 
     i = at + 1
@@ -114,7 +114,7 @@ def _end_of_condition(tokens: Sequence[Any], on: int, length: int) -> int:
 
 
 def _equalities(condition: str, alias: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] | None:
-    """The conjuncts that say what a column of the looked-up table equals: columns of the left, and literals."""
+    """The conjuncts that compare a column of the lookup table with a column of the left side, or with a literal."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -128,13 +128,13 @@ def _equalities(condition: str, alias: str) -> tuple[tuple[tuple[str, str], ...]
     for part in _conjuncts(tree):
         if not isinstance(part, exp.EQ):
             continue
-        for one, other in ((part.left, part.right), (part.right, part.left)):
-            if not _is_of(one, alias):
+        for side, other in ((part.left, part.right), (part.right, part.left)):
+            if not _is_of(side, alias):
                 continue
             if isinstance(other, exp.Column) and other.table and not _is_of(other, alias):
-                keys.append((one.name, other.sql(dialect="spark", identify=True)))
+                keys.append((side.name, other.sql(dialect="spark", identify=True)))
             elif isinstance(other, exp.Literal):
-                fixed.append((one.name, other.sql(dialect="spark")))
+                fixed.append((side.name, other.sql(dialect="spark")))
     return tuple(keys), tuple(fixed)
 
 
@@ -159,9 +159,13 @@ def _is_of(part: Any, alias: str) -> bool:
 
 
 def retries(text: str, span: Span, tables: Sequence[TableRef]) -> Mapping[Span, Retry]:
-    """What `/*+ LOOKUP('table' = ..., 'retry-predicate' = 'lookup_miss', ...) */` asks, by the table's place. Source: Flink's hints.
+    """The retry policies of `/*+ LOOKUP('table' = ..., 'retry-predicate' = 'lookup_miss', ...) */`, by the table's span.
 
-    Raises: UnknownOption, BadOptionValue: an option of the hint; a table that the query does not look up.
+    Source: Flink's hints.
+
+    Raises:
+        UnknownOption: an unknown option of the hint.
+        BadOptionValue: an option of the hint, or a table that is not a lookup table of the query.
     """
     from paimon_nb.sql.lexer import tokens
 
@@ -190,29 +194,31 @@ def _of_hint(options: Mapping[str, str], tables: Sequence[TableRef]) -> dict[Spa
         if key not in (*_RETRY, *_OTHERS):
             known = (*_RETRY, *_OTHERS)
             raise UnknownOption(
-                f"the hint LOOKUP has no option {key!r}", hint=did_you_mean(key, known) or f"options: {', '.join(known)}", option=key
+                f"LOOKUP hint: unknown option {key!r}", hint=did_you_mean(key, known) or f"options: {', '.join(known)}", option=key
             )  # fmt: skip
     named = options.get("table", "")
-    chosen = [t for t in tables if t.lookup and named in (t.alias, ".".join(t.parts), t.parts[-1])]
-    if not chosen:
+    matching = [t for t in tables if t.lookup and named in (t.alias, ".".join(t.parts), t.parts[-1])]
+    if not matching:
         looked_up = ", ".join(t.alias or ".".join(t.parts) for t in tables if t.lookup)
         raise BadOptionValue(
-            f"the hint LOOKUP names {named!r}, which the query does not look up" if named else "the hint LOOKUP needs 'table'",
-            hint=f"looked up: {looked_up or 'nothing'}", option="table", value=named,
+            f"LOOKUP hint: {named!r} is not a lookup table of the query" if named else "LOOKUP hint: option 'table' is missing",
+            hint=f"lookup tables: {looked_up or 'none'}", option="table", value=named,
         )  # fmt: skip
-    given = [k for k in _RETRY if k in options]
-    if not given:
+    present = [k for k in _RETRY if k in options]
+    if not present:
         return {}
     for key in _RETRY:
         if key not in options:
-            raise BadOptionValue(f"the hint LOOKUP has {given[0]!r} and no {key!r}", hint=f"all of {', '.join(_RETRY)}", option=key)  # fmt: skip
+            raise BadOptionValue(f"LOOKUP hint: {present[0]!r} is set but {key!r} is missing", hint=f"set all of {', '.join(_RETRY)}", option=key)  # fmt: skip
     for key, only in (("retry-predicate", "lookup_miss"), ("retry-strategy", "fixed_delay")):
         if options[key].lower() != only:
-            raise BadOptionValue(f"{key!r} cannot be {options[key]!r}", hint=f"{only!r} is what there is", option=key)
-    most = options["max-attempts"]
-    if not most.isdecimal() or not int(most):
-        raise BadOptionValue(f"'max-attempts' cannot be {most!r}", hint="a number from 1 on", option="max-attempts")
-    return {t.span: Retry(_milliseconds(options["fixed-delay"]) / 1000, int(most)) for t in chosen}
+            raise BadOptionValue(f"{key!r} cannot be {options[key]!r}", hint=f"use {only!r}", option=key)
+    max_attempts = options["max-attempts"]
+    if not max_attempts.isdecimal() or not int(max_attempts):
+        raise BadOptionValue(
+            f"'max-attempts' cannot be {max_attempts!r}", hint="use a number of at least 1", option="max-attempts"
+        )
+    return {t.span: Retry(_milliseconds(options["fixed-delay"]) / 1000, int(max_attempts)) for t in matching}
 
 
 def _milliseconds(delay: str) -> int:

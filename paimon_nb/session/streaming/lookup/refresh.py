@@ -1,4 +1,4 @@
-"""When a table that a stream looks up is looked at again. Decides from options and times; reads no table.
+"""Decides when a lookup table is refreshed, from options and times; reads no table.
 
 Source: Paimon `flink/lookup/FileStoreLookupFunction.java`, `RefreshBlacklist.java`, `DynamicPartitionLoader.java`.
 """
@@ -19,18 +19,18 @@ from paimon_nb.options.table import CONTINUOUS_DISCOVERY_INTERVAL, LOOKUP_CONTIN
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Intervals in milliseconds; None, as long as nobody sets them: with each micro-batch."""
+    """Refresh intervals in milliseconds; None (not set): with each micro-batch."""
 
     interval_ms: int | None = None
-    """Between two looks for new snapshots."""
+    """Between two checks for new snapshots."""
     partitions_ms: int | None = None
-    """Between two looks for the greatest partition."""
+    """Between two checks for the greatest partition."""
     closed: tuple[tuple[int, int], ...] = ()
-    """Times, first and last epoch ms, in which nothing is looked for."""
+    """Periods without refresh: first and last epoch ms."""
 
     @classmethod
     def of(cls, options: TableOptions) -> Refresh:
-        """Raises BadOptionValue: times that are none."""
+        """Raises BadOptionValue: an invalid time."""
         interval = next(
             (options.get(o) for o in (LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL, CONTINUOUS_DISCOVERY_INTERVAL) if options.has(o)),
             None,
@@ -46,27 +46,27 @@ class Refresh:
         return any(first <= now_ms <= last for first, last in self.closed)
 
     def snapshots_due(self, last_ms: int, now_ms: int) -> bool:
-        """Whether new snapshots are to be looked for, when they were at `last_ms`."""
+        """Whether to check for new snapshots, after a check at `last_ms`."""
         return self.interval_ms is None or now_ms - last_ms >= self.interval_ms
 
     def partitions_due(self, last_ms: int, now_ms: int) -> bool:
-        """The same of partitions."""
+        """Whether to check for new partitions, after a check at `last_ms`."""
         return self.partitions_ms is None or now_ms - last_ms > self.partitions_ms
 
 
 def _periods(text: str | None) -> tuple[tuple[int, int], ...]:
     """'2024-01-31 08:00->2024-01-31 20:00,...' in this machine's time zone."""
-    found = []
+    periods = []
     for period in filter(None, (p.strip() for p in (text or "").split(","))):
         first, arrow, last = period.partition("->")
         try:
             span = _millis(first), _millis(last)
         except ValueError:
-            raise _wrong(text, f"{period!r} is no pair of times") from None
+            raise _wrong(text, f"{period!r} is not a period START->END") from None
         if not arrow or span[0] > span[1]:
             raise _wrong(text, f"{period!r} ends before it begins")
-        found.append(span)
-    return tuple(found)
+        periods.append(span)
+    return tuple(periods)
 
 
 def _millis(text: str) -> int:
