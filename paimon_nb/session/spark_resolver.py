@@ -130,7 +130,7 @@ class Resolver:
             where: the partitions to overwrite, see `spark.write.overwrite_filter`.
         """
         from paimon_nb.session.statements.insert import align, overwrite_mode, store_rows
-        from paimon_nb.session.statements.schema_merging import evolved, merging
+        from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
         from paimon_nb.spark.scan.table_scan import relation
         from paimon_nb.spark.types import fields_of_spark
         from paimon_nb.spark.write.overwrite_filter import partition_of
@@ -159,9 +159,9 @@ class Resolver:
                 f"table {_display_name(target)} is partitioned by ({', '.join(table.partition_keys)}), not by ({', '.join(partition_by)})",
                 hint="leave partitionBy() out, or write to another table",
             )
-        schema_merging = merging(self.session, {k: str(v) for k, v in options.items()})
+        schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
         if schema_merging is not None:
-            table = evolved(self.session, target, table, fields_of_spark(frame.schema), schema_merging)
+            table = with_merged_schema(self.session, target, table, fields_of_spark(frame.schema), schema_merging)
         aligned = align(frame, table, None, {}, by_name=by_name or schema_merging is not None)
         requested = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
         if where is None:

@@ -59,4 +59,4 @@ def test_a_catalog_is_not_opened_elsewhere_for_a_slip():
         paimon_nb.connect("memory:/misspelt", options={"metastor": "jdbc"})
     wb = paimon_nb.connect("memory:/misspelt", options={"catalog-type": "x", "owner": "me", "fs.s3a.acces.key": "k"})
     made = wb.run("CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'warehous' = '/x')")
-    assert made.notes == ["no catalog option 'warehous' is known; did you mean 'warehouse'?"]
+    assert made.notes == ["unknown catalog option 'warehous'; did you mean 'warehouse'?"]

@@ -76,7 +76,7 @@ def test_a_database_with_tables_goes_only_with_cascade(run):
     assert run("SHOW TABLES IN d") == [("d", "t", False)]
     result = run.wb.run("DROP DATABASE d CASCADE")
     assert result.arrow.to_pylist() == [{"result": "database d dropped"}]
-    assert result.notes == ["in the trash: t; UNDROP TABLE d.t brings that one back"]
+    assert result.notes == ["in the trash: t; UNDROP TABLE d.t restores that one"]
 
 
 def test_a_table_as_it_was_defined(run):
@@ -193,11 +193,11 @@ def test_a_dropped_table_comes_back(run):
     run("CREATE TABLE t (id INT)")
     run.wb.table("t").append(pa.table({"id": pa.array([1], pa.int32())}))
     result = run.wb.run("DROP TABLE t")
-    assert result.notes == ["in the trash; UNDROP TABLE default.t brings it back"]
+    assert result.notes == ["in the trash; UNDROP TABLE default.t restores it"]
     assert said(run("DROP TABLE IF EXISTS t")) == "no table default.t"
-    assert said(run("UNDROP TABLE t")) == "table default.t is back"
+    assert said(run("UNDROP TABLE t")) == "table default.t restored"
     assert run.wb.table("t").to_arrow().num_rows == 1
-    assert run.wb.run("DROP TABLE t PURGE").notes == ["deleted for good"]
+    assert run.wb.run("DROP TABLE t PURGE").notes == ["permanently deleted"]
     with pytest.raises(Exception, match="t"):
         run("UNDROP TABLE t")
 

@@ -54,7 +54,7 @@ def test_a_definition_makes_the_catalog_that_is_used(wb, tmp_path):
         ("warehouse", f"{tmp_path}/lake", "catalog lake"),
         ("s3.secret-key", "***", "catalog lake"),
         ("table-default.file.format", "orc", "catalog lake"),
-        ("warehose", "x", "kept with catalog lake, nothing here uses it; did you mean 'warehouse'?"),
+        ("warehose", "x", "stored with catalog lake, has no effect; did you mean 'warehouse'?"),
     ]
     wb.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)")
     assert wb.table("lake.default.t").schema.options["file.format"] == "orc"

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def flink(swb):
     result = swb.run("SET 'execution.runtime-mode' = 'batch'")
-    assert result.notes == ["from here on 7 / 2 is 3, as in Flink; RESET 'execution.runtime-mode' for Spark's 3.5"]
+    assert result.notes == ["7 / 2 is now 3, as in Flink; RESET 'execution.runtime-mode' for Spark's 3.5"]
     assert swb.run("SET 'execution.runtime-mode' = 'batch'").notes == []
     swb.run(
         "CREATE TABLE t (i INT, b BIGINT, y TINYINT, d DOUBLE, c DECIMAL(5, 2)); INSERT INTO t VALUES (-7, 7, 5, 7.0, 7.00)"

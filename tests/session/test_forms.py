@@ -136,9 +136,9 @@ def test_replacing_says_what_became_of_the_old_one(run):
     run.wb.table("t").append(pa.table({"a": pa.array([1], pa.int32())}))
     result = run.wb.run("REPLACE TABLE t (b STRING)")
     assert (result.arrow.to_pylist(), result.notes) == (
-        [{"result": "table default.t replaced"}], ["the default.t that was there before is in the trash"]
+        [{"result": "table default.t replaced"}], ["the previous default.t is in the trash"]
     )  # fmt: skip
-    assert run("DROP TABLE t PURGE; UNDROP TABLE t") == [("table default.t is back",)]
+    assert run("DROP TABLE t PURGE; UNDROP TABLE t") == [("table default.t restored",)]
     assert run.wb.table("t").to_arrow().to_pylist() == [{"a": 1}]
 
 

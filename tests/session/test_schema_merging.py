@@ -5,9 +5,9 @@ import pytest
 from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaMismatch
 from paimon_nb.format.schema import create_schema
 from paimon_nb.plan import AddColumn, AlterColumn
-from paimon_nb.session.statements.schema_merging import Merging, changes
+from paimon_nb.session.statements.schema_merging import SchemaMerging, merging_changes
 
-PLAIN, WIDE, ANY = Merging(), Merging(widen=True), Merging(widen=True, explicit=True)
+PLAIN, WIDE, ANY = SchemaMerging(), SchemaMerging(widen=True), SchemaMerging(widen=True, explicit=True)
 
 
 def schema(*columns: tuple[str, str]):
@@ -38,9 +38,9 @@ def test_what_a_type_becomes(own, new, how, wanted):
     table, rows = schema(("id", "INT"), ("a", own)), schema(("A", new), ("b", "STRING")).fields
     if wanted is SchemaMismatch:
         with pytest.raises(SchemaMismatch, match="'a'"):
-            changes(table, rows, how)
+            merging_changes(table, rows, how)
     else:
-        assert changes(table, rows, how) == [*wanted, AddColumn(("b",), "STRING")]
+        assert merging_changes(table, rows, how) == [*wanted, AddColumn(("b",), "STRING")]
 
 
 def stored(wb) -> list[dict]:

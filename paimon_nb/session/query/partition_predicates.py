@@ -71,9 +71,11 @@ def partitions_where(target: Target, condition: Span) -> list[dict[str, object]]
     frame = from_arrow(target.job.session.spark, rows, (*fields, number))
     alias = quote(target.alias)
     try:
-        matching = target.ask(
+        matching = target.run_sql(
             [frame],
-            lambda say, views: f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({say(condition)})",
+            lambda render, views: (
+                f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({render(condition)})"
+            ),
         )
     except SqlAnalysisError:
         return None  # the condition uses other columns

@@ -1,4 +1,4 @@
-"""USE, CALL, EXPLAIN, ANALYZE and the statements that are Spark's own."""
+"""USE, CALL, EXPLAIN, ANALYZE, and statements that Spark runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def use(job: StatementContext, statement: Use) -> Result:
-    """USE CATALOG c, USE db, USE c.db; Spark's bare USE x takes a database first, then a catalog."""
+    """USE CATALOG c, USE db, USE c.db. Spark's USE x means a database, else a catalog."""
     session, parts = job.session, statement.name
     if statement.kind == "catalog" or (
         len(parts) == 1 and parts[0] in session.catalogs and parts[0] not in session.catalog.databases()
@@ -49,11 +49,11 @@ def call(job: StatementContext, statement: Call) -> Result:
 
 
 def _bound(job: StatementContext, value: object) -> object:
-    """A procedure's argument with the values of its `:name` markers; a moment as the text that procedures read."""
+    """A procedure's argument with the values of its `:name` markers; dates and timestamps as text."""
     match value:
         case Constant(kind="parameter", text=name):
-            given = job.params[name]
-            return str(given) if isinstance(given, dt.date) else given
+            parameter = job.params[name]
+            return str(parameter) if isinstance(parameter, dt.date) else parameter
         case list():
             return [_bound(job, v) for v in value]
         case dict():
@@ -62,17 +62,17 @@ def _bound(job: StatementContext, value: object) -> object:
 
 
 def explain(job: StatementContext, statement: Explain) -> Result:
-    """Our part (snapshot, splits, files skipped and why) first, then Spark's plan."""
+    """The scan of each Paimon table (snapshot, splits, skipped files), then Spark's plan."""
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
     from paimon_nb.sql import render
 
-    session, inner = job.session, statement.statement
-    if isinstance(inner, RowChange):
-        return rows({"plan": ["\n\n".join(_change_plan(job, inner))]})
-    query = inner if isinstance(inner, Query) else getattr(inner, "query", None)
+    session, explained = job.session, statement.statement
+    if isinstance(explained, RowChange):
+        return rows({"plan": ["\n\n".join(_change_plan(job, explained))]})
+    query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
     if query is None:
-        return rows({"plan": [f"{type(inner).__name__}: changes metadata only; no job runs"]})
+        return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
         if ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None:
@@ -85,32 +85,32 @@ def explain(job: StatementContext, statement: Explain) -> Result:
         frame = session.spark.sql(
             render(query, job.text, names, flink=session.flink_semantics), args=dict(job.params) or None
         )
-        jvm = frame._jdf
+        java_frame = frame._jdf
         gateway: Any = session.spark._jvm
-        mode_object = gateway.PythonSQLUtils.explainString(jvm.queryExecution(), mode)
-    lines.append("== Spark ==\n" + str(mode_object).strip())
+        plan_text = gateway.PythonSQLUtils.explainString(java_frame.queryExecution(), mode)
+    lines.append("== Spark ==\n" + str(plan_text).strip())
     return rows({"plan": ["\n\n".join(lines)]})
 
 
 def _change_plan(job: StatementContext, change: RowChange) -> list[str]:
-    """What an UPDATE, DELETE or MERGE reads, and how its rows get into the table. Nothing is written."""
+    """The plan of an UPDATE, DELETE or MERGE: what it reads and how it writes. Writes nothing."""
     from paimon_nb.session.statements.dml_target import open_target
     from paimon_nb.spark.scan.explain import explain_relation
 
     session, target = job.session, open_target(job, change)
-    how = (
+    strategy = (
         "rows with their keys are written, and merged with the stored ones"
         if target.table.store.has_keys
         else "rows are marked in deletion vectors, new ones written"
         if target.table.options.get(opt.DELETION_VECTORS_ENABLED)
-        else "files with touched rows are written anew"
+        else "files with changed rows are rewritten"
     )
-    lines = [f"{type(change).__name__} of {target.table.name}: {how}"]
+    lines = [f"{type(change).__name__} of {target.table.name}: {strategy}"]
     filter = change.target.filter if change.target else None
     lines.append(explain_relation(None, target.table, filter=filter))
     for ref in change.tables:
-        ours = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
-        if ours:
+        is_paimon = ref.function is None and session.exists(ref.parts) and session.find(ref.parts).name.system is None
+        if is_paimon:
             source = session.table(ref.parts, ref.options)
             lines.append(explain_relation(None, source, filter=ref.filter, columns=ref.columns))
     return lines
@@ -124,20 +124,20 @@ def analyze(job: StatementContext, statement: Analyze) -> Result:
             hint="leave PARTITION out: ANALYZE TABLE ... COMPUTE STATISTICS reads the whole table",
         )
     snapshot = table.analyze(statement.columns)
-    # Spark drops PARTITION when columns are named, before Paimon sees it; only the count of rows refuses it.
+    # With FOR COLUMNS, Spark drops PARTITION before Paimon sees it; only the plain row count is rejected.
     ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
     return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])
 
 
 def nothing_to_do(job: StatementContext, statement: NothingToDo) -> Result:
-    """For a table of ours nothing; Spark's own tables and views are Spark's."""
+    """Does nothing for a Paimon table; Spark runs the statement for its own tables and views."""
     session, parts = job.session, statement.name
-    ours = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
-    if not ours and known_to_spark(session, parts):
+    is_paimon = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
+    if not is_paimon and known_to_spark(session, parts):
         return spark_command(job, SparkCommand(statement.text, statement.span))
-    if not ours and statement.if_exists:
+    if not is_paimon and statement.if_exists:
         return summary(f"no table {'.'.join(parts)}")
-    if not ours:
+    if not is_paimon:
         session.table(parts)  # raises with the nearest name
     return summary(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 

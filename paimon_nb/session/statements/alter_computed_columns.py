@@ -1,7 +1,7 @@
-"""What an ALTER does to computed columns, said as changes of stored columns and of the options that keep the others.
+"""ALTER TABLE with computed columns, as changes of stored columns and of the options that define computed columns.
 
-After each ALTER the positions and types of all computed columns are told anew, as Flink tells them.
-Source: Flink `AlterTableConverter`, `SchemaReferencesManager`; asked of Flink 1.20 with Paimon 1.3.1.
+Like Flink, each ALTER rewrites the positions and types of all computed columns.
+Source: Flink `AlterTableConverter`, `SchemaReferencesManager`; compared with Flink 1.20 and Paimon 1.3.1.
 """
 
 from __future__ import annotations
@@ -38,39 +38,45 @@ _Placed = TypeVar("_Placed", AddColumn, AlterColumn)
 def as_stored_changes(
     changes: Sequence[Change], schema: TableSchema, spark: Callable[[], SparkSession]
 ) -> tuple[list[Change], dict[str, str]]:
-    """`changes` as those of stored columns and of options, and the types of computed columns that they leave, by name.
+    """`changes` as changes of stored columns and options, and the types of the remaining computed columns by name.
 
-    Raises: SchemaChangeError, ColumnNotFound, and what an expression raises that Spark cannot compute.
+    Raises:
+        SchemaChangeError, ColumnNotFound: an invalid change.
+        SqlAnalysisError: Spark cannot compute an expression.
     """
     if not computed_columns(schema.options) and not any(isinstance(c, SetComputed) for c in changes):
         return list(changes), {}
     if not any(isinstance(c, AddColumn | DropColumn | RenameColumn | AlterColumn | SetComputed) for c in changes):
         return list(changes), {c.name: c.type for c in computed_columns(schema.options)}
     layout = _Layout(schema)
-    stored = [kept for change in changes for kept in layout.change(change)]
-    layout.refuse_missing()
+    stored = [stored_change for change in changes for stored_change in layout.change(change)]
+    layout.check_references()
     before = [c for c in stored if is_schema_change(c)]
     fields = apply_changes(schema, before, has_data=False, now_ms=0).fields
     options = computed_options(spark(), layout.columns, fields)
-    told = {k: v for k, v in schema.options.items() if is_computed_column_key(k)}
-    gone = tuple(k for k in told if k not in options)
-    new = {k: v for k, v in options.items() if told.get(k) != v}
+    current = {k: v for k, v in schema.options.items() if is_computed_column_key(k)}
+    removed_keys = tuple(k for k in current if k not in options)
+    changed = {k: v for k, v in options.items() if current.get(k) != v}
     types = {c.name: c.type for c in computed_columns(options)}
-    return [*stored, *([ResetOptions(gone)] if gone else []), *([SetOptions(new)] if new else [])], types
+    return [
+        *stored,
+        *([ResetOptions(removed_keys)] if removed_keys else []),
+        *([SetOptions(changed)] if changed else []),
+    ], types
 
 
 class _Layout:
-    """A table's columns in their order while an ALTER changes them; those without an expression are stored."""
+    """A table's columns in order while ALTER changes them; a column without an expression is stored."""
 
     def __init__(self, schema: TableSchema) -> None:
         self.columns = [ColumnDef(f.name, str(f.type)) for f in schema.fields]
         for c in computed_columns(schema.options):
             self.columns.insert(c.position, ColumnDef(c.name, None, c.comment, computed=c.expression))
-        self.gone: dict[str, str] = {}
-        """Names that stored columns had, and how they lost them."""
+        self.removed: dict[str, str] = {}
+        """Removed names of stored columns -> 'dropped' or 'renamed'."""
 
     def change(self, change: Change) -> list[Change]:
-        """What is left of a change for the stored columns."""
+        """Apply a change; returns the part that affects stored columns."""
         match change:
             case SetComputed():
                 self.compute(change)
@@ -81,16 +87,16 @@ class _Layout:
                 at = self.index(name)
                 computed = self.columns.pop(at).computed
                 if computed is None:
-                    self.gone[name] = "dropped"
+                    self.removed[name] = "dropped"
                 return [change] if computed is None else []
             case RenameColumn(path=(name,)) if self.has(name):
                 at = self.index(name)
                 if self.has(change.new_name):
-                    raise _exists(change.new_name)
+                    raise _column_exists(change.new_name)
                 computed = self.columns[at].computed
                 self.columns[at] = replace(self.columns[at], name=change.new_name)
                 if computed is None:
-                    self.gone[name] = "renamed"
+                    self.removed[name] = "renamed"
                 return [change] if computed is None else []
             case AlterColumn(path=(name,)) if self.has(name):
                 return self.alter(change, name)
@@ -100,14 +106,14 @@ class _Layout:
         column = ColumnDef(change.name, None, change.comment, computed=change.expression)
         if change.how == "add":
             if self.has(change.name):
-                raise _exists(change.name)
+                raise _column_exists(change.name)
             self.columns.append(column)
         else:
             at = self.index(change.name)
             if self.columns[at].computed is None:
                 raise SchemaChangeError(
-                    f"column {change.name!r} is stored and stays so",
-                    hint="ADD a computed column of another name, or DROP this one first",
+                    f"stored column {change.name!r} cannot become a computed column",
+                    hint="add a computed column with another name, or drop this column first",
                 )
             self.columns[at] = column
         self.move(change.name, change.first, change.after)
@@ -116,7 +122,7 @@ class _Layout:
         if self.has(name):
             if change.if_not_exists:
                 return []
-            raise _exists(name)
+            raise _column_exists(name)
         self.columns.append(ColumnDef(name, change.type))
         self.move(name, change.first, change.after)
         return [self.among_stored(change)]
@@ -140,7 +146,7 @@ class _Layout:
         self.columns.insert(0 if after is None else self.index(after) + 1, column)
 
     def among_stored(self, change: _Placed) -> _Placed:
-        """The change with its place told by stored columns alone, for AFTER may name a computed one."""
+        """The change with a position relative to stored columns only, since AFTER may name a computed column."""
         if change.after is None:
             return change
         at = self.index(change.path[0])
@@ -158,22 +164,22 @@ class _Layout:
         near = did_you_mean(name, names) or f"the table has {', '.join(names)}"
         raise ColumnNotFound(f"no column {name!r}", hint=near, column=name)
 
-    def refuse_missing(self) -> None:
-        """Raise `SchemaChangeError` if a column that is left is computed from one that is not."""
+    def check_references(self) -> None:
+        """Raises SchemaChangeError if a computed column uses a removed column."""
         for column in self.columns:
-            for name in used(column.computed or "", self.gone):
+            for name in used(column.computed or "", self.removed):
                 if not self.has(name):
                     raise SchemaChangeError(
-                        f"column {name!r} cannot be {self.gone[name]}: {column.name!r} is computed from it",
+                        f"column {name!r} cannot be {self.removed[name]}: {column.name!r} is computed from it",
                         hint=f"ALTER TABLE ... DROP {column.name} first",
                     )
 
 
 def used(expression: str, names: Mapping[str, object]) -> list[str]:
-    """Those of `names` that an expression names."""
+    """The names of `names` that an expression uses."""
     read = tokens(expression)
     return [t.name for t in read if t.is_name and t.name in names]
 
 
-def _exists(name: str) -> SchemaChangeError:
+def _column_exists(name: str) -> SchemaChangeError:
     return SchemaChangeError(f"column {name!r} exists already", hint="choose another name")

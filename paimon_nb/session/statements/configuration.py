@@ -1,4 +1,4 @@
-"""Configuration in YAML: definitions of catalogs, and Flink's configuration. What became of each key is told."""
+"""YAML configuration: catalog definitions and Flink's configuration. Reports the effect of each key."""
 
 from __future__ import annotations
 
@@ -12,46 +12,48 @@ from paimon_nb.base.registry import nearest
 from paimon_nb.options import CATALOG_OPTIONS
 from paimon_nb.plan import CreateCatalog, Span
 from paimon_nb.session.core.result import Result, rows
-from paimon_nb.session.statements.settings import FLINK_FAMILIES, FLINK_SETTINGS, effect, keep
+from paimon_nb.session.statements.settings import FLINK_FAMILIES, FLINK_SETTINGS, apply_setting, effect
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
 
 _OF_A_CATALOG = ("type", "metastore", "warehouse", "uri")
-"""One of these at the top says that the text defines a catalog."""
+"""One of these keys at top level makes the text a catalog definition."""
 
 
 def configure(session: Session, source: str | Path | Mapping[str, Any], catalog: str = "paimon") -> Result:
-    """Take over a configuration.
+    """Apply a configuration. The session then uses the last catalog that it defines.
 
     Args:
-        source: YAML, the path of a file of it, or the mapping that it says. Flat keys (`a.b: 1`) and nested ones mean the same.
-        catalog: name of the catalog that is defined, where the text has no `name`.
+        source: YAML text, the path of a YAML file, or a mapping. Flat (`a.b: 1`) and nested keys are equivalent.
+        catalog: name of the defined catalog if the text has no `name`.
 
     Returns:
-        rows (key, value, effect), secrets masked; the session uses the last catalog that was defined.
+        rows (key, value, effect), secrets masked.
 
     Raises:
-        ConfigError: no YAML, or no mapping. BadOptionValue: a value. Others as CREATE CATALOG.
+        ConfigError: not YAML, or not a mapping.
+        BadOptionValue: an invalid value.
+        PaimonError: as CREATE CATALOG.
     """
     text, tree = _read(source)
-    told: list[tuple[str, str, str]] = []
+    effects: list[tuple[str, str, str]] = []
     notes: list[str] = []
     listed = tree.pop("catalogs", None)
-    settings = _flat(tree)
-    definitions = [_flat(one) for one in _catalogs(listed)]
+    settings = _flattened(tree)
+    definitions = [_flattened(one) for one in _catalogs(listed)]
     if any(k in settings for k in _OF_A_CATALOG):
         definitions.append({k: v for k, v in settings.items() if not _of_flink(k)})
         settings = {k: v for k, v in settings.items() if _of_flink(k)}
     for definition in definitions:
         name = definition.pop("name", catalog)
         notes += _define(session, name, definition, text)
-        told += [(k, v, _of_catalog(name, k)) for k, v in definition.items()]
+        effects += [(k, v, _of_catalog(name, k)) for k, v in definition.items()]
     for key, value in settings.items():
-        keep(session, key, value, text, Span(0, len(text)))
-        told.append((key, value, effect(key)))
-    shown = [(k, MASK if is_secret(k) else redact_text(v), e) for k, v, e in told]
-    columns = {n: [row[i] for row in shown] for i, n in enumerate(("key", "value", "effect"))}
+        apply_setting(session, key, value, text, Span(0, len(text)))
+        effects.append((key, value, effect(key)))
+    masked = [(k, MASK if is_secret(k) else redact_text(v), e) for k, v, e in effects]
+    columns = {n: [row[i] for row in masked] for i, n in enumerate(("key", "value", "effect"))}
     return rows(columns, notes=notes)
 
 
@@ -63,18 +65,18 @@ def _define(session: Session, name: str, options: dict[str, str], text: str) -> 
     metastore = options.get("metastore", "filesystem")
     if options.get("type", "paimon") == "paimon" and not options.get("warehouse"):
         raise BadOptionValue(
-            f"catalog {name!r} ({metastore}) has no place for its tables",
+            f"catalog {name!r} ({metastore}) has no warehouse",
             hint="add a line: 'warehouse: /path/to/tables'", option="warehouse",
         )  # fmt: skip
     if name in session.catalogs and name != session.first_catalog:
-        del session.catalogs[name]  # loading a text again is no error
+        del session.catalogs[name]  # loading a configuration twice is allowed
     made = create_catalog(StatementContext(session, text, {}), CreateCatalog("", Span(0, 0), name, options))
     session.use_catalog(session.catalog_named(name))
     return made.notes
 
 
 def _read(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The text, and what it says; every value stays the text that it is."""
+    """The text and its mapping; all values stay text."""
     if isinstance(source, Mapping):
         return "", dict(source)
     text = str(source)
@@ -89,20 +91,20 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise ConfigError(f"this is no YAML{where}", hint="one 'key: value' in a line") from None
+        raise ConfigError(f"invalid YAML{where}", hint="write one 'key: value' per line") from None
     if tree is None or tree == "":
         return text, {}
     if not isinstance(tree, dict):
-        raise ConfigError("the YAML says no keys", hint="one 'key: value' in a line")
+        raise ConfigError("the YAML has no keys", hint="write one 'key: value' per line")
     return text, tree
 
 
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """`a: {b: 1}` as `a.b: 1`; a list as its items with commas between."""
+def _flattened(tree: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """`a: {b: 1}` as `a.b: 1`; a list as comma-separated items."""
     out: dict[str, str] = {}
     for key, value in tree.items():
         if isinstance(value, Mapping):
-            out.update(_flat(value, f"{prefix}{key}."))
+            out.update(_flattened(value, f"{prefix}{key}."))
         elif isinstance(value, list):
             out[prefix + str(key)] = ",".join(map(str, value))
         elif isinstance(value, bool):
@@ -116,10 +118,10 @@ def _catalogs(listed: Any) -> Iterator[Mapping[str, Any]]:
     """`catalogs:` as a list of mappings with a name, or as a mapping from names."""
     if isinstance(listed, Mapping):
         listed = [{"name": name, **options} for name, options in listed.items() if isinstance(options, Mapping)]
-    for one in listed or ():
-        if not isinstance(one, Mapping) or "name" not in one:
-            raise ConfigError("a catalog in the list has no name", hint="- name: paimon")
-        yield one
+    for definition in listed or ():
+        if not isinstance(definition, Mapping) or "name" not in definition:
+            raise ConfigError("a catalog in `catalogs` has no name", hint="add a line: '- name: paimon'")
+        yield definition
 
 
 def _of_flink(key: str) -> bool:
@@ -132,4 +134,4 @@ def _of_catalog(name: str, key: str) -> str:
     if key.partition(".")[0] in ("s3", "s3a", "fs", "hadoop", "oss", "hive"):
         return f"catalog {name}, for its store"
     near = nearest(key, CATALOG_OPTIONS)
-    return f"kept with catalog {name}, nothing here uses it" + (f"; did you mean {near!r}?" if near else "")
+    return f"stored with catalog {name}, has no effect" + (f"; did you mean {near!r}?" if near else "")

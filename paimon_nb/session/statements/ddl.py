@@ -59,32 +59,32 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.executor import StatementContext
 
-_OURS = ("paimon", None, "")
+_PAIMON_CONNECTORS = ("paimon", None, "")
 
 
 def create_catalog(job: StatementContext, statement: CreateCatalog) -> Result:
     session = job.session
-    # The name that the workbench gave its first catalog was nobody's choice; who writes it in SQL means a catalog of his own.
+    # The first catalog's name is a default of the workbench: CREATE CATALOG may replace it.
     first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
     if statement.name in session.catalogs and (first is None or statement.if_not_exists):
         if statement.if_not_exists:
             return summary(f"catalog {statement.name} exists already")
         raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
-    ours = statement.options.get("type", "paimon") == "paimon"
+    is_paimon = statement.options.get("type", "paimon") == "paimon"
     if (
-        ours
+        is_paimon
         and statement.options.get("metastore", "filesystem") == "filesystem"
         and not statement.options.get("warehouse")
     ):
         raise BadOptionValue(
-            f"catalog {statement.name!r} has no place for its tables",
+            f"catalog {statement.name!r} has no warehouse",
             hint="WITH ('type' = 'paimon', 'warehouse' = '/path/to/tables')",
             option="warehouse",
         )
     made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
     session.add_catalog(made)
-    slips = catalog_slips(statement.options).items()
-    notes = [f"no catalog option {key!r} is known; did you mean {near!r}?" for key, near in slips]
+    misspelled = catalog_slips(statement.options).items()
+    notes = [f"unknown catalog option {key!r}; did you mean {near!r}?" for key, near in misspelled]
     if first is not None:
         session.first_catalog = None
         if first.warehouse != made.warehouse:
@@ -99,10 +99,11 @@ def drop_catalog(job: StatementContext, statement: DropCatalog) -> Result:
     session.catalog_named(statement.name)
     if statement.name == session.current_catalog:
         raise UnsupportedOperation(
-            f"catalog {statement.name!r} is in use", hint="USE CATALOG another one first; dropping deletes no table"
+            f"catalog {statement.name!r} is in use",
+            hint="USE CATALOG another one first; DROP CATALOG deletes no tables",
         )
     del session.catalogs[statement.name]
-    return summary(f"catalog {statement.name} forgotten; its tables stay")
+    return summary(f"catalog {statement.name} removed from the session; its tables are not deleted")
 
 
 def create_database(job: StatementContext, statement: CreateDatabase) -> Result:
@@ -116,24 +117,26 @@ def alter_database(job: StatementContext, statement: AlterDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
     catalog.tables(name)  # raises for an unknown database
     raise UnsupportedOperation(
-        f"catalog {catalog.name!r} keeps no properties of database {name!r}", hint="set options on its tables"
+        f"catalog {catalog.name!r} does not store properties of database {name!r}", hint="set options on its tables"
     )
 
 
 def drop_database(job: StatementContext, statement: DropDatabase) -> Result:
     catalog, name = job.session.find_database(statement.name)
-    held = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
+    trashed = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
     dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
-    notes = [f"in the trash: {', '.join(held)}; UNDROP TABLE {name}.{held[0]} brings that one back"] if held else []
+    notes = (
+        [f"in the trash: {', '.join(trashed)}; UNDROP TABLE {name}.{trashed[0]} restores that one"] if trashed else []
+    )
     return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
 
 
 def create_table(job: StatementContext, statement: CreateTable) -> Result:
-    """A table of ours, a temporary or connector table, one LIKE another, or AS SELECT."""
+    """CREATE TABLE: a Paimon, temporary or connector table; also LIKE and AS SELECT."""
     session = job.session
     definition = statement.definition
     connector = definition.options.get("connector")
-    if statement.temporary or connector not in _OURS:
+    if statement.temporary or connector not in _PAIMON_CONNECTORS:
         return temporary_tables.create(job, statement)
     if definition.provider not in (None, "paimon"):
         raise UnsupportedOperation(
@@ -159,10 +162,10 @@ def create_table(job: StatementContext, statement: CreateTable) -> Result:
 
             assert statement.query is not None
             with spark_errors(job.text, statement.query.span):
-                frame = frame.localCheckpoint()  # it may read the table that goes now, and it may fail
+                frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
         replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
         if replaced:
-            warnings = [*warnings, f"the {found.name} that was there before is in the trash"]
+            warnings = [*warnings, f"the previous {found.name} is in the trash"]
     elif not found.catalog.create_table(found.name, schema, if_not_exists=statement.if_not_exists):
         return summary(f"table {found.name} exists already")
     snapshots: list[tuple[str, int]] = []
@@ -170,12 +173,12 @@ def create_table(job: StatementContext, statement: CreateTable) -> Result:
         from paimon_nb.session.statements.insert import store_rows
 
         snapshots = store_rows(session, frame, found.catalog.table(found.name)).snapshots
-    did = "replaced" if replaced else "created"
-    return summary(f"table {found.name} {did}", notes=warnings, snapshots=snapshots)
+    verb = "replaced" if replaced else "created"
+    return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 
 
 def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
-    """Schema 0 of a CREATE TABLE: keys may stand in clauses or in options, as Paimon allows both."""
+    """Schema 0 of CREATE TABLE. Keys may be in clauses or in options, as in Paimon."""
     options = {
         k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
     }
@@ -183,7 +186,7 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     partition = _keys("partition", definition.partition_keys, options)
     if definition.location is not None:
         raise UnsupportedOperation(
-            "LOCATION outside the warehouse is not kept by a filesystem catalog",
+            "a filesystem catalog cannot store a LOCATION outside its warehouse",
             hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
         )
     columns: Sequence[Any] = fields if fields is not None else _columns(definition)
@@ -192,24 +195,26 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
         for key in keys:
             if key not in names:
                 is_computed = any(c.name == key and c.computed is not None for c in definition.columns)
-                hint = "a computed column is not stored; name one that is" if is_computed else did_you_mean(key, names)
-                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=hint, column=key)
+                hint = (
+                    "a computed column is not stored; use a stored column" if is_computed else did_you_mean(key, names)
+                )
+                raise ColumnNotFound(f"{what} key column {key!r} does not exist", hint=hint, column=key)
     _check_write_mode(options.get("write-mode"), primary)
     made = create_schema(columns, partition, primary, options, definition.comment)
     if definition.watermark is None:
         return made
     types = {f.name: str(f.type) for f in made.fields}
     if any(c.computed is not None and c.name == definition.watermark.column for c in definition.columns):
-        return made  # its type is known when Spark was asked: `_computed`
+        return made  # Spark infers its type: see `_computed`
     return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
 
 
 def _computed(job: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
-    """Options that keep `c AS expr`, for which Spark is started."""
+    """The options of computed columns (`c AS expr`). Starts Spark."""
     known = {f.name for f in schema.fields}
     twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
     if twice:
-        raise SchemaMismatch(f"two columns are called {twice[0]!r}", hint="rename the computed one")
+        raise SchemaMismatch(f"duplicate column {twice[0]!r}", hint="rename the computed column")
     columns = [c for c in definition.columns if not c.virtual]
     inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
     options = computed_options(job.session.spark, columns, schema.fields, first=inherited)
@@ -220,10 +225,10 @@ def _computed(job: StatementContext, definition: TableDef, schema: TableSchema) 
 
 
 def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
-    """An option of early releases that said with a word what the primary key says (design 6)."""
+    """Check `write-mode`, an option of early releases that must agree with the primary key."""
     if (mode == "change-log" and not primary) or (mode == "append-only" and primary):
         raise BadOptionValue(
-            f"a table {'with' if primary else 'without'} a primary key cannot be {mode!r}",
+            f"'write-mode' of a table {'with' if primary else 'without'} a primary key cannot be {mode!r}",
             hint=f"leave 'write-mode' out, or {'leave PRIMARY KEY out' if primary else 'name a PRIMARY KEY'}",
             option="write-mode", value=mode,
         )  # fmt: skip
@@ -240,7 +245,7 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
     in_option = parse_names(options.pop(option, ""))
     if in_clause and in_option:
         raise BadOptionValue(
-            f"option {option!r} is told in a clause too",
+            f"option {option!r} and its clause are both set",
             hint="keep one of the two",
             option=option,
             value=",".join(in_option),
@@ -249,17 +254,17 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
 
 
 def _like(job: StatementContext, statement: CreateTable) -> TableSchema:
-    """Schema 0 of CREATE TABLE ... LIKE; what the statement says itself comes behind the other table's columns."""
+    """Schema 0 of CREATE TABLE ... LIKE: the source table's columns, then the statement's own."""
     source, definition = job.session.stored(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)
     comment = definition.comment or source.comment
     if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):
         return replace(source, id=0, options={**options, **definition.options}, comment=comment)
-    for what, own, theirs in (
+    for what, own, source_keys in (
         ("PRIMARY KEY", definition.primary_keys, source.primary_keys),
         ("PARTITIONED BY", definition.partition_keys, source.partition_keys),
     ):
-        if own and theirs:
+        if own and source_keys:
             raise SchemaMismatch(f"{'.'.join(statement.like or ())} has a {what} already", hint=f"leave {what} out")
     stored = _columns(definition) if definition.columns else ()
     known = {f.name.lower() for f in source.fields}
@@ -291,18 +296,18 @@ def drop_table(job: StatementContext, statement: DropTable) -> Result:
     found = session.find(statement.name)
     if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
         return summary(f"no table {found.name}")
-    kept = "deleted for good" if statement.purge else f"in the trash; UNDROP TABLE {found.name} brings it back"
-    return summary(f"table {found.name} dropped", notes=[kept])
+    note = "permanently deleted" if statement.purge else f"in the trash; UNDROP TABLE {found.name} restores it"
+    return summary(f"table {found.name} dropped", notes=[note])
 
 
 def undrop(job: StatementContext, statement: Undrop) -> Result:
     found = job.session.find(statement.name)
     found.catalog.undrop_table(found.name)
-    return summary(f"table {found.name} is back")
+    return summary(f"table {found.name} restored")
 
 
 def alter_table(job: StatementContext, statement: AlterTable) -> Result:
-    """Schema changes together as one new schema; tags, partitions and renames each by itself."""
+    """ALTER TABLE: all schema changes in one new schema; tags, partitions and renames one by one."""
     session = job.session
     found = session.find(statement.name)
     if found.name.system is not None:
@@ -313,7 +318,7 @@ def alter_table(job: StatementContext, statement: AlterTable) -> Result:
         if statement.if_exists:
             return summary(f"no table {found.name}")
         raise
-    done: list[str] = []
+    effects: list[str] = []
     snapshots: list[tuple[str, int]] = []
     check_watermark_column(statement.changes, table.schema)
     stored, computed = as_stored_changes(statement.changes, table.schema, lambda: session.spark)
@@ -321,7 +326,7 @@ def alter_table(job: StatementContext, statement: AlterTable) -> Result:
     schema_changes = [c for c in changes if is_schema_change(c)]
     if schema_changes:
         schema = found.catalog.alter_table(found.name, schema_changes)
-        done.append(f"schema {schema.id}")
+        effects.append(f"schema {schema.id}")
         notes = validate_table_options(schema.options)
     else:
         notes = []
@@ -331,31 +336,31 @@ def alter_table(job: StatementContext, statement: AlterTable) -> Result:
                 prefix = statement.name[:-1] if len(new_name) == 1 else ()
                 target = session.find((*prefix, *new_name))
                 found.catalog.rename_table(found.name, target.name)
-                done.append(f"renamed to {target.name}")
+                effects.append(f"renamed to {target.name}")
             case CreateTag(name, snapshot, retain, if_not_exists, or_replace, only_replace):
                 if or_replace or only_replace:
                     table.replace_tag(name, snapshot=snapshot, retained=retain, create=or_replace)
                 elif not (if_not_exists and name in table.store.tags.names()):
                     table.create_tag(name, snapshot=snapshot, retained=retain)
-                done.append(f"tag {name}")
+                effects.append(f"tag {name}")
             case DeleteTag(names, if_exists):
                 known = table.store.tags.names()
                 for name in names:
                     if name in known or not if_exists:
                         table.delete_tag(name)
-                done.append(f"tag {', '.join(names)} deleted")
+                effects.append(f"tag {', '.join(names)} deleted")
             case RenameTag(name, new_name):
                 table.rename_tag(name, new_name)
-                done.append(f"tag {name} renamed to {new_name}")
+                effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
                 specs = [constants(p, table.partition_keys) for p in partitions]
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
-                done.append("partitions dropped" if ids else "no such partition, nothing dropped")
+                effects.append("partitions dropped" if ids else "no such partition, nothing dropped")
             case AddPartition():
-                notes.append("partitions come into being with their first row; nothing to add")
+                notes.append("nothing to add: a partition is created with its first row")
     return summary(
-        f"table {found.name} altered: {', '.join(done) or 'nothing changed'}", notes=notes, snapshots=snapshots
+        f"table {found.name} altered: {', '.join(effects) or 'nothing changed'}", notes=notes, snapshots=snapshots
     )
 
 
@@ -363,23 +368,23 @@ def create_view(job: StatementContext, statement: CreateView) -> Result:
     session, name = job.session, statement.name[-1]
     if not statement.temporary:
         raise UnsupportedOperation(
-            "a filesystem catalog keeps no views",
-            hint=f"CREATE TEMPORARY VIEW {name} AS ... lives as long as the session",
+            "a filesystem catalog cannot store views",
+            hint=f"CREATE TEMPORARY VIEW {name} AS ... exists until the session ends",
         )
     if name in session.views and not statement.or_replace:
         if statement.if_not_exists:
             return summary(f"view {name} exists already")
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
-        _refuse_cycle(session, name, statement.query)
-        never = empty_unbounded_inputs(session, statement.query, job.text)
-        run_query(session, statement.query, job.text, job.params, never)  # a view that cannot run is refused now
+        _check_no_cycle(session, name, statement.query)
+        substitutes = empty_unbounded_inputs(session, statement.query, job.text)
+        run_query(session, statement.query, job.text, job.params, substitutes)  # reject an invalid view now
     session.views[name] = (statement, job.text)
     return summary(f"temporary view {name} created")
 
 
-def _refuse_cycle(session: Session, name: str, query: Query) -> None:
-    """Raise SqlAnalysisError when a view of this name would read itself, through other views too."""
+def _check_no_cycle(session: Session, name: str, query: Query) -> None:
+    """Raises SqlAnalysisError if a view of this name would read itself, also through other views."""
     seen: set[str] = set()
     waiting = [query]
     while waiting:
@@ -387,7 +392,7 @@ def _refuse_cycle(session: Session, name: str, query: Query) -> None:
         if name in read:
             raise SqlAnalysisError(
                 f"view {name!r} would read itself",
-                hint="give the view another name, or name the table with its database",
+                hint="use another view name, or qualify the table with its database",
                 name=name,
             )
         new = (read & session.views.keys()) - seen
@@ -396,7 +401,7 @@ def _refuse_cycle(session: Session, name: str, query: Query) -> None:
 
 
 def alter_view(job: StatementContext, statement: AlterView) -> Result:
-    """A view of this session gets another query or name; any other view is Spark's."""
+    """ALTER VIEW of a session view: a new query or name. Spark handles all other views."""
     views, name = job.session.views, statement.name[-1]
     if len(statement.name) != 1 or name not in views:
         from paimon_nb.session.statements.admin import spark_command

@@ -1,4 +1,4 @@
-"""The table that UPDATE, DELETE and MERGE write to: its rows as Spark sees them, and the user's expressions over them."""
+"""The target table of UPDATE, DELETE and MERGE: its rows in Spark, and the user's expressions over them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from paimon_nb.spark.write.row_level_write import Placed
 
 
-class Say(Protocol):
-    """An expression of the user's as Spark's SQL."""
+class RenderExpression(Protocol):
+    """Renders a user's expression as Spark SQL."""
 
     def __call__(self, span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
-        """`bare`: column names that mean one table where they stand unqualified, and that table's alias."""
+        """`bare`: column names to qualify, and the table alias to qualify them with."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target table, its rows not yet read."""
+    """A target table; reads rows on request."""
 
     job: StatementContext
     statement: RowChange
@@ -38,12 +38,12 @@ class Target:
 
     @property
     def alias(self) -> str:
-        """The name by which expressions call it."""
+        """The name that expressions use for the table."""
         assert self.statement.target is not None
         return self.statement.target.alias or self.statement.target.parts[-1]
 
     def rows(self) -> tuple[DataFrame, Placed | None]:
-        """The rows that the condition may concern: all columns, and where there are no keys the rows' places."""
+        """The rows that may match the condition, with all columns; without a primary key also with row positions."""
         from paimon_nb.spark.scan.table_scan import relation
         from paimon_nb.spark.write.row_level_write import placed
 
@@ -55,11 +55,12 @@ class Target:
         source = placed(spark, self.table, filter)
         return source.frame, source
 
-    def ask(self, frames: Sequence[DataFrame], make: Callable[[Say, Sequence[str]], str]) -> DataFrame:
-        """Run SQL that is made of the user's expressions.
+    def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
+        """Run SQL that contains the user's expressions.
 
         Args:
-            frames: rows of ours that the SQL reads. make: gets a way to say an expression and a name for each frame.
+            frames: DataFrames that the SQL reads.
+            make: builds the SQL from a renderer of expressions and a view name for each DataFrame.
         """
         from paimon_nb.spark.errors import spark_errors
         from paimon_nb.sql.qualify import qualified
@@ -71,21 +72,21 @@ class Target:
             borrowed_views(job.session, frames) as views,
         ):
 
-            def say(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
+            def render(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
                 scoped = qualified(job.text, span, *bare) if bare[0] else []
-                # A comment at its end must not swallow what follows.
+                # A line comment at its end must not hide the following text.
                 return substitute(job.text, span, [*inside, *statement.edits, *scoped]) + "\n"
 
             with spark_errors(job.text, statement.span):
-                return job.session.spark.sql(make(say, views), args=self.values())
+                return job.session.spark.sql(make(render, views), args=self.values())
 
     def values(self) -> dict[str, object] | None:
         """Values of the statement's `:name` markers."""
         return {k: self.job.params[k] for k in self.statement.parameters} or None
 
     def assigned(self, assignments: Iterable[Assignment]) -> list[tuple[str, tuple[str, ...], Span]]:
-        """(column, path inside it, place of the expression) of `a = ..`, `t.a = ..`, `t.a.field = ..`.
+        """(column, path inside it, span of the expression) of `a = ..`, `t.a = ..`, `t.a.field = ..`.
 
         Raises: ColumnNotFound. SqlAnalysisError: a column is assigned twice.
         """
@@ -102,18 +103,22 @@ class Target:
         return out
 
     def _unqualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
-        """The name without the table's own in front of it."""
+        """The name without the table's qualifier."""
         assert self.statement.target is not None
         columns = {n.lower() for n in self.table.schema.names}
         parts = self.statement.target.parts
         own = [(self.alias,)] if self.statement.target.alias else [parts[i:] for i in range(len(parts))]
         for prefix in own:
-            if len(name) > len(prefix) and _same(name[: len(prefix)], prefix) and name[len(prefix)].lower() in columns:
+            if (
+                len(name) > len(prefix)
+                and _same_ignoring_case(name[: len(prefix)], prefix)
+                and name[len(prefix)].lower() in columns
+            ):
                 return name[len(prefix) :]
         return name
 
     def columns(self, frame: DataFrame, values: Mapping[str, Column], first: int) -> list[Column]:
-        """The table's columns, cast to its types: those of `values`, else the columns of `frame` from position `first`."""
+        """The table's columns, cast to its types: from `values`, else from `frame`, starting at position `first`."""
         from pyspark.sql import functions as F
 
         from paimon_nb.spark.types import spark_type
@@ -125,7 +130,7 @@ class Target:
 
 
 def open_target(job: StatementContext, statement: RowChange) -> Target:
-    """The table that the statement names. Raises TableNotFound, InvalidName."""
+    """The statement's target table. Raises TableNotFound, InvalidName."""
     session, ref = job.session, statement.target
     assert ref is not None
     if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
@@ -137,15 +142,15 @@ def open_target(job: StatementContext, statement: RowChange) -> Target:
     return Target(job, statement, session.table(ref.parts, ref.options))
 
 
-def placed_value(current: Column, path: Sequence[str], value: Column) -> Column:
-    """The column with a field of it replaced, or the value itself."""
+def with_nested_value(current: Column, path: Sequence[str], value: Column) -> Column:
+    """The column with one nested field replaced; the value itself if `path` is empty."""
     return current.withField(".".join(map(quote, path)), value) if path else value
 
 
-def unnamed(frame: DataFrame) -> DataFrame:
-    """Columns named by position: a result may have the same name twice."""
+def with_positional_names(frame: DataFrame) -> DataFrame:
+    """The DataFrame with columns named by position, since names may be duplicate."""
     return frame.toDF(*[f"__c{i}" for i in range(len(frame.columns))])
 
 
-def _same(a: Sequence[str], b: Sequence[str]) -> bool:
+def _same_ignoring_case(a: Sequence[str], b: Sequence[str]) -> bool:
     return [x.lower() for x in a] == [x.lower() for x in b]

@@ -1,4 +1,4 @@
-"""INSERT: line the source's columns up with the table's, then hand them to the engine."""
+"""INSERT: aligns the source's columns with the table's and writes the rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.plan import Insert, StatementSet, TableRef
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.run_query import run_query
-from paimon_nb.session.statements.schema_merging import evolved, merging
+from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.session.executor import StatementContext
 
-SELF_OVERWRITE = "the table was rewritten from itself; CALL sys.compact(...) does the same with less work"
+SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
 
 
 def insert(job: StatementContext, statement: Insert) -> Result:
@@ -52,10 +52,10 @@ def insert(job: StatementContext, statement: Insert) -> Result:
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, job.text, job.params)
-    if statement.by_name and (how := merging(session, target.options)) is not None:
+    if statement.by_name and (rules := merging_of(session, target.options)) is not None:
         from paimon_nb.spark.types import fields_of_spark
 
-        table = evolved(session, target.parts, table, fields_of_spark(frame.schema), how)
+        table = with_merged_schema(session, target.parts, table, fields_of_spark(frame.schema), rules)
     aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
     return store_rows(
@@ -64,29 +64,31 @@ def insert(job: StatementContext, statement: Insert) -> Result:
 
 
 def _constants(job: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
-    """The source as an Arrow table, if it is VALUES of plain constants: then no Spark is needed.
+    """The source as an Arrow table if it is VALUES of literals, which needs no Spark; else None.
 
-    Raises: SchemaMismatch: too many or too few columns. ColumnNotFound: a name that the table has not.
+    Raises:
+        SchemaMismatch: too many or too few columns.
+        ColumnNotFound: the table has no such column.
     """
     from paimon_nb.session.statements.insert_values import arrow_rows
 
     if statement.rows is None or statement.partition or statement.by_name:
         return None
     names = list(table.schema.names)
-    wanted = names if statement.columns is None else columns_named(statement.columns, names, table)
-    _check_width(table, wanted, len(statement.rows[0]))
-    return arrow_rows(table.schema, wanted, statement.rows, job.params)
+    targets = names if statement.columns is None else columns_named(statement.columns, names, table)
+    _check_width(table, targets, len(statement.rows[0]))
+    return arrow_rows(table.schema, targets, statement.rows, job.params)
 
 
 def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
     if overwrite:
         done = table.overwrite(rows, dynamic=_dynamic(session, table))
-        return _told(table, rows.num_rows, done, overwrite=True, notes=_kept(session, table))
-    return _told(table, rows.num_rows, table.append(rows), overwrite=False)
+        return _summary(table, rows.num_rows, done, overwrite=True, notes=_dynamic_overwrite_note(session, table))
+    return _summary(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
 def statement_set(job: StatementContext, statement: StatementSet) -> Result:
-    results = [insert(job, one) for one in statement.inserts]
+    results = [insert(job, part) for part in statement.inserts]
     jobs = [r.job.id for r in results if r.job is not None]
     return summary(
         f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",
@@ -105,24 +107,28 @@ def store_rows(
     notes: list[str] | None = None,
     dynamic: bool | None = None,
 ) -> Result:
-    """Write rows that already have the table's columns, and say how many.
+    """Write rows that already have the table's columns.
 
-    dynamic: whether an overwrite replaces only the partitions that get rows; None: as table and session say.
+    Args:
+        dynamic: whether an overwrite replaces only partitions with new rows; None: as the table or session configures.
     """
     from paimon_nb.spark.write.table_write import write
 
     static = _static_values(session, table, partition or {})
     mode = None
     if overwrite:
-        told = _dynamic(session, table) if dynamic is None else dynamic
-        mode = "dynamic" if told and len(static) < len(table.partition_keys) else "static"
-        notes = [*(notes or ()), *(_kept(session, table) if dynamic is None and not partition else ())]
+        is_dynamic = _dynamic(session, table) if dynamic is None else dynamic
+        mode = "dynamic" if is_dynamic and len(static) < len(table.partition_keys) else "static"
+        notes = [
+            *(notes or ()),
+            *(_dynamic_overwrite_note(session, table) if dynamic is None and not partition else ()),
+        ]
     done = write(frame, table, overwrite=mode, static_partition=static)
-    return _told(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
+    return _summary(table, done.rows, list(done.snapshots), overwrite=overwrite, notes=notes)
 
 
 def overwrite_mode(session: Session, table: Table) -> str | None:
-    """'dynamic' or 'static', as the table's option or Spark's setting says; None when neither was told."""
+    """'dynamic' or 'static' by the table's option or Spark's setting; None if neither is set."""
     option = table.options.raw.get("dynamic-partition-overwrite")
     if option is not None:
         return "static" if option == "false" else "dynamic"
@@ -131,21 +137,24 @@ def overwrite_mode(session: Session, table: Table) -> str | None:
 
 
 def _dynamic(session: Session, table: Table) -> bool:
-    """Whether only the partitions that get rows are replaced. Flink's default is yes, Spark's no: untold, nothing more is lost."""
+    """Whether an overwrite replaces only partitions with new rows.
+
+    Flink defaults to dynamic, Spark to static. Without a setting we choose dynamic, which deletes less.
+    """
     return bool(table.partition_keys) and overwrite_mode(session, table) != "static"
 
 
-def _kept(session: Session, table: Table) -> list[str]:
-    """What is to be said where the dialects mean otherwise and nobody told which."""
+def _dynamic_overwrite_note(session: Session, table: Table) -> list[str]:
+    """A note on dynamic overwrite if neither dialect nor mode is configured."""
     if not table.partition_keys or session.flink_semantics or overwrite_mode(session, table) is not None:
         return []
     return [
-        "partitions without new rows stay; SET spark.sql.sources.partitionOverwriteMode = static replaces them, too"
+        "partitions without new rows are kept; SET spark.sql.sources.partitionOverwriteMode = static to replace them"
     ]
 
 
-def _told(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:
-    """One sentence about what was written."""
+def _summary(table: Table, count: int, ids: list[int], *, overwrite: bool, notes: list[str] | None = None) -> Result:
+    """The summary of a write."""
     rows = f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
     did = f"{table.name} overwritten with {rows}" if overwrite else f"{rows} inserted into {table.name}"
@@ -163,10 +172,14 @@ def align(
 ) -> DataFrame:
     """The source with exactly the table's columns, cast to their types.
 
-    Columns that the statement leaves out take their default, else NULL. `extra`: the source's last column, kept behind them.
+    Columns that the statement omits get their default, else NULL.
+
+    Args:
+        extra: the source's last column, appended to the table's columns.
 
     Raises:
-        SchemaMismatch: too many or too few columns, or a type without a cast. ColumnNotFound: a name that the table has not.
+        SchemaMismatch: too many or too few columns, or a type that cannot be cast.
+        ColumnNotFound: the table has no such column.
     """
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as F
@@ -177,7 +190,7 @@ def align(
     for name in (*(columns or ()), *partition):
         column_named(name, names, table)
     static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
-    given: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
+    values: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
     source = list(frame.columns[:-1] if extra else frame.columns)
     if by_name:
         wanted = columns_named(source, names, table)
@@ -187,20 +200,20 @@ def align(
     else:
         wanted = [n for n in names if n not in static]
         if len(source) == len(names) and static:
-            # SELECT * that still carries the static partition column: accepted (design 6); its value is the static one.
+            # SELECT * with the static partition column is accepted; the static value wins.
             wanted = names
     _check_width(table, wanted, len(source))
     targets = [spark_type(f.type) for f in table.schema.fields]
     if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
-        return frame.toDF(*names, *([extra] if extra else []))  # each cast would be a dozen calls to the JVM
-    # Positions, not names: a source may have the same name twice.
+        return frame.toDF(*names, *([extra] if extra else []))  # saves a dozen JVM calls per cast
+    # Positions, not names: a source may have duplicate names.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
     for i, name in enumerate(wanted):
-        given.setdefault(name, F.col(f"__c{i}"))
+        values.setdefault(name, F.col(f"__c{i}"))
     out = []
     for field, target in zip(table.schema.fields, targets, strict=True):
-        if field.name in given:
-            value = given[field.name]
+        if field.name in values:
+            value = values[field.name]
         elif field.default_value is not None:
             value = F.lit(field.default_value)
         else:
@@ -214,7 +227,7 @@ def align(
 
 
 def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> None:
-    """Raises SchemaMismatch for the first column whose type Spark never casts to the table's."""
+    """Raises SchemaMismatch for the first column that Spark cannot cast to the table's type."""
     from pyspark.errors import AnalysisException
 
     for field, value in zip(table.schema.fields, values, strict=True):
@@ -224,23 +237,23 @@ def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> No
             why = str(error).partition("data type mismatch: ")[2].partition("\n")[0] or "there is no cast for it"
             raise SchemaMismatch(
                 f"column {field.name!r} of {table.name} is {field.type.bare()}: {why.rstrip('. ')}",
-                hint="the columns of the source go by their order; name them (INSERT INTO t (a, b) ...) or cast it yourself",
+                hint="source columns are matched by position; name them (INSERT INTO t (a, b) ...) or add a CAST",
                 column=field.name,
             ) from None
 
 
-def _check_width(table: Table, wanted: Sequence[str], found: int) -> None:
-    if len(wanted) != found:
+def _check_width(table: Table, columns: Sequence[str], count: int) -> None:
+    if len(columns) != count:
         raise SchemaMismatch(
-            f"{table.name} takes {len(wanted)} columns here ({', '.join(wanted)}), the source gives {found}",
+            f"INSERT has {count} values but {table.name} needs {len(columns)} columns ({', '.join(columns)})",
             hint="name the columns: INSERT INTO t (a, b) ...",
-            expected=len(wanted),
-            found=found,
+            expected=len(columns),
+            found=count,
         )
 
 
 def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
-    """The values of PARTITION (k = literal), computed by Spark in the column's type."""
+    """The values of PARTITION (k = literal), evaluated by Spark in the column's type."""
     static = {k: v for k, v in partition.items() if v is not None}
     if not static:
         return {}
@@ -253,19 +266,17 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
     return dict(row.asDict()) if row is not None else {}
 
 
-def columns_named(given: Sequence[str], names: list[str], table: Table) -> list[str]:
-    """Their spelling in the table. Raises ColumnNotFound; SchemaMismatch: one is named twice."""
-    found = [column_named(name, names, table) for name in given]
+def columns_named(written: Sequence[str], names: list[str], table: Table) -> list[str]:
+    """The names in the table's spelling. Raises ColumnNotFound; SchemaMismatch: a duplicate name."""
+    found = [column_named(name, names, table) for name in written]
     twice = next((name for i, name in enumerate(found) if name in found[:i]), None)
     if twice is not None:
-        raise SchemaMismatch(
-            f"column {twice!r} of {table.name} is given twice", hint="give each column once", column=twice
-        )
+        raise SchemaMismatch(f"duplicate column {twice!r} of {table.name}", hint="name each column once", column=twice)
     return found
 
 
 def column_named(name: str, names: list[str], table: Table) -> str:
-    """The table's own spelling of a column name. Raises ColumnNotFound with the nearest one."""
+    """A column name in the table's spelling. Raises ColumnNotFound with the nearest name."""
     if name in names:
         return name
     folded = {n.lower(): n for n in names}

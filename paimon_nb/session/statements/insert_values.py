@@ -1,6 +1,6 @@
-"""INSERT ... VALUES of plain constants as an Arrow table, without Spark: a notebook's first rows take milliseconds.
+"""INSERT ... VALUES of literals as an Arrow table, without Spark: a notebook's first INSERT takes milliseconds.
 
-Only what both dialects surely mean alike is read here. Everything else, errors included, is Spark's: `None` sends it there.
+Handles only literals with the same meaning in both dialects. Everything else, including errors, goes to Spark (`None`).
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataType
 
-WHOLE = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
+INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
 """Type root -> bits of its largest value."""
 EXACT_BITS = 53
-"""Whole numbers of so many bits are doubles as they are."""
+"""Integers up to this size are exact doubles."""
 _DATE = re.compile(r"(1[6-9]|[2-9]\d)\d\d-\d\d-\d\d")
 _TIMESTAMP = re.compile(rf"({_DATE.pattern}) \d\d:\d\d:\d\d(\.\d{{1,6}})?")
 
 
-class _NotPlain(Exception):
-    """This constant is Spark's to read."""
+class _NeedsSpark(Exception):
+    """Spark must evaluate this constant."""
 
 
 def arrow_rows(
     schema: TableSchema, columns: Sequence[str], rows: Sequence[Sequence[Constant]], params: Mapping[str, Any]
 ) -> pa.Table | None:
-    """The rows with the named columns in the table's types; None when Spark must read them.
+    """The rows with the named columns in the table's types; None if Spark must evaluate them.
 
     Args:
-        columns: a column of the table for each place of a row. params: values of `:name` markers.
+        columns: the table's column of each position in a row.
+        params: values of `:name` markers.
     """
     import pyarrow as pa
 
@@ -52,14 +53,14 @@ def arrow_rows(
             t = schema.field(name).type
             values = [_value(_bound(row[i], params), t) for row in rows]
             arrays.append(column(values, arrow_type(t)))
-    except (_NotPlain, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+    except (_NeedsSpark, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
     return pa.table(arrays, names=list(columns))
 
 
 def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
     if constant.kind == "default":
-        return Constant("null")  # for which each write puts the column's default
+        return Constant("null")  # a write replaces it by the column's default
     if constant.kind != "parameter":
         return constant
     match params.get(constant.text):
@@ -71,7 +72,7 @@ def _bound(constant: Constant, params: Mapping[str, Any]) -> Constant:
             return Constant("number", str(value))
         case str() as value:
             return Constant("text", value)
-    raise _NotPlain
+    raise _NeedsSpark
 
 
 def _value(constant: Constant, t: DataType) -> Any:
@@ -92,7 +93,7 @@ def _value(constant: Constant, t: DataType) -> Any:
             return _timestamp(constant.text, t.precision)
         case "number", root:
             return _number(constant.text, root, t)
-    raise _NotPlain
+    raise _NeedsSpark
 
 
 def _number(text: str, root: str, t: DataType) -> Any:
@@ -101,13 +102,13 @@ def _number(text: str, root: str, t: DataType) -> Any:
     try:
         number = Decimal(text)
     except InvalidOperation:
-        raise _NotPlain from None
+        raise _NeedsSpark from None
     if len(number.as_tuple().digits) > 18:
-        raise _NotPlain
+        raise _NeedsSpark
     whole = "." not in text
-    if root in WHOLE and whole:
-        if not -(1 << WHOLE[root]) <= number < 1 << WHOLE[root]:
-            raise _NotPlain
+    if root in INTEGER_BITS and whole:
+        if not -(1 << INTEGER_BITS[root]) <= number < 1 << INTEGER_BITS[root]:
+            raise _NeedsSpark
         return int(number)
     if root == "DOUBLE" and (not whole or abs(number) < 1 << EXACT_BITS):
         return float(text)
@@ -121,7 +122,7 @@ def _number(text: str, root: str, t: DataType) -> Any:
         scaled = number.quantize(Decimal(1).scaleb(-t.scale), ROUND_HALF_UP)
         if len(scaled.as_tuple().digits) <= t.precision:
             return scaled
-    raise _NotPlain
+    raise _NeedsSpark
 
 
 def _date(text: str) -> dt.date:
@@ -130,7 +131,7 @@ def _date(text: str) -> dt.date:
             return dt.date.fromisoformat(text)
         except ValueError:
             pass
-    raise _NotPlain
+    raise _NeedsSpark
 
 
 def _timestamp(text: str, precision: int) -> dt.datetime:
@@ -139,4 +140,4 @@ def _timestamp(text: str, precision: int) -> dt.datetime:
             return dt.datetime.fromisoformat(text)
         except ValueError:
             pass
-    raise _NotPlain
+    raise _NeedsSpark

@@ -1,4 +1,4 @@
-"""MERGE INTO: target and source joined once by Spark; for each joined row the first WHEN that applies says what happens."""
+"""MERGE INTO: Spark joins target and source once; the first matching WHEN clause applies to each joined row."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import DataType
 from paimon_nb.plan import Merge, MergeClause
 from paimon_nb.session.core.result import Result, summary
-from paimon_nb.session.statements.dml_target import Say, Target, open_target, placed_value, unnamed
-from paimon_nb.session.statements.schema_merging import Merging, evolved
-from paimon_nb.session.statements.update_delete import KIND, default_or
+from paimon_nb.session.statements.dml_target import (
+    RenderExpression,
+    Target,
+    open_target,
+    with_nested_value,
+    with_positional_names,
+)
+from paimon_nb.session.statements.schema_merging import SchemaMerging, with_merged_schema
+from paimon_nb.session.statements.update_delete import KIND, render_or_default
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.scan.read.data_evolution import evolves
 
@@ -30,7 +36,7 @@ _IN_TARGET, _IN_SOURCE, _WHICH = "__paimon_in_target", "__paimon_in_source", "__
 
 @dataclass(frozen=True, slots=True)
 class _Action:
-    """A WHEN clause with its columns found."""
+    """A WHEN clause with resolved columns."""
 
     clause: MergeClause
     assigned: list[tuple[str, tuple[str, ...], str]]
@@ -38,17 +44,18 @@ class _Action:
 
 
 def merge(job: StatementContext, statement: Merge) -> Result:
-    """All clauses as one commit.
+    """Run all clauses in one commit.
 
-    Raises: UnsupportedOperation: the table's kind, its merge engine, or a key column that would change.
-        WriteError: a row of the target matches several of the source.
+    Raises:
+        UnsupportedOperation: the table type or merge engine does not support it, or a key column would change.
+        WriteError: a target row matches several source rows.
     """
     target = open_target(job, statement)
-    does = {(c.on, c.action) for c in statement.clauses}
+    actions_by_match = {(c.on, c.action) for c in statement.clauses}
     check_merge(
         target.table.store,
-        updates=any(action == "update" for _, action in does),
-        deletes=any(action == "delete" for _, action in does),
+        updates=any(action == "update" for _, action in actions_by_match),
+        deletes=any(action == "delete" for _, action in actions_by_match),
     )
     if statement.evolve:
         target = _with_new_columns(target, statement)
@@ -58,41 +65,43 @@ def merge(job: StatementContext, statement: Merge) -> Result:
 
     with spark_errors(job.text, statement.span):
         changes = _changes(target, joined, actions, source.beside if source is not None else ())
-        once = changes.localCheckpoint()  # asked several times below: rand() must not answer anew
-        if any(on == "matched" for on, _ in does):
-            _refuse_several(target, once, source is not None)
+        once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
+        if any(on == "matched" for on, _ in actions_by_match):
+            _check_single_match(target, once, source is not None)
         once = once.where(f"{KIND} IS NOT NULL")
         counts = {r[0]: r[1] for r in once.groupBy(KIND).count().collect()}
         ids = _store(target, once, source, actions)
-    told = ", ".join(
-        f"{counts.get(_KINDS[what], 0)} {done}"
-        for what, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
+    counted = ", ".join(
+        f"{counts.get(_KINDS[action], 0)} {done}"
+        for action, done in (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
     )
     name = str(target.table.name)
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
-    return summary(f"{told} rows in {name}{where}", snapshots=[(name, i) for i in ids])
+    return summary(f"{counted} rows in {name}{where}", snapshots=[(name, i) for i in ids])
 
 
 def _with_new_columns(target: Target, statement: Merge) -> Target:
-    """The target after it took in what the clauses name: all columns of the source for `*`, else those assigned by name."""
+    """The target with the clauses' new columns: all source columns for `*`, else the assigned ones."""
     from paimon_nb.spark.types import fields_of_spark
 
     assert statement.source is not None
     assert statement.target is not None
-    place = statement.source
-    source = target.ask([], lambda say, views: f"SELECT * FROM {say(place)}")
+    source_span = statement.source
+    source = target.run_sql([], lambda render, views: f"SELECT * FROM {render(source_span)}")
     fields = fields_of_spark(source.schema)
     if not any(c.star for c in statement.clauses):
         named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
         fields = tuple(f for f in fields if f.name.lower() in named)
-    table = evolved(target.job.session, statement.target.parts, target.table, fields, Merging(widen=True))
+    table = with_merged_schema(
+        target.job.session, statement.target.parts, target.table, fields, SchemaMerging(widen=True)
+    )
     return replace(target, table=table)
 
 
 def _joined(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFrame, list[_Action]]:
-    """Columns by position: which clause, each clause's values as a struct, presence in target and source, the target's.
+    """The join, columns by position: clause number, a struct of values per clause, target and source flags, target columns.
 
-    Only the sides are kept that a clause wants to see.
+    The join type keeps only rows that a clause handles.
     """
     seen = {c.on for c in statement.clauses}
     join = {
@@ -101,30 +110,30 @@ def _joined(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFram
     actions: list[_Action] = []
     alias, other = quote(target.alias), quote(statement.source_alias or "__paimon_source")
 
-    def text(say: Say, views: Sequence[str]) -> str:
+    def text(render: RenderExpression, views: Sequence[str]) -> str:
         assert statement.source is not None
         assert statement.condition is not None
-        source = f"SELECT *, true AS {_IN_SOURCE} FROM {say(statement.source)}"
+        source = f"SELECT *, true AS {_IN_SOURCE} FROM {render(statement.source)}"
         columns = [c for c in target.job.session.spark.sql(source, args=target.values()).columns if c != _IN_SOURCE]
         scopes = _scopes(target, statement, columns)
-        actions.extend(_action(target, statement, c, say, scopes[c.on], other, columns) for c in statement.clauses)
+        actions.extend(_action(target, statement, c, render, scopes[c.on], other, columns) for c in statement.clauses)
         values = [
             f"CASE WHEN {_WHICH} = {n} THEN struct({', '.join(f'({v}) AS v{i}' for i, (_, _, v) in enumerate(a.assigned))}) END"
             for n, a in enumerate(actions)
             if a.assigned
         ]
         return (
-            f"SELECT {_which(statement, say, scopes, alias, other)} AS {_WHICH}, {''.join(v + ', ' for v in values)}"
+            f"SELECT {_which(statement, render, scopes, alias, other)} AS {_WHICH}, {''.join(v + ', ' for v in values)}"
             f"{alias}.{_IN_TARGET}, {other}.{_IN_SOURCE}, {alias}.* "
             f"FROM (SELECT *, true AS {_IN_TARGET} FROM {views[0]}) AS {alias} "
-            f"{join} JOIN ({source}) AS {other} ON ({say(statement.condition)})"
+            f"{join} JOIN ({source}) AS {other} ON ({render(statement.condition)})"
         )
 
-    return unnamed(target.ask([rows], text)), actions
+    return with_positional_names(target.run_sql([rows], text)), actions
 
 
 Scope = tuple[frozenset[str], str]
-"""Names that both sides have, and the side that they mean in a clause that sees only one."""
+"""Names that both sides have, and the side that they denote in a clause that sees only one side."""
 
 
 def _scopes(target: Target, statement: Merge, source: Sequence[str]) -> dict[str, Scope]:
@@ -136,8 +145,8 @@ def _scopes(target: Target, statement: Merge, source: Sequence[str]) -> dict[str
     }
 
 
-def _which(statement: Merge, say: Say, scopes: dict[str, Scope], alias: str, other: str) -> str:
-    """SQL of the number of the first clause that applies; NULL when none does."""
+def _which(statement: Merge, render: RenderExpression, scopes: dict[str, Scope], alias: str, other: str) -> str:
+    """SQL for the number of the first matching clause; NULL if none matches."""
     sides = {
         "matched": f"{alias}.{_IN_TARGET} IS NOT NULL AND {other}.{_IN_SOURCE} IS NOT NULL",
         "not matched": f"{alias}.{_IN_TARGET} IS NULL",
@@ -145,7 +154,7 @@ def _which(statement: Merge, say: Say, scopes: dict[str, Scope], alias: str, oth
     }
     cases = [
         f"WHEN {sides[c.on]}"
-        + (f" AND ({say(c.condition, scopes[c.on])})" if c.condition is not None else "")
+        + (f" AND ({render(c.condition, scopes[c.on])})" if c.condition is not None else "")
         + f" THEN {n}"
         for n, c in enumerate(statement.clauses)
     ]
@@ -153,80 +162,90 @@ def _which(statement: Merge, say: Say, scopes: dict[str, Scope], alias: str, oth
 
 
 def _action(
-    target: Target, statement: Merge, clause: MergeClause, say: Say, scope: Scope, other: str, source: Sequence[str]
+    target: Target,
+    statement: Merge,
+    clause: MergeClause,
+    render: RenderExpression,
+    scope: Scope,
+    other: str,
+    source: Sequence[str],
 ) -> _Action:
     if clause.star:
         folded = {c.lower(): c for c in source}
         assigned: list[tuple[str, tuple[str, ...], str]] = []
         for name in target.table.schema.names:
             if name.lower() not in folded and statement.evolve:
-                continue  # an update leaves it as it is, an insert gives it its default
+                continue  # an update keeps it, an insert uses its default
             if name.lower() not in folded:
                 raise ColumnNotFound(
                     f"the source of the MERGE has no column {name!r} for {clause.action.upper()} *",
-                    hint=did_you_mean(name, source) or f"columns: {', '.join(source)}; or name them one by one",
+                    hint=did_you_mean(name, source)
+                    or f"source columns: {', '.join(source)}; or assign columns by name",
                     column=name,
                 )
             assigned.append((name, (), f"{other}.{quote(folded[name.lower()])}"))
     else:
         assigned = [
-            (c, p, default_or(lambda span: say(span, scope), v, target, c))
+            (c, p, render_or_default(lambda span: render(span, scope), v, target, c))
             for c, p, v in target.assigned(clause.assignments)
         ]
     if clause.action == "insert" and any(path for _, path, _ in assigned):
-        raise SchemaMismatch("INSERT takes whole columns", hint="named_struct(...) makes a ROW")
+        raise SchemaMismatch("INSERT cannot assign nested fields", hint="use named_struct(...) for a ROW column")
     if clause.action == "update":
-        assigned = _without_own_keys(target, statement, say, assigned)
+        assigned = _without_own_keys(target, statement, render, assigned)
         check_merge_update(target.table.store, [c for c, _, _ in assigned])
     return _Action(clause, assigned)
 
 
 def _without_own_keys(
-    target: Target, statement: Merge, say: Say, assigned: list[tuple[str, tuple[str, ...], str]]
+    target: Target, statement: Merge, render: RenderExpression, assigned: list[tuple[str, tuple[str, ...], str]]
 ) -> list[tuple[str, tuple[str, ...], str]]:
-    """The assignments but those that give a key column the value it has: its own, or one that ON says is equal."""
+    """The assignments without those that keep a key column's value: the column itself, or one that ON equates with it."""
     from paimon_nb.sql.pushdown import equal_columns
 
     keys = set(target.table.primary_keys)
     if not keys:
         return assigned
     assert statement.condition is not None
-    own, condition = target.alias.lower(), say(statement.condition)
+    own, condition = target.alias.lower(), render(statement.condition)
     other = (statement.source_alias or "__paimon_source").lower()
 
     def same(column: str, value: str) -> bool:
-        said = equal_columns(f"{value} = {value}")
-        if not said:
+        equalities = equal_columns(f"{value} = {value}")
+        if not equalities:
             return False
-        side = next(iter(said))[0]
-        mine = {(own, column.lower()), ("", column.lower())}
-        equal = equal_columns(condition, _wider(target.table.schema.field(column).type))
-        return side in mine or any(
-            (a in mine and _is(b, side, other)) or (b in mine and _is(a, side, other)) for a, b in equal
+        side = next(iter(equalities))[0]
+        own_names = {(own, column.lower()), ("", column.lower())}
+        equal = equal_columns(condition, _wider_integer_types(target.table.schema.field(column).type))
+        return side in own_names or any(
+            (a in own_names and _is_same_column(b, side, other)) or (b in own_names and _is_same_column(a, side, other))
+            for a, b in equal
         )
 
     return [(c, p, v) for c, p, v in assigned if c not in keys or p or not same(c, v)]
 
 
-_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
 
-def _wider(type_: DataType) -> Sequence[str]:
-    """Types that a whole number may be cast to for a comparison, by Spark too, and is still the same."""
+def _wider_integer_types(type_: DataType) -> Sequence[str]:
+    """Integer types that a comparison may cast to without changing the value."""
     name = getattr(type_, "root", "")
-    return _WHOLE[_WHOLE.index(name) :] if name in _WHOLE else ()
+    return _INTEGERS[_INTEGERS.index(name) :] if name in _INTEGERS else ()
 
 
-def _is(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:
-    """Whether two column names mean the same one; without a qualifier the source's is meant."""
+def _is_same_column(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:
+    """Whether two column names are the same; an unqualified name belongs to the source."""
     return (a[0] or other, a[1]) == (b[0] or other, b[1])
 
 
-def _changes(target: Target, joined: DataFrame, actions: Sequence[_Action], beside: Sequence[str]) -> DataFrame:
-    """The table's columns with their new values, KIND (NULL: nothing happens), and whatever names the target's row.
+def _changes(
+    target: Target, joined: DataFrame, actions: Sequence[_Action], position_columns: Sequence[str]
+) -> DataFrame:
+    """The table's columns with new values, KIND (NULL: no change), a match flag, and the target's row position columns.
 
     Args:
-        beside: names of the columns that stand behind the table's own in the target's rows.
+        position_columns: names of the columns after the table's own in the target's rows.
     """
     from pyspark.sql import functions as F
 
@@ -235,71 +254,71 @@ def _changes(target: Target, joined: DataFrame, actions: Sequence[_Action], besi
     names = joined.columns
     with_values = [a for a in actions if a.assigned]
     first = 1 + len(with_values) + 2
-    present = [F.col(n) for n in names[first:]]  # the target's columns (and places), then _IN_TARGET again
+    current = [F.col(n) for n in names[first:]]  # the target's columns (and places), then _IN_TARGET again
     fields = target.table.schema.fields
     by_clause: list[list[Column]] = []
     for action in actions:
         struct = names[1 + with_values.index(action)] if action.assigned else None
-        given = {(column, path): F.col(f"{struct}.v{i}") for i, (column, path, _) in enumerate(action.assigned)}
-        by_clause.append(_values(target, action.clause.action, given, present))
+        assigned = {(column, path): F.col(f"{struct}.v{i}") for i, (column, path, _) in enumerate(action.assigned)}
+        by_clause.append(_values(target, action.clause.action, assigned, current))
     which = F.col(names[0])
     kind = F.lit(None).cast("tinyint")
     out: list[Column] = []
     for i, field in enumerate(fields):
-        value = present[i].cast(spark_type(field.type))
+        value = current[i].cast(spark_type(field.type))
         for n, values in enumerate(by_clause):
             value = F.when(which == n, values[i].cast(spark_type(field.type))).otherwise(value)
         out.append(value.alias(field.name))
     for n, action in enumerate(actions):
         kind = F.when(which == n, F.lit(_KINDS[action.clause.action]).cast("tinyint")).otherwise(kind)
     out += [kind.alias(KIND), (F.col(names[first - 2]) & F.col(names[first - 1])).alias("__paimon_matched")]
-    out += [present[len(fields) + i].alias(name) for i, name in enumerate(beside)]
+    out += [current[len(fields) + i].alias(name) for i, name in enumerate(position_columns)]
     return joined.select(*out)
 
 
 def _values(
-    target: Target, action: str, given: dict[tuple[str, tuple[str, ...]], Column], present: Sequence[Column]
+    target: Target, action: str, assigned: dict[tuple[str, tuple[str, ...]], Column], current: Sequence[Column]
 ) -> list[Column]:
-    """The row that a clause makes."""
+    """The row that a clause produces."""
     from pyspark.sql import functions as F
 
     fields = target.table.schema.fields
     if action == "delete":
-        return list(present[: len(fields)])
-    start = {f.name: F.lit(f.default_value) if action == "insert" else present[i] for i, f in enumerate(fields)}
-    for (column, path), value in given.items():
-        start[column] = placed_value(start[column], path, value)
+        return list(current[: len(fields)])
+    start = {f.name: F.lit(f.default_value) if action == "insert" else current[i] for i, f in enumerate(fields)}
+    for (column, path), value in assigned.items():
+        start[column] = with_nested_value(start[column], path, value)
     return [start[f.name] for f in fields]
 
 
-def _refuse_several(target: Target, changes: DataFrame, has_places: bool) -> None:
-    """Java refuses, too, whatever the conditions of the clauses say."""
+def _check_single_match(target: Target, changes: DataFrame, has_positions: bool) -> None:
+    """Raises WriteError if a target row matches several source rows: Java rejects it for all clause conditions, too."""
     from paimon_nb.spark.write.row_level_write import FILE, ROW
 
-    row = [FILE, ROW] if has_places else [quote(k) for k in target.table.primary_keys]
+    row = [FILE, ROW] if has_positions else [quote(k) for k in target.table.primary_keys]
     several = changes.where("__paimon_matched").groupBy(*row).count().where("count > 1").first()
     if several is not None:
-        where = {} if has_places else {k: several[i] for i, k in enumerate(target.table.primary_keys)}
+        where = {} if has_positions else {k: several[i] for i, k in enumerate(target.table.primary_keys)}
         raise WriteError(
             f"{target.table.name}: a row matches {several['count']} rows of the source"
             + (f": {where}" if where else ""),
-            hint="make the source unique by the columns of ON, for example with GROUP BY or SELECT DISTINCT",
+            hint="make the source unique in the columns of ON, for example with GROUP BY or SELECT DISTINCT",
         )
 
 
-def _store(target: Target, once: DataFrame, source: Placed | None, actions: Sequence[_Action]) -> list[int]:
+def _store(target: Target, changed: DataFrame, source: Placed | None, actions: Sequence[_Action]) -> list[int]:
     from paimon_nb.spark.write.column_update import change_columns
     from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
     from paimon_nb.spark.write.table_write import write
 
     names = [quote(n) for n in target.table.schema.names]
     if source is None:
-        return list(write(once.select(*names, KIND), target.table, kinds=KIND).snapshots)
+        return list(write(changed.select(*names, KIND), target.table, kinds=KIND).snapshots)
     if evolves(target.table.store):
         assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
-        updated, inserted = (once.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
+        updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
         return change_columns(target.table, source, updated, assigned, inserted.select(*names))
-    gone = once.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
-    added = once.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
-    ids, _, _ = change_rows(target.table, source, gone, added)
+    deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
+    added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
+    ids, _, _ = change_rows(target.table, source, deleted, added)
     return ids

@@ -1,4 +1,4 @@
-"""What a procedure may ask of the session."""
+"""The session as procedures see it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProcedureContext:
-    """Names resolved in the catalog that CALL named, else the current one. Collects notes and commits."""
+    """Resolves names in the catalog of the CALL, else the current catalog. Collects notes and commits."""
 
     def __init__(self, session: Session, catalog: str | None = None) -> None:
         self.session = session
@@ -25,7 +25,7 @@ class ProcedureContext:
         self.notes: list[str] = []
         self.snapshots: list[tuple[str, int]] = []
         self.job: StreamJob | None = None
-        """What the procedure started and left running."""
+        """The job that the procedure started."""
 
     @property
     def current_database(self) -> str:
@@ -33,15 +33,15 @@ class ProcedureContext:
 
     @property
     def spark(self) -> SparkSession | None:
-        """The session's Spark if it runs already."""
+        """The session's Spark if it is running."""
         return self.session.spark if self.session.spark_started else None
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table:
-        """The table that an argument such as 'db.t', 't' or 't$branch_b' means."""
+        """The table of an argument such as 'db.t', 't' or 't$branch_b'."""
         return self.session.table(self._parts(text), options)
 
     def place(self, text: str) -> tuple[Catalog, Identifier]:
-        """Where a table of this name is, or would be."""
+        """Catalog and identifier of a table name; the table need not exist."""
         found = self.session.find(self._parts(text))
         return found.catalog, found.name
 
@@ -53,12 +53,12 @@ class ProcedureContext:
         return parts
 
     def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
-        """Let SHOW JOBS know something that runs on. Returns the job's id."""
+        """Register a running job for SHOW JOBS. Returns the job's id."""
         self.job = self.session.jobs.add(StreamJob(name, running, rows))
         return self.job.id
 
     def sql(self, text: str) -> object:
-        """Run SQL in this session; returns the last statement's DataFrame. Its commits become the procedure's."""
+        """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""
         from paimon_nb.session.executor import run_statement
         from paimon_nb.session.streaming.executor import in_mode
         from paimon_nb.session.streaming.planner import is_streaming
@@ -66,7 +66,7 @@ class ProcedureContext:
 
         result = None
         for statement in parse(text):
-            # A procedure works on what is there now.
+            # A procedure works on the current data, not on a stream.
             with in_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
                 result = run_statement(self.session, statement, text, {})
             self.notes += result.notes

@@ -1,4 +1,4 @@
-"""Schema merging on write: columns that the rows have and the table has not come into it, and types may widen.
+"""Schema merging on write: adds missing columns to the table, and may widen types.
 
 Source: Paimon `SchemaMergingUtils.java`; Spark's options `write.merge-schema` and those below it.
 """
@@ -25,90 +25,97 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 SPARK_PREFIX = "spark.paimon."
-"""In front of the options when they are set for a whole session."""
+"""Prefix of the options as session settings."""
 KEYS = (WRITE_MERGE_SCHEMA.key, WRITE_MERGE_SCHEMA_TYPE_WIDENING.key, WRITE_MERGE_SCHEMA_EXPLICIT_CAST.key)
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Merging:
-    """How far a table may be changed by a write."""
+class SchemaMerging:
+    """The schema changes that a write may make."""
 
     widen: bool = False
-    """Types may become wider."""
+    """Types may be widened."""
     explicit: bool = False
-    """Types may also change where stored values could be cut."""
+    """Types may also change if stored values can lose precision."""
 
 
-def merging(session: Session, options: Mapping[str, str]) -> Merging | None:
-    """What a write's options, else the session's settings, say; None: the table's columns are fixed."""
+def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | None:
+    """Schema merging by the write's options, else the session's settings; None: disabled."""
 
     def on(key: str) -> bool:
-        given = options.get(key, session.settings.get(SPARK_PREFIX + key))
-        if given is None and session.spark_started:
-            given = session.spark.conf.get(SPARK_PREFIX + key, None)
-        return str(given).lower() == "true"
+        value = options.get(key, session.settings.get(SPARK_PREFIX + key))
+        if value is None and session.spark_started:
+            value = session.spark.conf.get(SPARK_PREFIX + key, None)
+        return str(value).lower() == "true"
 
     merge, widen, explicit = map(on, KEYS)
-    return Merging(widen or explicit, explicit) if merge else None
+    return SchemaMerging(widen or explicit, explicit) if merge else None
 
 
-def changes(schema: TableSchema, fields: Sequence[DataField], how: Merging) -> list[Change]:
-    """The ALTERs that make room for rows with these columns, found by name.
+def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_rules: SchemaMerging) -> list[Change]:
+    """The schema changes for rows with these columns, matched by name.
 
-    Raises: SchemaMismatch: a type that the table's cannot become, nor be cast to.
+    Raises:
+        SchemaMismatch: a type can neither be widened nor cast.
     """
-    return list(_row((), schema.fields, fields, how))
+    return list(_row((), schema.fields, fields, merging_rules))
 
 
-def _row(path: Path, own: Sequence[DataField], new: Sequence[DataField], how: Merging) -> Iterator[Change]:
+def _row(
+    path: Path, own: Sequence[DataField], new: Sequence[DataField], merging_rules: SchemaMerging
+) -> Iterator[Change]:
     known = {f.name.lower(): f for f in own}
     for field in new:
         present = known.get(field.name.lower())
         if present is None:
             yield AddColumn((*path, field.name), str(field.type.with_nullable(True)), field.description)
         else:
-            yield from _type((*path, present.name), present.type, field.type, how)
+            yield from _type((*path, present.name), present.type, field.type, merging_rules)
 
 
-def _type(path: Path, own: DataType, new: DataType, how: Merging) -> Iterator[Change]:
+def _type(path: Path, own: DataType, new: DataType, merging_rules: SchemaMerging) -> Iterator[Change]:
     match own, new:
         case Row(), Row():
-            yield from _row(path, own.fields, new.fields, how)
+            yield from _row(path, own.fields, new.fields, merging_rules)
         case Array(), Array():
-            yield from _type((*path, "element"), own.element, new.element, how)
+            yield from _type((*path, "element"), own.element, new.element, merging_rules)
         case Map(), Map():
-            yield from _type((*path, "value"), own.value, new.value, how)
+            yield from _type((*path, "value"), own.value, new.value, merging_rules)
         case _:
             if may_change(new, own, allow_explicit=False):
-                return  # the rows are cast to the column's type, and lose nothing
-            if how.widen and may_change(own, new, allow_explicit=how.explicit):
+                return  # the rows are cast to the column's type without loss
+            if merging_rules.widen and may_change(own, new, allow_explicit=merging_rules.explicit):
                 yield AlterColumn(path, type=new.bare())
             elif not may_change(new, own):
                 raise SchemaMismatch(
                     f"column {'.'.join(path)!r} is {own.bare()}, the rows have {new.bare()}",
-                    hint=f"cast it, or allow the change with {KEYS[1]!r}" if not how.widen else "cast it in the source",
+                    hint=f"cast it, or allow the change with {KEYS[1]!r}"
+                    if not merging_rules.widen
+                    else "cast it in the source",
                     column=".".join(path),
                 )
 
 
-def evolved(session: Session, target: Path | str, table: Table, fields: Sequence[DataField], how: Merging) -> Table:
-    """The table after its schema took these columns in. Nothing is changed when they fit already.
+def with_merged_schema(
+    session: Session, target: Path | str, table: Table, fields: Sequence[DataField], merging_rules: SchemaMerging
+) -> Table:
+    """The table after merging these columns into its schema; unchanged if they fit.
 
     Args:
-        target: the table's written name, or its path as text.
+        target: the table's name parts, or its path as text.
     """
-    wanted = changes(table.schema, fields, how)
-    if not wanted:
+    needed = merging_changes(table.schema, fields, merging_rules)
+    if not needed:
         return table
     if isinstance(target, tuple):
         found = session.find(target)
-        found.catalog.alter_table(found.name, wanted)
+        found.catalog.alter_table(found.name, needed)
         return session.table(target)
     from paimon_nb.base import clock
     from paimon_nb.catalog.alter import apply_changes
     from paimon_nb.table.open import open_table
 
     schemas = table.store.schemas
-    schemas.create(apply_changes(schemas.latest() or table.schema, wanted, has_data=True, now_ms=clock.now_ms()))
+    schemas.create(apply_changes(schemas.latest() or table.schema, needed, has_data=True, now_ms=clock.now_ms()))
     return open_table(target)

@@ -1,4 +1,4 @@
-"""SET and RESET: which of Flink's settings mean something here, which are Spark's, and what is only kept."""
+"""SET and RESET: Flink settings with an effect, settings that are passed to Spark, and settings without effect."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MODE = "execution.runtime-mode"
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one of Flink's settings is here."""
+    """The effect of a Flink setting."""
 
-    here: str
-    sparks: str | None = None
-    """Spark's setting that it becomes."""
+    effect: str
+    spark_key: str | None = None
+    """The Spark setting that it maps to."""
     used: bool = True
 
 
@@ -53,41 +53,41 @@ FLINK_FAMILIES: Mapping[str, str] = {
     "table.optimizer.": "Spark plans the query",
     "pipeline.": "Spark plans the query",
 }
-"""Beginnings of settings that have no effect, and why not."""
+"""Prefixes of settings without effect, and the reason."""
 
 
 def effect(key: str) -> str:
-    """One sentence: what becomes of a setting."""
+    """A sentence about the effect of a setting."""
     known = FLINK_SETTINGS.get(key)
-    if known is not None and known.sparks:
-        return f"Spark's {known.sparks}: {known.here}"
+    if known is not None and known.spark_key:
+        return f"Spark's {known.spark_key}: {known.effect}"
     if known is not None:
-        return ("" if known.used else "no effect here: ") + known.here
+        return ("" if known.used else "no effect here: ") + known.effect
     if key.startswith("spark."):
         return "Spark's own"
     if key.startswith("paimon."):
         return "an option of the tables it names"
-    why = next((why for start, why in FLINK_FAMILIES.items() if key.startswith(start)), "nothing here uses it")
+    why = next((why for start, why in FLINK_FAMILIES.items() if key.startswith(start)), "this setting is not used")
     return f"no effect here: {why}"
 
 
 def set_option(job: StatementContext, statement: SetOption) -> Result:
-    """SET k = v. `paimon.*` and Flink's keys stay here; everything else is Spark's."""
+    """SET k = v. The session stores `paimon.*` and Flink keys; all other keys go to Spark."""
     session, key, value = job.session, statement.key, statement.value
     if key is None:
-        shown = sorted(session.settings.items())
-        return rows({"key": [k for k, _ in shown], "value": list(redact_options(dict(shown)).values())})
+        settings = sorted(session.settings.items())
+        return rows({"key": [k for k, _ in settings], "value": list(redact_options(dict(settings)).values())})
     if value is None:
         current = session.settings.get(key)
         if current is None and session.spark_started:
             current = session.spark.conf.get(key, None)
         return rows({"key": [key], "value": [redact_options({key: current})[key] if current else "<undefined>"]})
-    notes = keep(session, key, value, job.text, statement.span)
+    notes = apply_setting(session, key, value, job.text, statement.span)
     return Result("rows", arrow=rows({"key": [key], "value": [redact_options({key: value})[key]]}).arrow, notes=notes)
 
 
-def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[str]:
-    """Set one; returns what the user may not expect. Raises: BadOptionValue; for Spark's own keys as Spark does."""
+def apply_setting(session: Session, key: str, value: str, text: str, span: Span) -> list[str]:
+    """Apply one setting; returns notes. Raises BadOptionValue, and Spark's errors for Spark's keys."""
     from paimon_nb.session.core.session import split_setting
 
     notes: list[str] = []
@@ -95,16 +95,18 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
     if key == MODE and value.lower() not in ("batch", "streaming", "automatic"):
         raise BadOptionValue(f"{MODE} cannot be {value!r}", hint="'batch' or 'streaming'", option=key, value=value)
     if key == "parallelism.default" and not (value.isdecimal() and int(value)):
-        raise BadOptionValue(f"{key} cannot be {value!r}", hint="a whole number from 1", option=key, value=value)
+        raise BadOptionValue(
+            f"{key} cannot be {value!r}", hint="use a whole number of at least 1", option=key, value=value
+        )
     if key == MODE and not session.flink_semantics:
-        notes.append(f"from here on 7 / 2 is 3, as in Flink; RESET '{MODE}' for Spark's 3.5")
-    if key.startswith("spark.") or (known is not None and known.sparks):
+        notes.append(f"7 / 2 is now 3, as in Flink; RESET '{MODE}' for Spark's 3.5")
+    if key.startswith("spark.") or (known is not None and known.spark_key):
         from paimon_nb.spark.errors import spark_errors
 
         with spark_errors(text, span):
-            session.set_spark(known.sparks if known is not None and known.sparks else key, value)
+            session.set_spark(known.spark_key if known is not None and known.spark_key else key, value)
     elif known is None and not key.startswith("paimon."):
-        notes.append(f"{key} is kept; {effect(key)}")
+        notes.append(f"{key} is stored; {effect(key)}")
     elif key.startswith("paimon."):
         notes += unknown_option_note(split_setting(key.removeprefix("paimon."))[1])
     session.settings[key] = value
@@ -112,23 +114,23 @@ def keep(session: Session, key: str, value: str, text: str, span: Span) -> list[
 
 
 def reset_option(job: StatementContext, statement: ResetOption) -> Result:
-    """RESET [k]: Spark's settings, too, become what they were before SET changed them."""
+    """RESET [k]: also restores Spark settings to their values before SET."""
     session = job.session
     if statement.key is None:
-        _forget(session, [*session.settings])
+        _reset(session, [*session.settings])
         return summary("all settings reset")
     had = statement.key in session.settings or statement.key.startswith("spark.")
-    _forget(session, [statement.key])
+    _reset(session, [statement.key])
     return summary(f"{statement.key} reset" if had else f"{statement.key} was not set")
 
 
-def _forget(session: Session, keys: Sequence[str]) -> None:
-    sparks: dict[str, None] = {}  # two keys may have set one of Spark's
+def _reset(session: Session, keys: Sequence[str]) -> None:
+    spark_keys: dict[str, None] = {}  # two keys may map to the same Spark setting
     for key in keys:
         session.settings.pop(key, None)
         known = FLINK_SETTINGS.get(key)
-        name = known.sparks if known is not None and known.sparks else key
+        name = known.spark_key if known is not None and known.spark_key else key
         if name.startswith("spark."):
-            sparks[name] = None
-    for name in sparks:
+            spark_keys[name] = None
+    for name in spark_keys:
         session.reset_spark(name)

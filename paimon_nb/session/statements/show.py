@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE: answers from the catalogs, without Spark. Column names as Spark gives them."""
+"""SHOW and DESCRIBE from catalog metadata, without Spark. Column names are Spark's."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from paimon_nb.session.executor import StatementContext
 
 
-_FILLED = "materialized-table"
+_MATERIALIZED_TABLE = "materialized-table"
 
 
 def show(job: StatementContext, statement: Show) -> Result:
     handler = _SHOW.get(statement.what)
     if handler is None:
         raise SqlSyntaxError(
-            f"SHOW {statement.what.upper()} is not known",
+            f"unknown statement SHOW {statement.what.upper()}",
             hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
         )
     return handler(job, statement)
@@ -60,12 +60,12 @@ def _tables(job: StatementContext, statement: Show) -> Result:
     session = job.session
     catalog, database = session.find_database(statement.name)
     stored = _like(catalog.tables(database), statement)
-    loose = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
+    temporary = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
     return rows(
         {
-            "namespace": [database] * len(stored) + [""] * len(loose),
-            "tableName": stored + loose,
-            "isTemporary": [False] * len(stored) + [True] * len(loose),
+            "namespace": [database] * len(stored) + [""] * len(temporary),
+            "tableName": stored + temporary,
+            "isTemporary": [False] * len(stored) + [True] * len(temporary),
         },
         {"isTemporary": pa.bool_()},
     )
@@ -92,11 +92,11 @@ def _columns(job: StatementContext, statement: Show) -> Result:
 def _partitions(job: StatementContext, statement: Show) -> Result:
     table = job.session.table(statement.name)
     named = {k: v for k, v in statement.partition.items() if v is not None}
-    wanted = constants(named, table.partition_keys)
+    values = constants(named, table.partition_keys)
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
         for row in table.partition_specs()
-        if all(row.get(k) == str(v) for k, v in wanted.items())
+        if all(row.get(k) == str(v) for k, v in values.items())
     ]
     return rows({"partition": sorted(found)})
 
@@ -116,10 +116,12 @@ def _procedures(job: StatementContext, statement: Show) -> Result:
 
 
 def _materialized(job: StatementContext, statement: Show) -> Result:
-    """Tables that a Flink job fills; they are made elsewhere, and listed here."""
+    """Materialized tables: created by Flink, listed here."""
     catalog, database = job.session.find_database(statement.name)
     tables = (
-        t for t in catalog.tables(database) if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _FILLED
+        t
+        for t in catalog.tables(database)
+        if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _MATERIALIZED_TABLE
     )
     return rows({"table name": _like(tables, statement)})
 
@@ -135,14 +137,14 @@ def _current_database(job: StatementContext, statement: Show) -> Result:
 def _properties(job: StatementContext, statement: Show) -> Result:
     table = job.session.stored(statement.name)
     options = redact_options(table.schema.options)
-    if statement.key is not None:  # Spark answers for an option that is not set too
+    if statement.key is not None:  # Spark also returns a row for a missing option
         missing = f"Table {table.name} does not have property: {statement.key}"
         options = {statement.key: options.get(statement.key, missing)}
     return rows({"key": list(options), "value": list(options.values())})
 
 
 def _functions(job: StatementContext, statement: Show) -> Result:
-    """Spark's functions; its own LIKE knows no %, and takes a name in place of a pattern."""
+    """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
     from paimon_nb.spark.errors import spark_errors
 
     scope = statement.text.split()[1].upper()
@@ -260,11 +262,11 @@ def describe(job: StatementContext, statement: Describe) -> Result:
         "default": [f.default_value for f in columns],
     }
     for c in computed:
-        place = c.position if statement.column is None else 0
+        position = c.position if statement.column is None else 0
         for values, cell in zip(
             out.values(), (c.name, c.type, c.comment, True, f"AS {c.expression}", None), strict=True
         ):
-            values.insert(place, cell)
+            values.insert(position, cell)
     if statement.extended:
         extra = {
             "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
@@ -288,7 +290,7 @@ def _key(schema: TableSchema, column: str) -> str | None:
 
 
 def show_create(job: StatementContext, statement: ShowCreate) -> Result:
-    """The DDL that makes the table again, in Flink's form: it can say everything that the schema holds."""
+    """CREATE TABLE text in Flink's syntax, which can express the whole schema."""
     session = job.session
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
@@ -302,18 +304,18 @@ def show_create(job: StatementContext, statement: ShowCreate) -> Result:
         view, _ = session.view(statement.name[-1])
         return rows({"createtab_stmt": [view.text]})
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
-        made = session.temporary[statement.name[0]]
-        return rows({"createtab_stmt": [_masked(made.text, made.definition.options)]})
+        created = session.temporary[statement.name[0]]
+        return rows({"createtab_stmt": [_masked(created.text, created.definition.options)]})
     if (system := session.find(statement.name).name.system) is not None:
         raise InvalidName(
-            f"no statement creates {system!r}, it is a system table", hint="SHOW CREATE TABLE the table itself"
+            f"{system!r} is a system table and has no CREATE statement", hint="SHOW CREATE TABLE the table itself"
         )
     table = session.stored(statement.name)
     return rows({"createtab_stmt": [ddl(table.schema, table.name.quoted())]})
 
 
 def _masked(text: str, options: Mapping[str, str]) -> str:
-    """A statement as it was written, without its secrets."""
+    """A statement's text with secrets masked."""
     for key, value in options.items():
         if value and redact_options({key: value})[key] != value:
             text = text.replace(text_literal(value), text_literal(MASK)).replace(f'"{value}"', text_literal(MASK))

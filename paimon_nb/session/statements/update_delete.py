@@ -1,4 +1,4 @@
-"""UPDATE, DELETE and TRUNCATE. Spark computes which rows change; the table's own rules say how."""
+"""UPDATE, DELETE and TRUNCATE. Spark computes the changed rows; the table's type decides how they are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.plan import Delete, Truncate, Update
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.partition_predicates import constants, partitions_where
-from paimon_nb.session.statements.dml_target import Target, open_target, placed_value, unnamed
+from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.table.dml_checks import check_delete, check_update
 
 if TYPE_CHECKING:
@@ -31,20 +31,18 @@ def truncate(job: StatementContext, statement: Truncate) -> Result:
 
 
 def update(job: StatementContext, statement: Update) -> Result:
-    """Rows of a key table are upserted; in other tables their files give them up and new files bring them."""
+    """UPDATE: upserts rows of a primary-key table; in other tables deletes the old rows and adds new files."""
     target = open_target(job, statement)
     assigned = target.assigned(statement.assignments)
     check_update(target.table.store, [column for column, _, _ in assigned])
     rows, source = target.rows()
 
-    def select(say, views) -> str:  # type: ignore[no-untyped-def]
-        values = "".join(f"({default_or(say, value, target, column)}), " for column, _, value in assigned)
-        return (
-            f"SELECT {values}{quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(say, statement)}"
-        )
+    def select(render, views) -> str:  # type: ignore[no-untyped-def]
+        values = "".join(f"({render_or_default(render, value, target, column)}), " for column, _, value in assigned)
+        return f"SELECT {values}{quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(render, statement)}"
 
-    found = unnamed(target.ask([rows], select))
-    values = new_values(target, found, [(c, p) for c, p, _ in assigned], first=len(assigned))
+    found = with_positional_names(target.run_sql([rows], select))
+    values = assigned_values(target, found, [(c, p) for c, p, _ in assigned], first=len(assigned))
     new = target.columns(found, values, len(assigned))
     if source is None:
         return _upserted(target, found.select(*new), UPDATE_AFTER, "updated")
@@ -52,30 +50,30 @@ def update(job: StatementContext, statement: Update) -> Result:
     from paimon_nb.spark.write.row_level_write import change_rows
 
     last = found.columns[-len(source.beside) :]
-    place = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
+    positions = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
     with spark_errors(job.text, statement.span):
-        # Computed once: what leaves and what comes must be the same rows.
-        once = found.select(*new, *place).localCheckpoint()
+        # Computed once: the deleted and the added rows must be the same.
+        once = found.select(*new, *positions).localCheckpoint()
         ids, count, _ = change_rows(target.table, source, once, once)
-    return said(target, count, "updated in", ids)
+    return dml_summary(target, count, "updated in", ids)
 
 
 def delete(job: StatementContext, statement: Delete) -> Result:
-    """Whole partitions are dropped; else rows of a key table are retracted, in other tables their files give them up."""
+    """DELETE: drops whole partitions if possible; else writes retractions (primary-key table) or deletes rows from files."""
     target = open_target(job, statement)
     table = target.table
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
         if statement.where is None:
-            return said(target, None, "deleted from", table.truncate())
+            return dml_summary(target, None, "deleted from", table.truncate())
         specs = partitions_where(target, statement.where)
         if specs is not None:
-            return said(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
+            return dml_summary(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
     check_delete(table.store)
     rows, source = target.rows()
-    found = target.ask(
+    found = target.run_sql(
         [rows],
-        lambda say, views: (
-            f"SELECT {quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(say, statement)}"
+        lambda render, views: (
+            f"SELECT {quote(target.alias)}.* FROM {views[0]} AS {quote(target.alias)}{_where(render, statement)}"
         ),
     )
     if source is None:
@@ -85,42 +83,42 @@ def delete(job: StatementContext, statement: Delete) -> Result:
 
     with spark_errors(job.text, statement.span):
         ids, count, _ = change_rows(table, source, found.select(FILE, ROW), None)
-    return said(target, count, "deleted from", ids)
+    return dml_summary(target, count, "deleted from", ids)
 
 
-def default_or(say, value, target: Target, column: str) -> str:  # type: ignore[no-untyped-def]
-    """The expression, or the column's default where DEFAULT is written for one."""
-    text = say(value)
+def render_or_default(render, value, target: Target, column: str) -> str:  # type: ignore[no-untyped-def]
+    """The expression, or the column's default for the keyword DEFAULT."""
+    text = render(value)
     if text.strip().upper() != "DEFAULT":
         return str(text)
     default = target.table.schema.field(column).default_value
     return "NULL" if default is None else spark_literal(default)
 
 
-def new_values(
+def assigned_values(
     target: Target, frame: DataFrame, assigned: Iterable[tuple[str, tuple[str, ...]]], first: int
 ) -> dict[str, Column]:
-    """Value by column. `frame` has the assigned expressions first, and from position `first` on the present columns."""
+    """New value by column. `frame` has the assigned expressions, then from position `first` the current columns."""
     from pyspark.sql import functions as F
 
     names = list(target.table.schema.names)
     values: dict[str, Column] = {}
     for i, (column, path) in enumerate(assigned):
-        present = values.get(column, F.col(frame.columns[first + names.index(column)]))
-        values[column] = placed_value(present, path, F.col(frame.columns[i]))
+        current = values.get(column, F.col(frame.columns[first + names.index(column)]))
+        values[column] = with_nested_value(current, path, F.col(frame.columns[i]))
     return values
 
 
-def said(target: Target, count: int | None, verb: str, ids: list[int]) -> Result:
-    """One sentence about what was done. count: None when whole files went and nobody counted."""
+def dml_summary(target: Target, count: int | None, verb: str, ids: list[int]) -> Result:
+    """The statement's summary. `count`: None if whole files were dropped without counting rows."""
     name = target.table.name
     rows = "rows" if count is None else f"{count} row{'s' * (count != 1)}"
     where = f" in snapshot {', '.join(map(str, ids))}" if ids else " (no new snapshot)"
     return summary(f"{rows} {verb} {name}{where}", snapshots=[(str(name), i) for i in ids])
 
 
-def _where(say, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]
-    return f" WHERE ({say(statement.where)})" if statement.where is not None else ""
+def _where(render, statement: Update | Delete) -> str:  # type: ignore[no-untyped-def]
+    return f" WHERE ({render(statement.where)})" if statement.where is not None else ""
 
 
 def _upserted(target: Target, frame: DataFrame, kind: int, verb: str) -> Result:
@@ -129,7 +127,7 @@ def _upserted(target: Target, frame: DataFrame, kind: int, verb: str) -> Result:
     from paimon_nb.spark.write.table_write import write
 
     done = write(frame.withColumn(KIND, F.lit(kind).cast("tinyint")), target.table, kinds=KIND)
-    result = said(target, done.rows, f"{verb} {'from' if kind == DELETED else 'in'}", list(done.snapshots))
+    result = dml_summary(target, done.rows, f"{verb} {'from' if kind == DELETED else 'in'}", list(done.snapshots))
     if kind == DELETED and target.table.options.get(opt.IGNORE_DELETE):
         result.notes.append("the table ignores deletes ('ignore-delete'), so the rows are still there")
     return result
