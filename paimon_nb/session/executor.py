@@ -58,23 +58,23 @@ class StatementContext:
     params: Mapping[str, Any]
 
 
-def _query(job: StatementContext, statement: Query) -> Result:
+def _query(context: StatementContext, statement: Query) -> Result:
     from paimon_nb.session.streaming.planner import wants_stream
 
-    if wants_stream(job.session, statement, job.text):
+    if wants_stream(context.session, statement, context.text):
         from paimon_nb.session.streaming.statements import select
 
-        return select(job, statement)
-    local = None if job.params else try_local_select(job.session, statement, job.text)
+        return select(context, statement)
+    local = None if context.params else try_local_select(context.session, statement, context.text)
     if local is not None:
-        return of_rows(job.session, *local)
-    return of_frame(run_query(job.session, statement, job.text, job.params))
+        return of_rows(context.session, *local)
+    return of_frame(run_query(context.session, statement, context.text, context.params))
 
 
-def _stop_job(job: StatementContext, statement: StopJob) -> Result:
+def _stop_job(context: StatementContext, statement: StopJob) -> Result:
     from paimon_nb.session.streaming.statements import stop_job
 
-    return stop_job(job, statement)
+    return stop_job(context, statement)
 
 
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {

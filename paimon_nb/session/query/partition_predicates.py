@@ -68,7 +68,7 @@ def partitions_where(target: Target, condition: Span) -> list[dict[str, object]]
     number = DataField(-1, "__paimon_partition", parse_type("INT"))
     columns.append(pa.array(range(len(partitions)), pa.int32()))
     rows = pa.table(columns, names=[f.name for f in (*fields, number)])
-    frame = from_arrow(target.job.session.spark, rows, (*fields, number))
+    frame = from_arrow(target.context.session.spark, rows, (*fields, number))
     alias = quote(target.alias)
     try:
         matching = target.run_sql(

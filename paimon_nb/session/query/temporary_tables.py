@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from paimon_nb.session.executor import StatementContext
 
 
-def create(job: StatementContext, statement: CreateTable) -> Result:
+def create(context: StatementContext, statement: CreateTable) -> Result:
     """CREATE TEMPORARY TABLE, and CREATE TABLE of a connector: validated now, opened on use."""
-    session, name = job.session, check_name(statement.name[-1], "table")
+    session, name = context.session, check_name(statement.name[-1], "table")
     if name in session.temporary and not statement.or_replace:
         if statement.if_not_exists:
             return summary(f"table {name} exists already")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from paimon_nb.session.executor import StatementContext
 
 
-def use(job: StatementContext, statement: Use) -> Result:
+def use(context: StatementContext, statement: Use) -> Result:
     """USE CATALOG c, USE db, USE c.db. Spark's USE x means a database, else a catalog."""
-    session, parts = job.session, statement.name
+    session, parts = context.session, statement.name
     if statement.kind == "catalog" or (
         len(parts) == 1 and parts[0] in session.catalogs and parts[0] not in session.catalog.databases()
     ):
@@ -37,39 +37,45 @@ def use(job: StatementContext, statement: Use) -> Result:
     return summary(f"using {catalog.name}.{database}")
 
 
-def call(job: StatementContext, statement: Call) -> Result:
+def call(context: StatementContext, statement: Call) -> Result:
     from paimon_nb.procedures import call_procedure
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
-    context = ProcedureContext(job.session, statement.catalog)
-    positional = tuple(_bound(job, v) for v in statement.positional)
-    named = {k: _bound(job, v) for k, v in statement.named.items()}
-    arrow = call_procedure(context, replace(statement, positional=positional, named=named))
-    return Result("rows", arrow=arrow, notes=context.notes, snapshots=context.snapshots, job=context.job)
+    procedure_context = ProcedureContext(context.session, statement.catalog)
+    positional = tuple(_bound(context, v) for v in statement.positional)
+    named = {k: _bound(context, v) for k, v in statement.named.items()}
+    arrow = call_procedure(procedure_context, replace(statement, positional=positional, named=named))
+    return Result(
+        "rows",
+        arrow=arrow,
+        notes=procedure_context.notes,
+        snapshots=procedure_context.snapshots,
+        job=procedure_context.job,
+    )
 
 
-def _bound(job: StatementContext, value: object) -> object:
+def _bound(context: StatementContext, value: object) -> object:
     """A procedure's argument with the values of its `:name` markers; dates and timestamps as text."""
     match value:
         case Constant(kind="parameter", text=name):
-            parameter = job.params[name]
+            parameter = context.params[name]
             return str(parameter) if isinstance(parameter, dt.date) else parameter
         case list():
-            return [_bound(job, v) for v in value]
+            return [_bound(context, v) for v in value]
         case dict():
-            return {k: _bound(job, v) for k, v in value.items()}
+            return {k: _bound(context, v) for k, v in value.items()}
     return value
 
 
-def explain(job: StatementContext, statement: Explain) -> Result:
+def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), then Spark's plan."""
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
     from paimon_nb.sql import render
 
-    session, explained = job.session, statement.statement
+    session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
-        return rows({"plan": ["\n\n".join(_change_plan(job, explained))]})
+        return rows({"plan": ["\n\n".join(_change_plan(context, explained))]})
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
     if query is None:
         return rows({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
@@ -81,9 +87,9 @@ def explain(job: StatementContext, statement: Explain) -> Result:
     mode = (
         statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
     )
-    with replaced_names(session, query.tables, job.text) as names, spark_errors(job.text, statement.span):
+    with replaced_names(session, query.tables, context.text) as names, spark_errors(context.text, statement.span):
         frame = session.spark.sql(
-            render(query, job.text, names, flink=session.flink_semantics), args=dict(job.params) or None
+            render(query, context.text, names, flink=session.flink_semantics), args=dict(context.params) or None
         )
         java_frame = frame._jdf
         gateway: Any = session.spark._jvm
@@ -92,12 +98,12 @@ def explain(job: StatementContext, statement: Explain) -> Result:
     return rows({"plan": ["\n\n".join(lines)]})
 
 
-def _change_plan(job: StatementContext, change: RowChange) -> list[str]:
+def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
     """The plan of an UPDATE, DELETE or MERGE: what it reads and how it writes. Writes nothing."""
     from paimon_nb.session.statements.dml_target import open_target
     from paimon_nb.spark.scan.explain import explain_relation
 
-    session, target = job.session, open_target(job, change)
+    session, target = context.session, open_target(context, change)
     strategy = (
         "rows with their keys are written, and merged with the stored ones"
         if target.table.store.has_keys
@@ -116,8 +122,8 @@ def _change_plan(job: StatementContext, change: RowChange) -> list[str]:
     return lines
 
 
-def analyze(job: StatementContext, statement: Analyze) -> Result:
-    table = job.session.table(statement.name)
+def analyze(context: StatementContext, statement: Analyze) -> Result:
+    table = context.session.table(statement.name)
     if statement.of_partition and statement.columns == ():
         raise UnsupportedOperation(
             f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
@@ -129,12 +135,12 @@ def analyze(job: StatementContext, statement: Analyze) -> Result:
     return summary(f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else [])
 
 
-def nothing_to_do(job: StatementContext, statement: NothingToDo) -> Result:
+def nothing_to_do(context: StatementContext, statement: NothingToDo) -> Result:
     """Does nothing for a Paimon table; Spark runs the statement for its own tables and views."""
-    session, parts = job.session, statement.name
+    session, parts = context.session, statement.name
     is_paimon = parts[-1] in session.views or parts[-1] in session.temporary or session.exists(parts)
     if not is_paimon and known_to_spark(session, parts):
-        return spark_command(job, SparkCommand(statement.text, statement.span))
+        return spark_command(context, SparkCommand(statement.text, statement.span))
     if not is_paimon and statement.if_exists:
         return summary(f"no table {'.'.join(parts)}")
     if not is_paimon:
@@ -142,8 +148,8 @@ def nothing_to_do(job: StatementContext, statement: NothingToDo) -> Result:
     return summary(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 
-def spark_command(job: StatementContext, statement: SparkCommand) -> Result:
+def spark_command(context: StatementContext, statement: SparkCommand) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
-    with spark_errors(job.text, statement.span):
-        return of_frame(job.session.spark.sql(statement.text))
+    with spark_errors(context.text, statement.span):
+        return of_frame(context.session.spark.sql(statement.text))

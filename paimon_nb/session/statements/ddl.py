@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 _PAIMON_CONNECTORS = ("paimon", None, "")
 
 
-def create_catalog(job: StatementContext, statement: CreateCatalog) -> Result:
-    session = job.session
+def create_catalog(context: StatementContext, statement: CreateCatalog) -> Result:
+    session = context.session
     # The first catalog's name is a default of the workbench: CREATE CATALOG may replace it.
     first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
     if statement.name in session.catalogs and (first is None or statement.if_not_exists):
@@ -92,8 +92,8 @@ def create_catalog(job: StatementContext, statement: CreateCatalog) -> Result:
     return summary(f"catalog {statement.name} created", notes=notes)
 
 
-def drop_catalog(job: StatementContext, statement: DropCatalog) -> Result:
-    session = job.session
+def drop_catalog(context: StatementContext, statement: DropCatalog) -> Result:
+    session = context.session
     if statement.name not in session.catalogs and statement.if_exists:
         return summary(f"no catalog {statement.name}")
     session.catalog_named(statement.name)
@@ -106,23 +106,23 @@ def drop_catalog(job: StatementContext, statement: DropCatalog) -> Result:
     return summary(f"catalog {statement.name} removed from the session; its tables are not deleted")
 
 
-def create_database(job: StatementContext, statement: CreateDatabase) -> Result:
-    catalog, name = job.session.find_database(statement.name)
+def create_database(context: StatementContext, statement: CreateDatabase) -> Result:
+    catalog, name = context.session.find_database(statement.name)
     properties = {**statement.options, **({"comment": statement.comment} if statement.comment else {})}
     made = catalog.create_database(name, if_not_exists=statement.if_not_exists, properties=properties)
     return summary(f"database {name} created" if made else f"database {name} exists already")
 
 
-def alter_database(job: StatementContext, statement: AlterDatabase) -> Result:
-    catalog, name = job.session.find_database(statement.name)
+def alter_database(context: StatementContext, statement: AlterDatabase) -> Result:
+    catalog, name = context.session.find_database(statement.name)
     catalog.tables(name)  # raises for an unknown database
     raise UnsupportedOperation(
         f"catalog {catalog.name!r} does not store properties of database {name!r}", hint="set options on its tables"
     )
 
 
-def drop_database(job: StatementContext, statement: DropDatabase) -> Result:
-    catalog, name = job.session.find_database(statement.name)
+def drop_database(context: StatementContext, statement: DropDatabase) -> Result:
+    catalog, name = context.session.find_database(statement.name)
     trashed = catalog.tables(name) if statement.cascade and name in catalog.databases() else []
     dropped = catalog.drop_database(name, if_exists=statement.if_exists, cascade=statement.cascade)
     notes = (
@@ -131,21 +131,21 @@ def drop_database(job: StatementContext, statement: DropDatabase) -> Result:
     return summary(f"database {name} dropped" if dropped else f"no database {name}", notes=notes)
 
 
-def create_table(job: StatementContext, statement: CreateTable) -> Result:
+def create_table(context: StatementContext, statement: CreateTable) -> Result:
     """CREATE TABLE: a Paimon, temporary or connector table; also LIKE and AS SELECT."""
-    session = job.session
+    session = context.session
     definition = statement.definition
     connector = definition.options.get("connector")
     if statement.temporary or connector not in _PAIMON_CONNECTORS:
-        return temporary_tables.create(job, statement)
+        return temporary_tables.create(context, statement)
     if definition.provider not in (None, "paimon"):
         raise UnsupportedOperation(
             f"USING {definition.provider} is not a Paimon table", hint="USING paimon, or use plain Spark for that table"
         )
     found = session.find(statement.name)
-    frame = run_query(session, statement.query, job.text, job.params) if statement.query else None
+    frame = run_query(session, statement.query, context.text, context.params) if statement.query else None
     if statement.like is not None:
-        schema = _like(job, statement)
+        schema = _like(context, statement)
     elif frame is not None and not definition.columns:
         from paimon_nb.spark.types import fields_of_spark
 
@@ -153,7 +153,7 @@ def create_table(job: StatementContext, statement: CreateTable) -> Result:
     else:
         schema = _schema(definition)
     if any(c.computed is not None for c in definition.columns):
-        schema = replace(schema, options={**schema.options, **_computed(job, definition, schema)})
+        schema = replace(schema, options={**schema.options, **_computed(context, definition, schema)})
     warnings = validate_table_options(schema.options)
     replaced = False
     if statement.or_replace:
@@ -161,7 +161,7 @@ def create_table(job: StatementContext, statement: CreateTable) -> Result:
             from paimon_nb.spark.errors import spark_errors
 
             assert statement.query is not None
-            with spark_errors(job.text, statement.query.span):
+            with spark_errors(context.text, statement.query.span):
                 frame = frame.localCheckpoint()  # it may read the table that is replaced, and it may fail
         replaced = found.catalog.replace_table(found.name, schema, create=not statement.only_replace)
         if replaced:
@@ -209,7 +209,7 @@ def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> T
     return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
 
 
-def _computed(job: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
+def _computed(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
     """The options of computed columns (`c AS expr`). Starts Spark."""
     known = {f.name for f in schema.fields}
     twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
@@ -217,7 +217,7 @@ def _computed(job: StatementContext, definition: TableDef, schema: TableSchema) 
         raise SchemaMismatch(f"duplicate column {twice[0]!r}", hint="rename the computed column")
     columns = [c for c in definition.columns if not c.virtual]
     inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
-    options = computed_options(job.session.spark, columns, schema.fields, first=inherited)
+    options = computed_options(context.session.spark, columns, schema.fields, first=inherited)
     types = {c.name: c.type for c in computed_columns(options)}
     if definition.watermark is not None and definition.watermark.column in types:
         options |= watermark_options(definition.watermark, types)
@@ -253,9 +253,9 @@ def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> t
     return in_clause or in_option
 
 
-def _like(job: StatementContext, statement: CreateTable) -> TableSchema:
+def _like(context: StatementContext, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE: the source table's columns, then the statement's own."""
-    source, definition = job.session.stored(statement.like or ()).schema, statement.definition
+    source, definition = context.session.stored(statement.like or ()).schema, statement.definition
     options = {} if statement.like_excluding_options else dict(source.options)
     comment = definition.comment or source.comment
     if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):
@@ -282,8 +282,8 @@ def _like(job: StatementContext, statement: CreateTable) -> TableSchema:
     return _schema(merged, (*fields, *stored))
 
 
-def drop_table(job: StatementContext, statement: DropTable) -> Result:
-    session = job.session
+def drop_table(context: StatementContext, statement: DropTable) -> Result:
+    session = context.session
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
         del session.temporary[statement.name[0]]
         return summary(f"temporary table {statement.name[0]} dropped")
@@ -300,15 +300,15 @@ def drop_table(job: StatementContext, statement: DropTable) -> Result:
     return summary(f"table {found.name} dropped", notes=[note])
 
 
-def undrop(job: StatementContext, statement: Undrop) -> Result:
-    found = job.session.find(statement.name)
+def undrop(context: StatementContext, statement: Undrop) -> Result:
+    found = context.session.find(statement.name)
     found.catalog.undrop_table(found.name)
     return summary(f"table {found.name} restored")
 
 
-def alter_table(job: StatementContext, statement: AlterTable) -> Result:
+def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     """ALTER TABLE: all schema changes in one new schema; tags, partitions and renames one by one."""
-    session = job.session
+    session = context.session
     found = session.find(statement.name)
     if found.name.system is not None:
         raise InvalidName(f"{found.name} is a system table", hint="ALTER the table itself")
@@ -364,8 +364,8 @@ def alter_table(job: StatementContext, statement: AlterTable) -> Result:
     )
 
 
-def create_view(job: StatementContext, statement: CreateView) -> Result:
-    session, name = job.session, statement.name[-1]
+def create_view(context: StatementContext, statement: CreateView) -> Result:
+    session, name = context.session, statement.name[-1]
     if not statement.temporary:
         raise UnsupportedOperation(
             "a filesystem catalog cannot store views",
@@ -377,9 +377,9 @@ def create_view(job: StatementContext, statement: CreateView) -> Result:
         raise AlreadyExists(f"view {name!r} exists already", hint="CREATE OR REPLACE TEMPORARY VIEW")
     if statement.query is not None:
         _check_no_cycle(session, name, statement.query)
-        substitutes = empty_unbounded_inputs(session, statement.query, job.text)
-        run_query(session, statement.query, job.text, job.params, substitutes)  # reject an invalid view now
-    session.views[name] = (statement, job.text)
+        substitutes = empty_unbounded_inputs(session, statement.query, context.text)
+        run_query(session, statement.query, context.text, context.params, substitutes)  # reject an invalid view now
+    session.views[name] = (statement, context.text)
     return summary(f"temporary view {name} created")
 
 
@@ -400,15 +400,15 @@ def _check_no_cycle(session: Session, name: str, query: Query) -> None:
         waiting += [q for n in new if (q := session.views[n][0].query) is not None]
 
 
-def alter_view(job: StatementContext, statement: AlterView) -> Result:
+def alter_view(context: StatementContext, statement: AlterView) -> Result:
     """ALTER VIEW of a session view: a new query or name. Spark handles all other views."""
-    views, name = job.session.views, statement.name[-1]
+    views, name = context.session.views, statement.name[-1]
     if len(statement.name) != 1 or name not in views:
         from paimon_nb.session.statements.admin import spark_command
 
-        return spark_command(job, SparkCommand(statement.text, statement.span))
+        return spark_command(context, SparkCommand(statement.text, statement.span))
     if statement.view is not None:
-        create_view(job, statement.view)
+        create_view(context, statement.view)
         return summary(f"temporary view {name} altered")
     new = statement.new_name[-1]
     if new in views:
@@ -417,12 +417,12 @@ def alter_view(job: StatementContext, statement: AlterView) -> Result:
     return summary(f"temporary view {name} renamed to {new}")
 
 
-def drop_view(job: StatementContext, statement: DropView) -> Result:
+def drop_view(context: StatementContext, statement: DropView) -> Result:
     name = statement.name[-1]
-    if job.session.views.pop(name, None) is None:
-        if job.session.spark_started and job.session.spark.catalog.dropTempView(name):
+    if context.session.views.pop(name, None) is None:
+        if context.session.spark_started and context.session.spark.catalog.dropTempView(name):
             return summary(f"view {name} dropped")
         if not statement.if_exists:
-            job.session.view(name)  # raises with the nearest name
+            context.session.view(name)  # raises with the nearest name
         return summary(f"no view {name}")
     return summary(f"view {name} dropped")

@@ -32,7 +32,7 @@ class RenderExpression(Protocol):
 class Target:
     """A target table; reads rows on request."""
 
-    job: StatementContext
+    context: StatementContext
     statement: RowChange
     table: Table
 
@@ -48,7 +48,7 @@ class Target:
         from paimon_nb.spark.write.row_level_write import placed
 
         assert self.statement.target is not None
-        spark = self.job.session.spark
+        spark = self.context.session.spark
         filter = self.statement.target.filter
         if self.table.store.has_keys:
             return relation(spark, self.table, filter=filter), None
@@ -66,24 +66,24 @@ class Target:
         from paimon_nb.sql.qualify import qualified
         from paimon_nb.sql.render import substitute
 
-        job, statement = self.job, self.statement
+        context, statement = self.context, self.statement
         with (
-            replaced_names(job.session, statement.tables, job.text) as names,
-            borrowed_views(job.session, frames) as views,
+            replaced_names(context.session, statement.tables, context.text) as names,
+            borrowed_views(context.session, frames) as views,
         ):
 
             def render(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
-                scoped = qualified(job.text, span, *bare) if bare[0] else []
+                scoped = qualified(context.text, span, *bare) if bare[0] else []
                 # A line comment at its end must not hide the following text.
-                return substitute(job.text, span, [*inside, *statement.edits, *scoped]) + "\n"
+                return substitute(context.text, span, [*inside, *statement.edits, *scoped]) + "\n"
 
-            with spark_errors(job.text, statement.span):
-                return job.session.spark.sql(make(render, views), args=self.values())
+            with spark_errors(context.text, statement.span):
+                return context.session.spark.sql(make(render, views), args=self.values())
 
     def values(self) -> dict[str, object] | None:
         """Values of the statement's `:name` markers."""
-        return {k: self.job.params[k] for k in self.statement.parameters} or None
+        return {k: self.context.params[k] for k in self.statement.parameters} or None
 
     def assigned(self, assignments: Iterable[Assignment]) -> list[tuple[str, tuple[str, ...], Span]]:
         """(column, path inside it, span of the expression) of `a = ..`, `t.a = ..`, `t.a.field = ..`.
@@ -129,17 +129,17 @@ class Target:
         ]
 
 
-def open_target(job: StatementContext, statement: RowChange) -> Target:
+def open_target(context: StatementContext, statement: RowChange) -> Target:
     """The statement's target table. Raises TableNotFound, InvalidName."""
-    session, ref = job.session, statement.target
+    session, ref = context.session, statement.target
     assert ref is not None
     if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
         from paimon_nb.session.query.temporary_tables import target_table
 
-        return Target(job, statement, target_table(session, session.temporary[ref.parts[0]]))
+        return Target(context, statement, target_table(session, session.temporary[ref.parts[0]]))
     if session.find(ref.parts).name.system is not None:
         raise InvalidName(f"{'.'.join(ref.parts)} is a system table", hint="change the table itself")
-    return Target(job, statement, session.table(ref.parts, ref.options))
+    return Target(context, statement, session.table(ref.parts, ref.options))
 
 
 def with_nested_value(current: Column, path: Sequence[str], value: Column) -> Column:

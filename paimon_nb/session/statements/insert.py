@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
 
 
-def insert(job: StatementContext, statement: Insert) -> Result:
+def insert(context: StatementContext, statement: Insert) -> Result:
     """INSERT INTO and INSERT OVERWRITE."""
     from paimon_nb.session.streaming.planner import wants_stream
 
-    session, target = job.session, statement.target
+    session, target = context.session, statement.target
     assert target is not None
     assert statement.query is not None
-    streams = not statement.overwrite and wants_stream(session, statement.query, job.text)
+    streams = not statement.overwrite and wants_stream(session, statement.query, context.text)
     if len(target.parts) == 1 and target.parts[0] in session.temporary:
         from paimon_nb.session.query.temporary_tables import is_connector, target_table
 
         if is_connector(session.temporary[target.parts[0]]):
             from paimon_nb.session.streaming.statements import insert_into_connector
 
-            return insert_into_connector(job, statement, session.temporary[target.parts[0]], streams=streams)
+            return insert_into_connector(context, statement, session.temporary[target.parts[0]], streams=streams)
 
         table = target_table(session, session.temporary[target.parts[0]])
     else:
@@ -47,11 +47,11 @@ def insert(job: StatementContext, statement: Insert) -> Result:
     if streams:
         from paimon_nb.session.streaming.statements import insert_into_table
 
-        return insert_into_table(job, statement, table)
-    rows = _constants(job, statement, table)
+        return insert_into_table(context, statement, table)
+    rows = _constants(context, statement, table)
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
-    frame = run_query(session, statement.query, job.text, job.params)
+    frame = run_query(session, statement.query, context.text, context.params)
     if statement.by_name and (rules := merging_of(session, target.options)) is not None:
         from paimon_nb.spark.types import fields_of_spark
 
@@ -63,7 +63,7 @@ def insert(job: StatementContext, statement: Insert) -> Result:
     )  # fmt: skip
 
 
-def _constants(job: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
+def _constants(context: StatementContext, statement: Insert, table: Table) -> pa.Table | None:
     """The source as an Arrow table if it is VALUES of literals, which needs no Spark; else None.
 
     Raises:
@@ -77,7 +77,7 @@ def _constants(job: StatementContext, statement: Insert, table: Table) -> pa.Tab
     names = list(table.schema.names)
     targets = names if statement.columns is None else columns_named(statement.columns, names, table)
     _check_width(table, targets, len(statement.rows[0]))
-    return arrow_rows(table.schema, targets, statement.rows, job.params)
+    return arrow_rows(table.schema, targets, statement.rows, context.params)
 
 
 def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrite: bool) -> Result:
@@ -87,8 +87,8 @@ def _store_constants(session: Session, table: Table, rows: pa.Table, *, overwrit
     return _summary(table, rows.num_rows, table.append(rows), overwrite=False)
 
 
-def statement_set(job: StatementContext, statement: StatementSet) -> Result:
-    results = [insert(job, part) for part in statement.inserts]
+def statement_set(context: StatementContext, statement: StatementSet) -> Result:
+    results = [insert(context, part) for part in statement.inserts]
     jobs = [r.job.id for r in results if r.job is not None]
     return summary(
         f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",

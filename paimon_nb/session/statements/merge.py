@@ -43,14 +43,14 @@ class _Action:
     """(column, path inside it, SQL of the value)."""
 
 
-def merge(job: StatementContext, statement: Merge) -> Result:
+def merge(context: StatementContext, statement: Merge) -> Result:
     """Run all clauses in one commit.
 
     Raises:
         UnsupportedOperation: the table type or merge engine does not support it, or a key column would change.
         WriteError: a target row matches several source rows.
     """
-    target = open_target(job, statement)
+    target = open_target(context, statement)
     actions_by_match = {(c.on, c.action) for c in statement.clauses}
     check_merge(
         target.table.store,
@@ -63,7 +63,7 @@ def merge(job: StatementContext, statement: Merge) -> Result:
     joined, actions = _joined(target, statement, rows)
     from paimon_nb.spark.errors import spark_errors
 
-    with spark_errors(job.text, statement.span):
+    with spark_errors(context.text, statement.span):
         changes = _changes(target, joined, actions, source.beside if source is not None else ())
         once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
         if any(on == "matched" for on, _ in actions_by_match):
@@ -93,7 +93,7 @@ def _with_new_columns(target: Target, statement: Merge) -> Target:
         named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
         fields = tuple(f for f in fields if f.name.lower() in named)
     table = with_merged_schema(
-        target.job.session, statement.target.parts, target.table, fields, SchemaMerging(widen=True)
+        target.context.session, statement.target.parts, target.table, fields, SchemaMerging(widen=True)
     )
     return replace(target, table=table)
 
@@ -114,7 +114,7 @@ def _joined(target: Target, statement: Merge, rows: DataFrame) -> tuple[DataFram
         assert statement.source is not None
         assert statement.condition is not None
         source = f"SELECT *, true AS {_IN_SOURCE} FROM {render(statement.source)}"
-        columns = [c for c in target.job.session.spark.sql(source, args=target.values()).columns if c != _IN_SOURCE]
+        columns = [c for c in target.context.session.spark.sql(source, args=target.values()).columns if c != _IN_SOURCE]
         scopes = _scopes(target, statement, columns)
         actions.extend(_action(target, statement, c, render, scopes[c.on], other, columns) for c in statement.clauses)
         values = [

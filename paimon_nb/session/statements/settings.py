@@ -71,9 +71,9 @@ def effect(key: str) -> str:
     return f"no effect here: {why}"
 
 
-def set_option(job: StatementContext, statement: SetOption) -> Result:
+def set_option(context: StatementContext, statement: SetOption) -> Result:
     """SET k = v. The session stores `paimon.*` and Flink keys; all other keys go to Spark."""
-    session, key, value = job.session, statement.key, statement.value
+    session, key, value = context.session, statement.key, statement.value
     if key is None:
         settings = sorted(session.settings.items())
         return rows({"key": [k for k, _ in settings], "value": list(redact_options(dict(settings)).values())})
@@ -82,7 +82,7 @@ def set_option(job: StatementContext, statement: SetOption) -> Result:
         if current is None and session.spark_started:
             current = session.spark.conf.get(key, None)
         return rows({"key": [key], "value": [redact_options({key: current})[key] if current else "<undefined>"]})
-    notes = apply_setting(session, key, value, job.text, statement.span)
+    notes = apply_setting(session, key, value, context.text, statement.span)
     return Result("rows", arrow=rows({"key": [key], "value": [redact_options({key: value})[key]]}).arrow, notes=notes)
 
 
@@ -113,9 +113,9 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
     return notes
 
 
-def reset_option(job: StatementContext, statement: ResetOption) -> Result:
+def reset_option(context: StatementContext, statement: ResetOption) -> Result:
     """RESET [k]: also restores Spark settings to their values before SET."""
-    session = job.session
+    session = context.session
     if statement.key is None:
         _reset(session, [*session.settings])
         return summary("all settings reset")

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 _MATERIALIZED_TABLE = "materialized-table"
 
 
-def show(job: StatementContext, statement: Show) -> Result:
+def show(context: StatementContext, statement: Show) -> Result:
     handler = _SHOW.get(statement.what)
     if handler is None:
         raise SqlSyntaxError(
             f"unknown statement SHOW {statement.what.upper()}",
             hint=did_you_mean(statement.what, _SHOW) or f"known: {', '.join(sorted(_SHOW))}",
         )
-    return handler(job, statement)
+    return handler(context, statement)
 
 
 def _like(names: Iterable[str], statement: Show) -> list[str]:
@@ -45,19 +45,19 @@ def _like(names: Iterable[str], statement: Show) -> list[str]:
     return [n for n in listed if any(fnmatch.fnmatchcase(n.lower(), g.lower()) for g in globs) != statement.negated]
 
 
-def _catalogs(job: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": _like(sorted(job.session.catalogs), statement)})
+def _catalogs(context: StatementContext, statement: Show) -> Result:
+    return rows({"catalog": _like(sorted(context.session.catalogs), statement)})
 
 
-def _databases(job: StatementContext, statement: Show) -> Result:
-    catalog = job.session.catalog_named(statement.name[0]) if statement.name else job.session.catalog
+def _databases(context: StatementContext, statement: Show) -> Result:
+    catalog = context.session.catalog_named(statement.name[0]) if statement.name else context.session.catalog
     return rows({"namespace": _like(catalog.databases(), statement)})
 
 
-def _tables(job: StatementContext, statement: Show) -> Result:
+def _tables(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
-    session = job.session
+    session = context.session
     catalog, database = session.find_database(statement.name)
     stored = _like(catalog.tables(database), statement)
     temporary = [] if statement.name else _like(sorted({*session.temporary, *session.views}), statement)
@@ -71,26 +71,26 @@ def _tables(job: StatementContext, statement: Show) -> Result:
     )
 
 
-def _views(job: StatementContext, statement: Show) -> Result:
+def _views(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
-    names = _like(sorted(job.session.views), statement)
+    names = _like(sorted(context.session.views), statement)
     return rows(
         {"namespace": [""] * len(names), "viewName": names, "isTemporary": [True] * len(names)},
         {"isTemporary": pa.bool_()},
     )
 
 
-def _columns(job: StatementContext, statement: Show) -> Result:
-    schema = job.session.table(statement.name).schema
+def _columns(context: StatementContext, statement: Show) -> Result:
+    schema = context.session.table(statement.name).schema
     names = list(schema.names)
     for c in computed_columns(schema.options):
         names.insert(c.position, c.name)
     return rows({"col_name": _like(names, statement)})
 
 
-def _partitions(job: StatementContext, statement: Show) -> Result:
-    table = job.session.table(statement.name)
+def _partitions(context: StatementContext, statement: Show) -> Result:
+    table = context.session.table(statement.name)
     named = {k: v for k, v in statement.partition.items() if v is not None}
     values = constants(named, table.partition_keys)
     found = [
@@ -101,23 +101,23 @@ def _partitions(job: StatementContext, statement: Show) -> Result:
     return rows({"partition": sorted(found)})
 
 
-def _tags(job: StatementContext, statement: Show) -> Result:
-    return rows({"tag": list(job.session.table(statement.name).store.tags.names())})
+def _tags(context: StatementContext, statement: Show) -> Result:
+    return rows({"tag": list(context.session.table(statement.name).store.tags.names())})
 
 
-def _branches(job: StatementContext, statement: Show) -> Result:
-    return rows({"branch": list(job.session.table(statement.name).store.branches.names())})
+def _branches(context: StatementContext, statement: Show) -> Result:
+    return rows({"branch": list(context.session.table(statement.name).store.branches.names())})
 
 
-def _procedures(job: StatementContext, statement: Show) -> Result:
+def _procedures(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.procedures import PROCEDURES
 
     return rows({"procedure": _like(sorted(PROCEDURES), statement)})
 
 
-def _materialized(job: StatementContext, statement: Show) -> Result:
+def _materialized(context: StatementContext, statement: Show) -> Result:
     """Materialized tables: created by Flink, listed here."""
-    catalog, database = job.session.find_database(statement.name)
+    catalog, database = context.session.find_database(statement.name)
     tables = (
         t
         for t in catalog.tables(database)
@@ -126,16 +126,16 @@ def _materialized(job: StatementContext, statement: Show) -> Result:
     return rows({"table name": _like(tables, statement)})
 
 
-def _current_catalog(job: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": [job.session.current_catalog]})
+def _current_catalog(context: StatementContext, statement: Show) -> Result:
+    return rows({"catalog": [context.session.current_catalog]})
 
 
-def _current_database(job: StatementContext, statement: Show) -> Result:
-    return rows({"catalog": [job.session.current_catalog], "namespace": [job.session.current_database]})
+def _current_database(context: StatementContext, statement: Show) -> Result:
+    return rows({"catalog": [context.session.current_catalog], "namespace": [context.session.current_database]})
 
 
-def _properties(job: StatementContext, statement: Show) -> Result:
-    table = job.session.stored(statement.name)
+def _properties(context: StatementContext, statement: Show) -> Result:
+    table = context.session.stored(statement.name)
     options = redact_options(table.schema.options)
     if statement.key is not None:  # Spark also returns a row for a missing option
         missing = f"Table {table.name} does not have property: {statement.key}"
@@ -143,20 +143,20 @@ def _properties(job: StatementContext, statement: Show) -> Result:
     return rows({"key": list(options), "value": list(options.values())})
 
 
-def _functions(job: StatementContext, statement: Show) -> Result:
+def _functions(context: StatementContext, statement: Show) -> Result:
     """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
     from paimon_nb.spark.errors import spark_errors
 
     scope = statement.text.split()[1].upper()
-    with spark_errors(job.text, statement.span):
-        listed = job.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
+    with spark_errors(context.text, statement.span):
+        listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
     return rows({"function": _like([r[0] for r in listed], statement)})
 
 
-def _table_extended(job: StatementContext, statement: Show) -> Result:
+def _table_extended(context: StatementContext, statement: Show) -> Result:
     import pyarrow as pa
 
-    session = job.session
+    session = context.session
     catalog, database = session.find_database(statement.name)
     names = _like(catalog.tables(database), statement)
     text = []
@@ -172,10 +172,10 @@ def _table_extended(job: StatementContext, statement: Show) -> Result:
     )  # fmt: skip
 
 
-def _jobs(job: StatementContext, statement: Show) -> Result:
+def _jobs(context: StatementContext, statement: Show) -> Result:
     from paimon_nb.session.streaming.statements import show_jobs
 
-    return show_jobs(job, statement)
+    return show_jobs(context, statement)
 
 
 _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
@@ -201,11 +201,11 @@ _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
 }
 
 
-def describe(job: StatementContext, statement: Describe) -> Result:
+def describe(context: StatementContext, statement: Describe) -> Result:
     """DESCRIBE a table (columns, keys, defaults), a database or a catalog."""
     import pyarrow as pa
 
-    session = job.session
+    session = context.session
     if statement.what == "procedure":
         from paimon_nb.procedures import described
 
@@ -289,9 +289,9 @@ def _key(schema: TableSchema, column: str) -> str | None:
     return " ".join(marks) or None
 
 
-def show_create(job: StatementContext, statement: ShowCreate) -> Result:
+def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     """CREATE TABLE text in Flink's syntax, which can express the whole schema."""
-    session = job.session
+    session = context.session
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         options = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}

@@ -24,15 +24,15 @@ KIND = "__paimon_kind"
 UPDATE_AFTER, DELETED = 2, 3
 
 
-def truncate(job: StatementContext, statement: Truncate) -> Result:
-    table = job.session.table(statement.name)
+def truncate(context: StatementContext, statement: Truncate) -> Result:
+    table = context.session.table(statement.name)
     ids = table.truncate(constants(statement.partition, table.partition_keys) or None)
     return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
 
 
-def update(job: StatementContext, statement: Update) -> Result:
+def update(context: StatementContext, statement: Update) -> Result:
     """UPDATE: upserts rows of a primary-key table; in other tables deletes the old rows and adds new files."""
-    target = open_target(job, statement)
+    target = open_target(context, statement)
     assigned = target.assigned(statement.assignments)
     check_update(target.table.store, [column for column, _, _ in assigned])
     rows, source = target.rows()
@@ -51,16 +51,16 @@ def update(job: StatementContext, statement: Update) -> Result:
 
     last = found.columns[-len(source.beside) :]
     positions = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
-    with spark_errors(job.text, statement.span):
+    with spark_errors(context.text, statement.span):
         # Computed once: the deleted and the added rows must be the same.
         once = found.select(*new, *positions).localCheckpoint()
         ids, count, _ = change_rows(target.table, source, once, once)
     return dml_summary(target, count, "updated in", ids)
 
 
-def delete(job: StatementContext, statement: Delete) -> Result:
+def delete(context: StatementContext, statement: Delete) -> Result:
     """DELETE: drops whole partitions if possible; else writes retractions (primary-key table) or deletes rows from files."""
-    target = open_target(job, statement)
+    target = open_target(context, statement)
     table = target.table
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
         if statement.where is None:
@@ -81,7 +81,7 @@ def delete(job: StatementContext, statement: Delete) -> Result:
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
 
-    with spark_errors(job.text, statement.span):
+    with spark_errors(context.text, statement.span):
         ids, count, _ = change_rows(table, source, found.select(FILE, ROW), None)
     return dml_summary(target, count, "deleted from", ids)
 

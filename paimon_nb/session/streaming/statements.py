@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class LiveResult:
     """A streaming SELECT. Starts on first use; iterate to get its changes as Arrow tables, `op` first."""
 
-    def __init__(self, job: StatementContext, statement: Query) -> None:
-        self._at, self._statement = job, statement
-        self.plan: StreamPlan = plan_stream(job.session, statement, job.text)
+    def __init__(self, context: StatementContext, statement: Query) -> None:
+        self._context, self._statement = context, statement
+        self.plan: StreamPlan = plan_stream(context.session, statement, context.text)
         self.job: StreamJob | None = None
         self._buffer = BufferOutput()
 
@@ -44,19 +44,21 @@ class LiveResult:
                 "this query groups, joins or sorts rows that change; Spark's streaming DataFrames only add rows",
                 hint="use wb.stream(sql) for the result's changes, or batch mode for the current result",
             )
-        job = self._at
-        return whole_frame(fork(job.session), self.plan, self._statement, job.text, job.params)
+        context = self._context
+        return whole_frame(fork(context.session), self.plan, self._statement, context.text, context.params)
 
     def start(self) -> LiveResult:
         if self.job is None:
-            at = self._at
+            context = self._context
             made = StreamJob("select", self._run(), lambda: self._buffer.rows, lambda r: progress(r, self.plan))
-            self.job = at.session.jobs.add(made)
+            self.job = context.session.jobs.add(made)
         return self
 
     def _run(self) -> Running:
-        at = self._at
-        return start_stream(at.session, self.plan, self._statement, at.text, at.params, self._buffer, "select")
+        context = self._context
+        return start_stream(
+            context.session, self.plan, self._statement, context.text, context.params, self._buffer, "select"
+        )
 
     @property
     def fixed(self) -> str | None:
@@ -153,20 +155,20 @@ class LiveResult:
                 return
 
 
-def select(job: StatementContext, statement: Query) -> Result:
+def select(context: StatementContext, statement: Query) -> Result:
     """A streaming SELECT as a result that has not started yet."""
-    return Result("stream", live=LiveResult(job, statement))
+    return Result("stream", live=LiveResult(context, statement))
 
 
-def insert_stream(job: StatementContext, statement: Insert, output: Output, target: str) -> Result:
+def insert_stream(context: StatementContext, statement: Insert, output: Output, target: str) -> Result:
     """Starts a streaming INSERT as a job; its name is 'pipeline.name', else the target."""
-    session, query = job.session, statement.query
+    session, query = context.session, statement.query
     into = f"insert-into_{target}"
     name = str(session.settings.get("pipeline.name", into))
     # The INSERTs of a statement set share a name; each has its own checkpoint.
     folder = into if name == into else f"{name}-{into}"
     assert query is not None
-    plan = plan_stream(session, query, job.text)
+    plan = plan_stream(session, query, context.text)
     if (
         plan.grouped
         and isinstance(output, TableOutput)
@@ -177,7 +179,7 @@ def insert_stream(job: StatementContext, statement: Insert, output: Output, targ
             f"{output.table.name} has no primary key, so it cannot take results that change",
             hint="give it a PRIMARY KEY of the columns that the query groups by",
         )
-    running = start_stream(session, plan, query, job.text, job.params, output, folder)
+    running = start_stream(session, plan, query, context.text, context.params, output, folder)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: progress(r, plan), savepoint))
     option_notes = [note for ref in query.tables for note in kept_only(ref.options)]
@@ -188,13 +190,13 @@ def insert_stream(job: StatementContext, statement: Insert, output: Output, targ
     return result
 
 
-def show_jobs(job: StatementContext, _statement: object) -> Result:
+def show_jobs(context: StatementContext, _statement: object) -> Result:
     """SHOW JOBS: Flink's columns, emitted rows and late rows."""
     import datetime as dt
 
     import pyarrow as pa
 
-    jobs = list(job.session.jobs.all.values())
+    jobs = list(context.session.jobs.all.values())
     started = [dt.datetime.fromtimestamp(j.started_ms / 1000, dt.UTC).replace(tzinfo=None) for j in jobs]
     return rows(
         {
@@ -209,12 +211,12 @@ def show_jobs(job: StatementContext, _statement: object) -> Result:
     )
 
 
-def stop_job(job: StatementContext, statement: StopJob) -> Result:
+def stop_job(context: StatementContext, statement: StopJob) -> Result:
     """STOP JOB '<id>' [WITH SAVEPOINT | WITH DRAIN].
 
     The last committed snapshot is the savepoint; with `sink.savepoint.auto-tag` it is tagged.
     """
-    found = job.session.jobs.find(statement.job)
+    found = context.session.jobs.find(statement.job)
     if not found.isActive:
         return summary(f"job {found.id} is {found.status} already")
     found.stop()
@@ -222,17 +224,19 @@ def stop_job(job: StatementContext, statement: StopJob) -> Result:
     return summary(f"job {found.id} stopped after {found.rows} rows", notes=[f"tag {tag} keeps them"] if tag else [])
 
 
-def insert_into_table(job: StatementContext, statement: Insert, table: Table) -> Result:
+def insert_into_table(context: StatementContext, statement: Insert, table: Table) -> Result:
     """A streaming INSERT into a Paimon table."""
     from paimon_nb.session.statements.insert import align
 
     def aligned(frame: DataFrame, extra: str | None) -> DataFrame:
         return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra)
 
-    return insert_stream(job, statement, TableOutput(table, aligned), str(table.name))
+    return insert_stream(context, statement, TableOutput(table, aligned), str(table.name))
 
 
-def insert_into_connector(job: StatementContext, statement: Insert, target: CreateTable, *, streams: bool) -> Result:
+def insert_into_connector(
+    context: StatementContext, statement: Insert, target: CreateTable, *, streams: bool
+) -> Result:
     """INSERT into a connector table, as a job or as a batch."""
     from paimon_nb.session.query.connector_tables import sink_of
     from paimon_nb.session.query.run_query import run_query
@@ -241,8 +245,8 @@ def insert_into_connector(job: StatementContext, statement: Insert, target: Crea
     name, sink = target.name[-1], sink_of(target)
     if streams:
         output = ConnectorOutput(sink, lambda frame: _aligned_with_connector(frame, target))
-        return insert_stream(job, statement, output, name)
-    frame = run_query(job.session, statement.query, job.text, job.params)
+        return insert_stream(context, statement, output, name)
+    frame = run_query(context.session, statement.query, context.text, context.params)
     count = sink.store(_aligned_with_connector(frame, target))
     return summary(f"{count} row{'s' * (count != 1)} inserted into {name}")
 
