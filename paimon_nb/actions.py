@@ -45,6 +45,7 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
     """
     from paimon_nb.plan import Call, Span
     from paimon_nb.procedures import NOT_HERE, PROCEDURES, call_procedure, find_procedure
+    from paimon_nb.session.executor import run_statement
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
     normalized = name.lower().replace("-", "_")
@@ -59,7 +60,7 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
     try:
         called, named, connection = _bound(name, procedure, parsed)
         with _connected(connection) as wb:
-            context = ProcedureContext(wb.session)
+            context = ProcedureContext(wb.session, run_statement)
             rows = call_procedure(context, Call(name, Span(0, 0), called, None, (), named)).to_pylist()
             for row in rows:
                 print(", ".join(f"{k}: {v}" for k, v in row.items()))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlAnalysisError, SqlSyntaxError, TableNotFound
+from paimon_nb.base.errors import SqlAnalysisError, TableNotFound
 from paimon_nb.base.identifier import split_name
-from paimon_nb.base.scalars import to_python
 from paimon_nb.catalog import open_catalog
 from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.session import Result, Session
+from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.table.table import Table
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.session.streaming.statements import LiveResult
+    from paimon_nb.session.core.live_result import LiveResult
 
 
 def connect(
@@ -72,16 +72,7 @@ class Workbench:
         Raises:
             PaimonError: `facts` contain `sql`, `start` and `stop`, the position in `text`.
         """
-        result = self.run(text, **params)
-        if result.frame is not None:
-            return result.frame
-        if result.live is not None:
-            return result.live.frame
-        if result.job is not None:
-            return result.job  # type: ignore[return-value]  # it has the interface of StreamingQuery
-        from paimon_nb.spark.runtime.arrow_interop import from_arrow
-
-        return from_arrow(self.session.spark, result.arrow)
+        return dataframe_of(self.session, self.run(text, **params))
 
     def stream(self, text: str, /, **params: Any) -> LiveResult:
         """The changes of a query's result as they happen: iterate over Arrow tables, column `op` ('+I', '-U', '+U', '-D') first.
@@ -105,25 +96,10 @@ class Workbench:
 
     def run(self, text: str, /, **params: Any) -> Result:
         """Like `sql`, but metadata results stay in Arrow and start no JVM. Used by the magics."""
-        from paimon_nb.session.executor import run_statement
-        from paimon_nb.sql import parse
+        from paimon_nb.session.executor import run_text
 
-        statements = parse(text)
-        if not statements:
-            raise SqlSyntaxError("the text contains no statement", hint="for example SHOW TABLES", sql=text)
-        used = {name for s in statements for name in getattr(s, "parameters", ())}
-        missing = sorted(used - params.keys())
-        if missing:
-            raise SqlAnalysisError(
-                f":{missing[0]} has no value",
-                hint=f"in a cell, define a Python variable {missing[0]}; in Python, pass sql(..., {missing[0]}=...)",
-                sql=text,
-                missing=missing,
-            )
-        params = {name: to_python(value) for name, value in params.items()}
         result = None
-        for statement in statements:
-            result = run_statement(self.session, statement, text, params)
+        for result in run_text(self.session, text, params):
             self.made += result.snapshots
         assert result is not None
         return result

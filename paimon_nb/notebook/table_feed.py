@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
-from paimon_nb.session.core.jobs import Jobs, StreamJob
+from paimon_nb.session.core.jobs import Jobs, Progress, StreamJob
 from paimon_nb.session.streaming.planner import start_options_of
-from paimon_nb.session.streaming.progress import Progress, newest_of
+from paimon_nb.session.streaming.progress import newest_of
 from paimon_nb.session.streaming.sinks import OP
 from paimon_nb.table.stream import TableStream
 

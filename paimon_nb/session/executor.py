@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
+from paimon_nb.base.scalars import to_python
 from paimon_nb.plan import (
     AlterDatabase,
     AlterTable,
@@ -43,19 +43,12 @@ from paimon_nb.plan import (
 )
 from paimon_nb.session.core.result import Result, of_frame, of_rows
 from paimon_nb.session.core.session import Session
+from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.error_location import locate
 from paimon_nb.session.query.local_select import try_local_select
 from paimon_nb.session.query.run_query import at, run_query
 from paimon_nb.session.statements import admin, ddl, insert, merge, settings, show, update_delete
-
-
-@dataclass(frozen=True, slots=True)
-class StatementContext:
-    """The context of a statement: the session, the whole text that spans point into, and the values of `:name` markers."""
-
-    session: Session
-    text: str
-    params: Mapping[str, Any]
+from paimon_nb.sql import parse
 
 
 def _query(context: StatementContext, statement: Query) -> Result:
@@ -75,6 +68,10 @@ def _stop_job(context: StatementContext, statement: StopJob) -> Result:
     from paimon_nb.session.streaming.statements import stop_job
 
     return stop_job(context, statement)
+
+
+def _call(context: StatementContext, statement: Call) -> Result:
+    return admin.call(context, statement, run_statement)
 
 
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
@@ -97,7 +94,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Update: update_delete.update,
     Delete: update_delete.delete,
     Merge: merge.merge,
-    Call: admin.call,
+    Call: _call,
     StopJob: _stop_job,
     Use: admin.use,
     SetOption: settings.set_option,
@@ -110,6 +107,34 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     ShowCreate: show.show_create,
     Describe: show.describe,
 }
+
+
+def run_text(session: Session, text: str, params: Mapping[str, Any]) -> Iterator[Result]:
+    """Run the statements of a text one by one and yield their results.
+
+    Args:
+        params: values of `:name` markers.
+
+    Raises:
+        SqlSyntaxError: the text has no statement, or an invalid one.
+        SqlAnalysisError: a marker has no value.
+        PaimonError: see `run_statement`.
+    """
+    statements = parse(text)
+    if not statements:
+        raise SqlSyntaxError("the text contains no statement", hint="for example SHOW TABLES", sql=text)
+    markers = {name for s in statements for name in getattr(s, "parameters", ())}
+    missing = sorted(markers - params.keys())
+    if missing:
+        raise SqlAnalysisError(
+            f":{missing[0]} has no value",
+            hint=f"in a cell, define a Python variable {missing[0]}; in Python, pass sql(..., {missing[0]}=...)",
+            sql=text,
+            missing=missing,
+        )
+    values = {name: to_python(value) for name, value in params.items()}
+    for statement in statements:
+        yield run_statement(session, statement, text, values)
 
 
 def run_statement(session: Session, statement: Statement, text: str, params: Mapping[str, Any]) -> Result:

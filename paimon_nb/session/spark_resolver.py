@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
 from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.run_query import resolve, time_travel_options
 from paimon_nb.sql.lexer import tokens
@@ -33,13 +34,13 @@ def _display_name(target: tuple[str, ...] | str) -> str:
 def _schema_of(frame: DataFrame, options: Mapping[str, str], partition_by: Sequence[str]) -> TableSchema:
     """The schema of a new table for a DataFrame."""
     from paimon_nb.plan import TableDef
-    from paimon_nb.session.statements.ddl import _schema
+    from paimon_nb.session.query.new_table_schema import new_table_schema
     from paimon_nb.session.statements.schema_merging import KEYS
     from paimon_nb.spark.types import fields_of_spark
 
     settings = {k: str(v) for k, v in options.items() if k not in (*_LOCATION_OPTIONS, *KEYS)}
     definition = TableDef(partition_keys=tuple(partition_by), options=settings)
-    return _schema(definition, fields=fields_of_spark(frame.schema))
+    return new_table_schema(definition, fields=fields_of_spark(frame.schema))
 
 
 _TIME_TRAVEL_OPTIONS = ("versionasof", "timestampasof")
@@ -90,11 +91,13 @@ class Resolver:
 
     def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
         """`spark.sql(text)` answers as `%%paimon` does."""
-        from paimon_nb.workbench import Workbench
+        from paimon_nb.session.executor import run_text
 
         if isinstance(args, list):
             text, args = _with_named_markers(text, args)
-        return Workbench(self.session).sql(text, **{**(args if isinstance(args, Mapping) else {}), **kwargs})
+        params = {**(args if isinstance(args, Mapping) else {}), **kwargs}
+        *_, result = run_text(self.session, text, params)
+        return dataframe_of(self.session, result)
 
     def names(self, session: PaimonSession) -> Catalog:
         """`spark.catalog`."""
@@ -129,7 +132,8 @@ class Resolver:
             create: create a missing table.
             where: the partitions to overwrite, see `spark.write.overwrite_filter`.
         """
-        from paimon_nb.session.statements.insert import align, overwrite_mode, store_rows
+        from paimon_nb.session.query.projection import align
+        from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
         from paimon_nb.spark.scan.table_scan import relation
         from paimon_nb.spark.types import fields_of_spark

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base import clock
@@ -15,7 +16,6 @@ from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownNa
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from paimon_nb.session.streaming.progress import Progress
     from paimon_nb.table.stream import StreamBatch, StreamOffset, TableStream
 
 
@@ -32,6 +32,29 @@ class Running(Protocol):
     def exception(self) -> BaseException | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A stream's progress in one table that it reads."""
+
+    table: str
+    at: int
+    """The newest processed snapshot; 0: none."""
+    newest: int
+    """The table's newest snapshot; 0: none."""
+
+    @property
+    def behind(self) -> int:
+        """Snapshots not processed yet."""
+        return max(0, self.newest - self.at)
+
+    def __str__(self) -> str:
+        if not self.newest:
+            return f"{self.table} is empty"
+        if not self.behind:
+            return f"up to snapshot {self.newest}, the newest"
+        return f"at snapshot {self.at}, {self.behind} behind the newest"
+
+
 class StreamJob:
     """A streaming INSERT or SELECT. Has the methods of Spark's `StreamingQuery`."""
 
@@ -42,9 +65,22 @@ class StreamJob:
         rows: Callable[[], int],
         progress: Callable[[Running], tuple[Progress, ...]] | None = None,
         savepoint: Callable[[], str | None] = lambda: None,
+        late_rows: Callable[[Running], int] = lambda running: 0,
+        before_stop: Callable[[Running], None] = lambda running: None,
+        after_stop: Callable[[Running], None] = lambda running: None,
     ) -> None:
-        """`savepoint`: tags the last committed snapshot if the options ask for it, and returns the tag's name."""
+        """A job around a running query.
+
+        Args:
+            rows: the number of emitted rows.
+            progress: the progress per table that the query reads.
+            savepoint: tags the last committed snapshot if the options ask for it, and returns the tag's name.
+            late_rows: the number of rows that were dropped as late.
+            before_stop: called before the query is stopped, for example to end its waiting.
+            after_stop: called after the query was stopped, to release its resources.
+        """
         self.savepoint = savepoint
+        self._late_rows, self._before_stop, self._after_stop = late_rows, before_stop, after_stop
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows, self._progress = name, running, rows, progress
         self.started_ms = clock.now_ms()
@@ -58,9 +94,7 @@ class StreamJob:
     @property
     def late(self) -> int:
         """Rows dropped since the start because they arrived after the watermark."""
-        from paimon_nb.session.streaming.windows import late_rows
-
-        return late_rows(self.running)
+        return self._late_rows(self.running)
 
     @property
     def status(self) -> str:
@@ -101,12 +135,10 @@ class StreamJob:
 
     def stop(self) -> None:
         """Stop the job; committed snapshots stay."""
-        from paimon_nb.session.streaming.lookup.join import release, stop_waiting
-
         self._stopped = self._stopped or self.running.isActive
-        stop_waiting(self.running)
+        self._before_stop(self.running)
         self.running.stop()
-        release(self.running)
+        self._after_stop(self.running)
 
     def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802
         """Wait until the job ends. Returns whether it ended. Raises the error of a failed job."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.jobs import StreamJob
+    from paimon_nb.session.core.live_result import LiveResult
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.streaming.statements import LiveResult
 
 
 @dataclass(slots=True)
@@ -43,6 +43,19 @@ class Result:
         if self._frame is None and self.make_frame is not None:
             self._frame = self.make_frame()
         return self._frame
+
+
+def dataframe_of(session: Session, result: Result) -> DataFrame:
+    """The result as `Workbench.sql` returns it: a DataFrame, or the running job of a streaming INSERT."""
+    if result.frame is not None:
+        return result.frame
+    if result.live is not None:
+        return result.live.frame
+    if result.job is not None:
+        return result.job  # type: ignore[return-value]  # it has the methods of a StreamingQuery
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+
+    return from_arrow(session.spark, result.arrow)
 
 
 def of_frame(frame: DataFrame) -> Result:

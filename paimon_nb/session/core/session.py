@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
 from paimon_nb.base.identifier import Identifier
@@ -18,10 +18,11 @@ from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, cata
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import SparkSession
 
-    from paimon_nb.plan import CreateTable, CreateView
-    from paimon_nb.session.streaming.lookup.join import Lookups
+    from paimon_nb.plan import CreateTable, CreateView, Query, Span
 
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")
@@ -34,6 +35,18 @@ class ResolvedTable:
 
     catalog: Catalog
     name: Identifier
+
+
+class LookupTables(Protocol):
+    """The cached lookup tables of a stream."""
+
+    def begin(self) -> None:
+        """Called at the start of a micro-batch."""
+
+    def names(
+        self, session: Session, query: Query, text: str, others: Mapping[Span, str], params: Mapping[str, Any]
+    ) -> AbstractContextManager[dict[Span, str]]:
+        """SQL text for each lookup table of a query, valid inside the block."""
 
 
 class Session:
@@ -52,7 +65,7 @@ class Session:
         """Temporary and source tables (CREATE TEMPORARY TABLE, connectors)."""
         self.jobs = Jobs()
         """Streaming jobs that this session started."""
-        self.lookups: Lookups | None = None
+        self.lookups: LookupTables | None = None
         """Cached lookup-join tables; set only in the session of a stream."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = bool(spark_conf)

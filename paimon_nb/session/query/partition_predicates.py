@@ -1,21 +1,13 @@
-"""The partitions of a statement: literals of PARTITION (dt = 'x', h = 7), or a condition on partition columns."""
+"""The partitions in a PARTITION clause, such as PARTITION (dt = 'x', h = 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlAnalysisError
-from paimon_nb.base.identifier import quote
-from paimon_nb.plan import Span
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from paimon_nb.session.statements.dml_target import Target
 
 
-def constants(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:
+def partition_values(partition: Mapping[str, str | None], keys: Sequence[str]) -> dict[str, object]:
     """The literals' values by partition column, in the table's spelling; NULL is None.
 
     Args:
@@ -44,49 +36,3 @@ def _constant(text: str) -> object:
     value = literal(cursor)
     cursor.finish()
     return value
-
-
-def partitions_where(target: Target, condition: Span) -> list[dict[str, object]] | None:
-    """The partitions that match a condition; None if the condition needs other columns, too."""
-    import pyarrow as pa
-
-    from paimon_nb.format.row import to_scalar
-    from paimon_nb.format.types import DataField, arrow_type, parse_type
-    from paimon_nb.spark.runtime.arrow_interop import from_arrow
-    from paimon_nb.table.commit.live_files import live_entries
-
-    store = target.table.store
-    fields = store.schema.partition_fields
-    if not fields:
-        return None
-    partitions = [
-        store.partition_values(p) for p in dict.fromkeys(e.partition for e in live_entries(store, store.latest()))
-    ]
-    columns = [
-        pa.array([to_scalar(f.type, v[i]) for v in partitions], arrow_type(f.type)) for i, f in enumerate(fields)
-    ]
-    number = DataField(-1, "__paimon_partition", parse_type("INT"))
-    columns.append(pa.array(range(len(partitions)), pa.int32()))
-    rows = pa.table(columns, names=[f.name for f in (*fields, number)])
-    frame = from_arrow(target.context.session.spark, rows, (*fields, number))
-    alias = quote(target.alias)
-    try:
-        matching = target.run_sql(
-            [frame],
-            lambda render, views: (
-                f"SELECT {alias}.{number.name} FROM {views[0]} AS {alias} WHERE ({render(condition)})"
-            ),
-        )
-    except SqlAnalysisError:
-        return None  # the condition uses other columns
-    if not _is_deterministic(matching):
-        return None
-    return [dict(zip(store.schema.partition_keys, partitions[r[0]], strict=True)) for r in matching.collect()]
-
-
-def _is_deterministic(frame: DataFrame) -> bool:
-    """False for rand() and other functions that are evaluated per row."""
-    try:
-        return bool(frame._jdf.queryExecution().analyzed().deterministic())
-    except AttributeError:  # Spark Connect
-        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -47,18 +47,17 @@ def run_query(
     substitutes: Substitutes | None = None,
     hidden: Sequence[str] = (),
     *,
-    windows: bool = False,
+    rewrite: Callable[[str], str] | None = None,
 ) -> DataFrame:
     """The query as a DataFrame. `text` is the whole text that the query's spans point into.
 
     Args:
         substitutes: DataFrames in place of tables.
         hidden: their columns that are appended to the result, see `hidden_columns`.
-        windows: the query is a stream whose windows a watermark closes, see `streaming.windows`.
+        rewrite: applied to the rendered SQL before Spark analyses it.
     """
     from paimon_nb.session.query.hidden_columns import project_hidden
     from paimon_nb.session.query.hints import greatest_partition
-    from paimon_nb.session.streaming.windows import grouped_by_window
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.sql import render
     from paimon_nb.sql.session_functions import current_names, greatest_partitions_asked
@@ -78,7 +77,7 @@ def run_query(
         def analyse(query: Query) -> tuple[str, DataFrame]:
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
             sql = project_hidden(sql, hidden) if hidden else sql
-            sql = grouped_by_window(sql) if windows else sql
+            sql = sql if rewrite is None else rewrite(sql)
             return sql, session.spark.sql(sql, args=arguments or None)
 
         sql, frame = unnested(query, analyse) if query.unnested else analyse(query)

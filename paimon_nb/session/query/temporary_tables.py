@@ -17,7 +17,7 @@ from paimon_nb.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 
 def create(context: StatementContext, statement: CreateTable) -> Result:
@@ -55,7 +55,7 @@ def target_table(session: Session, statement: CreateTable) -> Table:
     """The Paimon table of a temporary table; created at its path if 'auto-create' is true."""
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.fs import RootedFileIO
-    from paimon_nb.session.statements.ddl import _schema
+    from paimon_nb.session.query.new_table_schema import new_table_schema
 
     options = dict(statement.definition.options)
     if is_connector(statement):
@@ -78,7 +78,7 @@ def target_table(session: Session, statement: CreateTable) -> Table:
 
     from paimon_nb.format.schema import SchemaDirectory
 
-    SchemaDirectory(fs, fs.root).create(_schema(replace(statement.definition, options=dynamic)))
+    SchemaDirectory(fs, fs.root).create(new_table_schema(replace(statement.definition, options=dynamic)))
     return Table(TableStore.open(fs, fs.root), name=name)
 
 

@@ -14,7 +14,8 @@ from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
 
 if TYPE_CHECKING:
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.session.statements.procedure_context import RunStatement
 
 
 def use(context: StatementContext, statement: Use) -> Result:
@@ -37,11 +38,12 @@ def use(context: StatementContext, statement: Use) -> Result:
     return summary(f"using {catalog.name}.{database}")
 
 
-def call(context: StatementContext, statement: Call) -> Result:
+def call(context: StatementContext, statement: Call, run_statement: RunStatement) -> Result:
+    """CALL. `run_statement`: runs the SQL of procedures."""
     from paimon_nb.procedures import call_procedure
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
-    procedure_context = ProcedureContext(context.session, statement.catalog)
+    procedure_context = ProcedureContext(context.session, run_statement, statement.catalog)
     positional = tuple(_bound(context, v) for v in statement.positional)
     named = {k: _bound(context, v) for k, v in statement.named.items()}
     arrow = call_procedure(procedure_context, replace(statement, positional=positional, named=named))

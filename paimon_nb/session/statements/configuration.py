@@ -59,7 +59,7 @@ def configure(session: Session, source: str | Path | Mapping[str, Any], catalog:
 
 def _define(session: Session, name: str, options: dict[str, str], text: str) -> list[str]:
     """CREATE CATALOG and USE CATALOG; returns notes."""
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.session.statements.ddl import create_catalog
 
     metastore = options.get("metastore", "filesystem")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
-    ColumnNotFound,
     InvalidName,
     SchemaMismatch,
     SqlAnalysisError,
@@ -19,8 +17,8 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
-from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.options import parse_names, validate_table_options
+from paimon_nb.format.schema import TableSchema
+from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import catalog_slips
 from paimon_nb.plan import (
     AddPartition,
@@ -49,7 +47,8 @@ from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.session.query import temporary_tables
 from paimon_nb.session.query.computed_columns import computed_columns, computed_options
-from paimon_nb.session.query.partition_predicates import constants
+from paimon_nb.session.query.new_table_schema import new_table_schema, stored_columns
+from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.watermark import as_option_changes, check_watermark_column, watermark_options
 from paimon_nb.session.statements.alter_computed_columns import as_stored_changes
@@ -57,7 +56,7 @@ from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 _PAIMON_CONNECTORS = ("paimon", None, "")
 
@@ -149,9 +148,9 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     elif frame is not None and not definition.columns:
         from paimon_nb.spark.types import fields_of_spark
 
-        schema = _schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
+        schema = new_table_schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
     else:
-        schema = _schema(definition)
+        schema = new_table_schema(definition)
     if any(c.computed is not None for c in definition.columns):
         schema = replace(schema, options={**schema.options, **_computed(context, definition, schema)})
     warnings = validate_table_options(schema.options)
@@ -177,38 +176,6 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     return summary(f"table {found.name} {verb}", notes=warnings, snapshots=snapshots)
 
 
-def _schema(definition: TableDef, fields: tuple[object, ...] | None = None) -> TableSchema:
-    """Schema 0 of CREATE TABLE. Keys may be in clauses or in options, as in Paimon."""
-    options = {
-        k: v for k, v in definition.options.items() if k not in ("connector", "type") or (k, v) == ("type", "table")
-    }
-    primary = _keys("primary-key", definition.primary_keys, options)
-    partition = _keys("partition", definition.partition_keys, options)
-    if definition.location is not None:
-        raise UnsupportedOperation(
-            "a filesystem catalog cannot store a LOCATION outside its warehouse",
-            hint="open the path with paimon_nb.open_table(path), or CREATE TEMPORARY TABLE with 'path'",
-        )
-    columns: Sequence[Any] = fields if fields is not None else _columns(definition)
-    names = [getattr(c, "name", None) or c[0] for c in columns]
-    for what, keys in (("primary", primary), ("partition", partition)):
-        for key in keys:
-            if key not in names:
-                is_computed = any(c.name == key and c.computed is not None for c in definition.columns)
-                hint = (
-                    "a computed column is not stored; use a stored column" if is_computed else did_you_mean(key, names)
-                )
-                raise ColumnNotFound(f"{what} key column {key!r} does not exist", hint=hint, column=key)
-    _check_write_mode(options.get("write-mode"), primary)
-    made = create_schema(columns, partition, primary, options, definition.comment)
-    if definition.watermark is None:
-        return made
-    types = {f.name: str(f.type) for f in made.fields}
-    if any(c.computed is not None and c.name == definition.watermark.column for c in definition.columns):
-        return made  # Spark infers its type: see `_computed`
-    return replace(made, options={**made.options, **watermark_options(definition.watermark, types)})
-
-
 def _computed(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
     """The options of computed columns (`c AS expr`). Starts Spark."""
     known = {f.name for f in schema.fields}
@@ -224,35 +191,6 @@ def _computed(context: StatementContext, definition: TableDef, schema: TableSche
     return options
 
 
-def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
-    """Check `write-mode`, an option of early releases that must agree with the primary key."""
-    if (mode == "change-log" and not primary) or (mode == "append-only" and primary):
-        raise BadOptionValue(
-            f"'write-mode' of a table {'with' if primary else 'without'} a primary key cannot be {mode!r}",
-            hint=f"leave 'write-mode' out, or {'leave PRIMARY KEY out' if primary else 'name a PRIMARY KEY'}",
-            option="write-mode", value=mode,
-        )  # fmt: skip
-
-
-def _columns(definition: TableDef) -> tuple[tuple[str, Any, str | None, str | None], ...]:
-    stored = [c for c in definition.columns if c.computed is None and not c.virtual]
-    if not stored:
-        raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
-    return tuple((c.name, c.type, c.comment, c.default) for c in stored)
-
-
-def _keys(option: str, in_clause: tuple[str, ...], options: dict[str, str]) -> tuple[str, ...]:
-    in_option = parse_names(options.pop(option, ""))
-    if in_clause and in_option:
-        raise BadOptionValue(
-            f"option {option!r} and its clause are both set",
-            hint="keep one of the two",
-            option=option,
-            value=",".join(in_option),
-        )
-    return in_clause or in_option
-
-
 def _like(context: StatementContext, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE: the source table's columns, then the statement's own."""
     source, definition = context.session.stored(statement.like or ()).schema, statement.definition
@@ -266,7 +204,7 @@ def _like(context: StatementContext, statement: CreateTable) -> TableSchema:
     ):
         if own and source_keys:
             raise SchemaMismatch(f"{'.'.join(statement.like or ())} has a {what} already", hint=f"leave {what} out")
-    stored = _columns(definition) if definition.columns else ()
+    stored = stored_columns(definition) if definition.columns else ()
     known = {f.name.lower() for f in source.fields}
     twice = [str(c[0]) for c in stored if str(c[0]).lower() in known]
     if twice:
@@ -279,7 +217,7 @@ def _like(context: StatementContext, statement: CreateTable) -> TableSchema:
         options={**options, **definition.options},
         comment=comment,
     )
-    return _schema(merged, (*fields, *stored))
+    return new_table_schema(merged, (*fields, *stored))
 
 
 def drop_table(context: StatementContext, statement: DropTable) -> Result:
@@ -353,7 +291,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 table.rename_tag(name, new_name)
                 effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
-                specs = [constants(p, table.partition_keys) for p in partitions]
+                specs = [partition_values(p, table.partition_keys) for p in partitions]
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
                 effects.append("partitions dropped" if ids else "no such partition, nothing dropped")

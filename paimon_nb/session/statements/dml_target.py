@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 from paimon_nb.base.errors import InvalidName, SqlAnalysisError
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Assignment, RowChange, Span
+from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import borrowed_views, replaced_names
-from paimon_nb.session.statements.insert import column_named
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.write.row_level_write import Placed
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import ColumnNotFound, InvalidName, SchemaMismatch
-from paimon_nb.base.registry import did_you_mean
+from paimon_nb.base.errors import InvalidName
 from paimon_nb.plan import Insert, StatementSet, TableRef
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 SELF_OVERWRITE = "the table was overwritten from itself; CALL sys.compact(...) rewrites files at lower cost"
 
@@ -76,7 +76,7 @@ def _constants(context: StatementContext, statement: Insert, table: Table) -> pa
         return None
     names = list(table.schema.names)
     targets = names if statement.columns is None else columns_named(statement.columns, names, table)
-    _check_width(table, targets, len(statement.rows[0]))
+    check_width(table, targets, len(statement.rows[0]))
     return arrow_rows(table.schema, targets, statement.rows, context.params)
 
 
@@ -161,97 +161,6 @@ def _summary(table: Table, count: int, ids: list[int], *, overwrite: bool, notes
     return summary(did + where, notes=notes, snapshots=[(str(table.name), i) for i in ids])
 
 
-def align(
-    frame: DataFrame,
-    table: Table,
-    columns: tuple[str, ...] | None,
-    partition: Mapping[str, str | None],
-    *,
-    by_name: bool = False,
-    extra: str | None = None,
-) -> DataFrame:
-    """The source with exactly the table's columns, cast to their types.
-
-    Columns that the statement omits get their default, else NULL.
-
-    Args:
-        extra: the source's last column, appended to the table's columns.
-
-    Raises:
-        SchemaMismatch: too many or too few columns, or a type that cannot be cast.
-        ColumnNotFound: the table has no such column.
-    """
-    from pyspark.errors import AnalysisException
-    from pyspark.sql import functions as F
-
-    from paimon_nb.spark.types import spark_type
-
-    names = list(table.schema.names)
-    for name in (*(columns or ()), *partition):
-        column_named(name, names, table)
-    static = {column_named(k, names, table): v for k, v in partition.items() if v is not None}
-    values: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
-    source = list(frame.columns[:-1] if extra else frame.columns)
-    if by_name:
-        wanted = columns_named(source, names, table)
-    elif columns is not None:
-        wanted = columns_named(columns, names, table)
-        columns_named((*wanted, *static), names, table)  # PARTITION gives these columns their values
-    else:
-        wanted = [n for n in names if n not in static]
-        if len(source) == len(names) and static:
-            # SELECT * with the static partition column is accepted; the static value wins.
-            wanted = names
-    _check_width(table, wanted, len(source))
-    targets = [spark_type(f.type) for f in table.schema.fields]
-    if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
-        return frame.toDF(*names, *([extra] if extra else []))  # saves a dozen JVM calls per cast
-    # Positions, not names: a source may have duplicate names.
-    plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
-    for i, name in enumerate(wanted):
-        values.setdefault(name, F.col(f"__c{i}"))
-    out = []
-    for field, target in zip(table.schema.fields, targets, strict=True):
-        if field.name in values:
-            value = values[field.name]
-        elif field.default_value is not None:
-            value = F.lit(field.default_value)
-        else:
-            value = F.lit(None)
-        out.append(value.cast(target).alias(field.name))
-    try:
-        return plain.select(*out, *([extra] if extra else []))
-    except AnalysisException:
-        _check_casts(plain, out, table)
-        raise
-
-
-def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> None:
-    """Raises SchemaMismatch for the first column that Spark cannot cast to the table's type."""
-    from pyspark.errors import AnalysisException
-
-    for field, value in zip(table.schema.fields, values, strict=True):
-        try:
-            plain.select(value)
-        except AnalysisException as error:
-            why = str(error).partition("data type mismatch: ")[2].partition("\n")[0] or "there is no cast for it"
-            raise SchemaMismatch(
-                f"column {field.name!r} of {table.name} is {field.type.bare()}: {why.rstrip('. ')}",
-                hint="source columns are matched by position; name them (INSERT INTO t (a, b) ...) or add a CAST",
-                column=field.name,
-            ) from None
-
-
-def _check_width(table: Table, columns: Sequence[str], count: int) -> None:
-    if len(columns) != count:
-        raise SchemaMismatch(
-            f"INSERT has {count} values but {table.name} needs {len(columns)} columns ({', '.join(columns)})",
-            hint="name the columns: INSERT INTO t (a, b) ...",
-            expected=len(columns),
-            found=count,
-        )
-
-
 def _static_values(session: Session, table: Table, partition: Mapping[str, str | None]) -> dict[str, object]:
     """The values of PARTITION (k = literal), evaluated by Spark in the column's type."""
     static = {k: v for k, v in partition.items() if v is not None}
@@ -264,29 +173,6 @@ def _static_values(session: Session, table: Table, partition: Mapping[str, str |
     types = {f.name: spark_type(f.type) for f in table.schema.fields}
     row = session.spark.range(1).select(*[F.expr(v).cast(types[k]).alias(k) for k, v in static.items()]).first()
     return dict(row.asDict()) if row is not None else {}
-
-
-def columns_named(written: Sequence[str], names: list[str], table: Table) -> list[str]:
-    """The names in the table's spelling. Raises ColumnNotFound; SchemaMismatch: a duplicate name."""
-    found = [column_named(name, names, table) for name in written]
-    twice = next((name for i, name in enumerate(found) if name in found[:i]), None)
-    if twice is not None:
-        raise SchemaMismatch(f"duplicate column {twice!r} of {table.name}", hint="name each column once", column=twice)
-    return found
-
-
-def column_named(name: str, names: list[str], table: Table) -> str:
-    """A column name in the table's spelling. Raises ColumnNotFound with the nearest name."""
-    if name in names:
-        return name
-    folded = {n.lower(): n for n in names}
-    if name.lower() in folded:
-        return folded[name.lower()]
-    raise ColumnNotFound(
-        f"{table.name} has no column {name!r}",
-        hint=did_you_mean(name, names) or f"columns: {', '.join(names)}",
-        column=name,
-    )
 
 
 def _reads(session: Session, statement: Insert, table: Table) -> bool:

@@ -27,7 +27,7 @@ from paimon_nb.table.scan.read.data_evolution import evolves
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.write.row_level_write import Placed
 
 _KINDS = {"insert": 0, "update": 2, "delete": 3}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
+from paimon_nb.plan import Statement
 from paimon_nb.session.core.jobs import Running, StreamJob
+from paimon_nb.session.core.result import Result
 from paimon_nb.session.core.session import Session
 from paimon_nb.table.table import Table
 
@@ -16,11 +18,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+RunStatement = Callable[[Session, Statement, str, Mapping[str, Any]], Result]
+"""`executor.run_statement`."""
+
+
 class ProcedureContext:
     """Resolves names in the catalog of the CALL, else the current catalog. Collects notes and commits."""
 
-    def __init__(self, session: Session, catalog: str | None = None) -> None:
-        self.session = session
+    def __init__(self, session: Session, run_statement: RunStatement, catalog: str | None = None) -> None:
+        """`run_statement`: the executor's function. `catalog`: the catalog that the CALL names."""
+        self.session, self._run_statement = session, run_statement
         self.catalog: Catalog = session.catalog_named(catalog) if catalog else session.catalog
         self.notes: list[str] = []
         self.snapshots: list[tuple[str, int]] = []
@@ -59,7 +66,6 @@ class ProcedureContext:
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""
-        from paimon_nb.session.executor import run_statement
         from paimon_nb.session.streaming.executor import in_mode
         from paimon_nb.session.streaming.planner import is_streaming
         from paimon_nb.sql import parse
@@ -68,7 +74,7 @@ class ProcedureContext:
         for statement in parse(text):
             # A procedure works on the current data, not on a stream.
             with in_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
-                result = run_statement(self.session, statement, text, {})
+                result = self._run_statement(self.session, statement, text, {})
             self.notes += result.notes
             self.snapshots += result.snapshots
         return result.frame if result is not None else None

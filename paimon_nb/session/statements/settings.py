@@ -14,7 +14,7 @@ from paimon_nb.session.query.hints import unknown_option_note
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 MODE = "execution.runtime-mode"
 

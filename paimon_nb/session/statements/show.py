@@ -16,11 +16,11 @@ from paimon_nb.plan import Describe, Show, ShowCreate
 from paimon_nb.session.core.result import Result, rows
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, is_computed_column_key
-from paimon_nb.session.query.partition_predicates import constants
+from paimon_nb.session.query.partition_predicates import partition_values
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 
 _MATERIALIZED_TABLE = "materialized-table"
@@ -92,7 +92,7 @@ def _columns(context: StatementContext, statement: Show) -> Result:
 def _partitions(context: StatementContext, statement: Show) -> Result:
     table = context.session.table(statement.name)
     named = {k: v for k, v in statement.partition.items() if v is not None}
-    values = constants(named, table.partition_keys)
+    values = partition_values(named, table.partition_keys)
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
         for row in table.partition_specs()

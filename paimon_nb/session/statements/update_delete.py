@@ -9,8 +9,9 @@ from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.options import table as opt
 from paimon_nb.plan import Delete, Truncate, Update
 from paimon_nb.session.core.result import Result, summary
-from paimon_nb.session.query.partition_predicates import constants, partitions_where
+from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
+from paimon_nb.session.statements.matching_partitions import matching_partitions
 from paimon_nb.table.dml_checks import check_delete, check_update
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
 
 KIND = "__paimon_kind"
 UPDATE_AFTER, DELETED = 2, 3
@@ -26,7 +27,7 @@ UPDATE_AFTER, DELETED = 2, 3
 
 def truncate(context: StatementContext, statement: Truncate) -> Result:
     table = context.session.table(statement.name)
-    ids = table.truncate(constants(statement.partition, table.partition_keys) or None)
+    ids = table.truncate(partition_values(statement.partition, table.partition_keys) or None)
     return summary(f"{table.name} truncated", snapshots=[(str(table.name), i) for i in ids])
 
 
@@ -65,7 +66,7 @@ def delete(context: StatementContext, statement: Delete) -> Result:
     if not table.primary_keys or not table.options.get(opt.DELETE_FORCE_PRODUCE_CHANGELOG):
         if statement.where is None:
             return dml_summary(target, None, "deleted from", table.truncate())
-        specs = partitions_where(target, statement.where)
+        specs = matching_partitions(target, statement.where)
         if specs is not None:
             return dml_summary(target, None, "deleted from", table.drop_partitions(specs) if specs else [])
     check_delete(table.store)

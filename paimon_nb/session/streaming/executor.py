@@ -27,7 +27,7 @@ from paimon_nb.session.streaming.lookup.join import Lookups, register, release_e
 from paimon_nb.session.streaming.planner import StreamInput, StreamMode, StreamPlan, inputs_by_name, is_plain_time
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
-from paimon_nb.session.streaming.windows import LateRows
+from paimon_nb.session.streaming.windows import LateRows, grouped_by_window
 from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.streaming import idle_checkpoint_timer
@@ -146,7 +146,7 @@ def fork(session: Session, spark: Any = None) -> Session:
 def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
     """The query as one streaming DataFrame. From changing tables it reads insertions, not retractions."""
     frames = {parts: _stream(session, i, kinds=False) for parts, i in inputs_by_name(plan.inputs).items()}
-    return run_query(session, query, text, params, frames, windows=True)
+    return run_query(session, query, text, params, frames, rewrite=grouped_by_window)
 
 
 def _stateless_frame(session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int) -> DataFrame:

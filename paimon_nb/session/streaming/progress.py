@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from paimon_nb.session.core.jobs import Loop, Running
+from paimon_nb.session.core.jobs import Loop, Progress, Running
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.planner import StreamPlan
     from paimon_nb.table.table import Table
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """A stream's progress in one table that it reads."""
-
-    table: str
-    at: int
-    """The newest processed snapshot; 0: none."""
-    newest: int
-    """The table's newest snapshot; 0: none."""
-
-    @property
-    def behind(self) -> int:
-        """Snapshots not processed yet."""
-        return max(0, self.newest - self.at)
-
-    def __str__(self) -> str:
-        if not self.newest:
-            return f"{self.table} is empty"
-        if not self.behind:
-            return f"up to snapshot {self.newest}, the newest"
-        return f"at snapshot {self.at}, {self.behind} behind the newest"
 
 
 def newest_of(table: Table) -> int:

@@ -78,7 +78,7 @@ def table_sink(
         SchemaMismatch: too many or too few columns.
         BadOptionValue: the checkpoint belongs to another table.
     """
-    from paimon_nb.session.statements.insert import align
+    from paimon_nb.session.query.projection import align
     from paimon_nb.spark.streaming.sink import TableSink, claim_checkpoint
 
     kinds = KINDS if KINDS in frame.columns and KINDS not in table.schema.names else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -12,22 +12,25 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.options.unsupported import kept_only
 from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.core.jobs import Running, StreamJob
+from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, rows, summary
 from paimon_nb.session.streaming.executor import fork, start_stream, whole_frame
+from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
 from paimon_nb.session.streaming.progress import progress
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import OP, BufferOutput, ConnectorOutput, Output, TableOutput
+from paimon_nb.session.streaming.windows import late_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from paimon_nb.session.executor import StatementContext
+    from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.table import Table
 
 
-class LiveResult:
+class LiveQuery(LiveResult):
     """A streaming SELECT. Starts on first use; iterate to get its changes as Arrow tables, `op` first."""
 
     def __init__(self, context: StatementContext, statement: Query) -> None:
@@ -47,11 +50,11 @@ class LiveResult:
         context = self._context
         return whole_frame(fork(context.session), self.plan, self._statement, context.text, context.params)
 
-    def start(self) -> LiveResult:
+    def start(self) -> LiveQuery:
         if self.job is None:
             context = self._context
-            made = StreamJob("select", self._run(), lambda: self._buffer.rows, lambda r: progress(r, self.plan))
-            self.job = context.session.jobs.add(made)
+            job = _stream_job("select", self._run(), lambda: self._buffer.rows, lambda: self.plan)
+            self.job = context.session.jobs.add(job)
         return self
 
     def _run(self) -> Running:
@@ -134,7 +137,7 @@ class LiveResult:
         if self.job is not None:
             self.job.stop()
 
-    def __enter__(self) -> LiveResult:
+    def __enter__(self) -> LiveQuery:
         return self.start()
 
     def __exit__(
@@ -155,9 +158,23 @@ class LiveResult:
                 return
 
 
+def _stream_job(
+    name: str,
+    running: Running,
+    rows: Callable[[], int],
+    plan: Callable[[], StreamPlan],
+    savepoint: Callable[[], str | None] = lambda: None,
+) -> StreamJob:
+    return StreamJob(
+        name, running, rows,
+        progress=lambda query: progress(query, plan()),
+        savepoint=savepoint, late_rows=late_rows, before_stop=stop_waiting, after_stop=release,
+    )  # fmt: skip
+
+
 def select(context: StatementContext, statement: Query) -> Result:
     """A streaming SELECT as a result that has not started yet."""
-    return Result("stream", live=LiveResult(context, statement))
+    return Result("stream", live=LiveQuery(context, statement))
 
 
 def insert_stream(context: StatementContext, statement: Insert, output: Output, target: str) -> Result:
@@ -181,7 +198,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
         )
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
-    made = session.jobs.add(StreamJob(name, running, lambda: output.rows, lambda r: progress(r, plan), savepoint))
+    made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
     option_notes = [note for ref in query.tables for note in kept_only(ref.options)]
     result = summary(
         f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
@@ -226,7 +243,7 @@ def stop_job(context: StatementContext, statement: StopJob) -> Result:
 
 def insert_into_table(context: StatementContext, statement: Insert, table: Table) -> Result:
     """A streaming INSERT into a Paimon table."""
-    from paimon_nb.session.statements.insert import align
+    from paimon_nb.session.query.projection import align
 
     def aligned(frame: DataFrame, extra: str | None) -> DataFrame:
         return align(frame, table, statement.columns, statement.partition, by_name=statement.by_name, extra=extra)

@@ -1,0 +1,18 @@
+"""The context in which a statement runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paimon_nb.session.core.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class StatementContext:
+    """The context of a statement: the session, the whole text that spans point into, and the values of `:name` markers."""
+
+    session: Session
+    text: str
+    params: Mapping[str, Any]
