@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[list[str], str, type[PaimonError], str]] = {
     "of nothing": ([], "ADD (c AS nope * 2)", PaimonError, "nope"),
     "of a computed one": (["ADD (c AS a * 2)"], "ADD (d AS c * 2)", PaimonError, "`c`"),
     "made stored": (["ADD (c AS a * 2)"], "MODIFY c INT", SchemaChangeError, "'c' is computed"),
-    "made computed": ([], "MODIFY b AS a * 3", SchemaChangeError, "'b' is stored"),
+    "made computed": ([], "MODIFY b AS a * 3", SchemaChangeError, "stored column 'b'"),
     "unknown": ([], "MODIFY z AS a * 3", ColumnNotFound, "'z'"),
     "source dropped": (["ADD (c AS a * 2)"], "DROP a", SchemaChangeError, "'c' is computed from it"),
     "source renamed": (["ADD (c AS a * 2)"], "RENAME a TO e", SchemaChangeError, "'c' is computed from it"),

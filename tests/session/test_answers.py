@@ -55,7 +55,7 @@ def test_catalogs_and_databases(run, tmp_path):
     assert run("SHOW CURRENT DATABASE") == [("paimon", "default")]
     assert said(run("DROP DATABASE two.d")) == "database d dropped"
     assert said(run("DROP DATABASE IF EXISTS two.d")) == "no database d"
-    assert said(run("DROP CATALOG two")).startswith("catalog two forgotten")
+    assert said(run("DROP CATALOG two")).startswith("catalog two removed")
     assert run("SHOW CATALOGS") == [("paimon",)]
 
 

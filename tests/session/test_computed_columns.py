@@ -57,8 +57,8 @@ def test_they_are_told(made):
     ("text", "error"),
     [
         ("CREATE TABLE t (id INT, c AS nope + 1)", "nope"),
-        ("CREATE TABLE t (id INT, id AS 1)", "two columns"),
-        ("CREATE TABLE t (id INT, dt AS CAST(id AS STRING)) PARTITIONED BY (dt)", "partition key 'dt'"),
+        ("CREATE TABLE t (id INT, id AS 1)", "duplicate column"),
+        ("CREATE TABLE t (id INT, dt AS CAST(id AS STRING)) PARTITIONED BY (dt)", "partition key column 'dt'"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(swb, text, error):

@@ -168,7 +168,7 @@ def _nothing():
     ("options", "how"),
     [
         ("PRIMARY KEY (a) NOT ENFORCED) WITH ('bucket' = '1'", "merged with the stored ones"),
-        ("d STRING) WITH ('bucket' = '-1'", "written anew"),
+        ("d STRING) WITH ('bucket' = '-1'", "rewritten"),
         ("d STRING) WITH ('bucket' = '-1', 'deletion-vectors.enabled' = 'true'", "deletion vectors"),
     ],
 )
