@@ -40,7 +40,7 @@ def _not_yet(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
     def refuse(name: str, options: Mapping[str, str]) -> Catalog:
         raise UnsupportedOperation(
             f"catalog {name!r}: the {kind} metastore cannot be reached from here yet",
-            hint="use 'metastore' = 'filesystem' on the same warehouse; the tables are the same files",
+            hint="paimon_nb.open_table(path) reads a table by the path that the server gives for it; commits go through the server, so write there with another client",
         )
 
     return refuse

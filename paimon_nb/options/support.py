@@ -25,6 +25,7 @@ class Access(Enum):
     WRITE = "write"
     COMPACT = "compact"
     TAG = "tag"
+    READ_POSTPONED = "read of a table in which rows wait for a bucket"
 
 
 READ, WRITE, COMPACT, TAG = Access.READ, Access.WRITE, Access.COMPACT, Access.TAG
@@ -76,10 +77,6 @@ def _chains(value: str, raw: Mapping[str, str]) -> bool:
     return value == "true" and raw.get("branch", "main") not in parts
 
 
-def _postponed(value: str, raw: Mapping[str, str]) -> bool:
-    return value == "true" and raw.get("bucket") == "-2"
-
-
 def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
     return bool(value) and "custom" in raw.get("partition.mark-done-action", "")
 
@@ -121,8 +118,8 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "postpone.merge-on-read": Unsupported(
-        "2.0", (READ,), "rows that wait in the postpone bucket would be missing", _postponed,
-        "CALL sys.compact gives them buckets"
+        "2.0", (Access.READ_POSTPONED,), "rows that wait in the postpone bucket would be missing",
+        hint="CALL sys.compact gives them buckets"
     ),
     "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key are not written here"),
     "query-auth.enabled": Unsupported(
@@ -313,7 +310,7 @@ def check_supported(raw: Mapping[str, str], access: Access, table: str) -> None:
     """Raises UnsupportedFormat: the table cannot be opened for this without doing what one of its options asks for."""
     for key, entry in unsupported(raw).items():
         if access in entry.accesses:
-            verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}[access]
+            verb = {READ: "read", WRITE: "written", COMPACT: "compacted", TAG: "tagged"}.get(access, "read")
             value = raw[key] if len(raw[key]) <= 60 else f"{raw[key][:57]}..."
             ignore = f"'{IGNORE_UNSUPPORTED.key}' = '{key}' ignores it all the same"
             raise UnsupportedFormat(

@@ -83,7 +83,7 @@ def made(tmp_path, options: dict[str, str], keyed: bool = True, rows: pa.Table =
 
 def does(t, access: Access) -> None:
     match access:
-        case Access.READ:
+        case Access.READ | Access.READ_POSTPONED:
             t.to_arrow()
         case Access.WRITE:
             t.append(NEWER)
@@ -164,6 +164,25 @@ def test_a_branch_of_a_chain_is_a_table_by_itself(tmp_path):
 
 def test_rows_that_wait_for_their_bucket_are_refused_only_where_they_are_to_be_merged(tmp_path):
     assert made(tmp_path, {"postpone.merge-on-read": "true"}).to_arrow().num_rows == 3
+
+
+def test_rows_that_wait_are_refused_until_a_compaction_gives_them_a_bucket(tmp_path):
+    t = made(tmp_path, {"bucket": "-2", "postpone.merge-on-read": "true"})
+    with pytest.raises(UnsupportedFormat, match="wait") as caught:
+        t.to_arrow()
+    assert "sys.compact" in caught.value.hint
+    with pytest.raises(UnsupportedFormat, match="wait"):
+        t.lookup(id=1)
+    t.compact()
+    assert t.to_arrow().num_rows == 3
+    assert t.lookup(id=1).num_rows == 1
+
+
+def test_rows_that_wait_are_told_of_where_a_scan_is_explained(tmp_path):
+    t = made(tmp_path, {"bucket": "-2"})
+    plan = t.scan().plan
+    assert plan.files == []
+    assert "wait for a bucket" in str(plan.skipped) + repr(plan.skipped)
 
 
 def test_one_bucket(tmp_path):

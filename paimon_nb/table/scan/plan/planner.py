@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paimon_nb.format.manifest import DataFile, Entries, Files, Listed, ManifestEntry, as_entries
+from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.format.manifest import DataFile, Entries, Files, IndexEntry, Listed, ManifestEntry, as_entries
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.table.scan.plan.manifest_scan import bucket_places, check_unique, index_entries, live
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.scan_report import ScanReport
@@ -30,12 +32,13 @@ from paimon_nb.table.scan.plan.time_travel import (
 )
 from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
 from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate.model import Predicate
 
 _DELETION_VECTORS = "DELETION_VECTORS"
+_KNOWN_INDEXES = ("HASH", _DELETION_VECTORS)
 WantedLevel = Callable[[int], bool]
 
 
@@ -165,8 +168,8 @@ def live_pruned(
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
     entries = pruner.partitions(read.entries)
     check_unique(entries)
-    if store.bucket_option == -2:
-        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
+    if store.bucket_option == POSTPONE_BUCKET:
+        entries = pruner.postponed(entries)
     entries = pruner.buckets(entries)
     entries = pruner.levels(entries, levels, "level 0 waits for compaction" if levels is above_zero else "other level")
     entries = pruner.created_since(entries, since_ms)
@@ -236,16 +239,35 @@ def kept(files: Sequence[DataFile]) -> Sequence[DataFile]:
     return files if isinstance(files, Files) else tuple(files)
 
 
+def check_known_indexes(store: TableStore, entries: Iterable[IndexEntry]) -> None:
+    """Raises UnsupportedFormat for an index file of a kind that is not known here: it may hide rows, as deletion vectors do.
+
+    Global indexes only find rows, whatever their kind.
+    """
+    if store.options.raw.get(IGNORE_UNSUPPORTED.key) == "all":
+        return
+    for entry in entries:
+        if entry.index_type not in _KNOWN_INDEXES and entry.global_index is None:
+            raise UnsupportedFormat(
+                f"{store.name} has an index of kind {entry.index_type!r}, which may hide rows and is not known here",
+                hint="read it with a newer paimon_nb, or an earlier snapshot",
+                feature=entry.index_type,
+                path=store.index_path(entry),
+            )
+
+
 Vectors = Mapping[tuple[bytes, str], DvRef]
 
 
 def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
     """Where the deletion vector of each data file lies, by (partition, file name)."""
+    entries = index_entries(store, snapshot)
+    check_known_indexes(store, entries)
     if not store.options.deletion_vectors:
         return {}
     return {
         (entry.partition, r.data_file): DvRef(store.index_path(entry), r.offset, r.length, r.cardinality)
-        for entry in index_entries(store, snapshot)
+        for entry in entries
         if entry.index_type == _DELETION_VECTORS
         for r in entry.dv_ranges or ()
     }

@@ -17,6 +17,7 @@ from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types import arrow_type
 from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.table.lsm.keys import Key, key_decoder, key_order
 from paimon_nb.table.scan.plan.incremental import parse_incremental
 from paimon_nb.table.scan.plan.manifest_scan import live, snapshot_manifests
@@ -30,7 +31,7 @@ from paimon_nb.table.scan.predicate.model import Compare, Predicate, all_of, con
 from paimon_nb.table.scan.read.expiry_errors import translate_missing_files
 from paimon_nb.table.scan.read.pushdown import file_filter
 from paimon_nb.table.scan.read.split_reader import schema_and_system
-from paimon_nb.table.store import TableStore
+from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _SEVERAL_FORMS = frozenset({"FLOAT", "DOUBLE", "CHAR"})
 """Types with several bytes for values that are equal (0.0 and -0.0, padded or not): their hashes and order are not asked."""
@@ -111,7 +112,10 @@ class PointLookup:
         schemas: set[int] = set()
         for entry in live(store, snapshot).entries:
             file = entry.file
-            if (visible is not None and not visible(file.level)) or (store.bucket_option == -2 and entry.bucket < 0):
+            if store.bucket_option == POSTPONE_BUCKET and entry.bucket < 0:
+                store.check_supported(Access.READ_POSTPONED)
+                continue
+            if visible is not None and not visible(file.level):
                 continue
             schemas.add(file.schema_id)
             members = groups.setdefault((entry.partition, entry.bucket, entry.total_buckets), [])

@@ -21,6 +21,7 @@ from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import distinct
 from paimon_nb.options import table as opt
+from paimon_nb.options.support import Access
 from paimon_nb.table.scan.plan.manifest_scan import bucket_places
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
 from paimon_nb.table.store import TableStore
@@ -87,6 +88,13 @@ class Pruner:
         kept = np.array([self._verdicts.get(p, True) for p in seen], dtype=bool)
         self._stages.append(Stage("partitions", len(seen), int(kept.sum())))
         return self._keep(entries, kept[place], "partition does not match")
+
+    def postponed(self, entries: Entries) -> Entries:
+        """Entries without the rows that wait for a bucket: they are seen once a compaction gave them one."""
+        real = entries.column("bucket") >= 0
+        if not real.all():
+            self.store.check_supported(Access.READ_POSTPONED)
+        return self._keep(entries, real, "rows wait for a bucket, which a compaction gives them")
 
     def _judge(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None

@@ -1,0 +1,93 @@
+"""A table of a release that is not known yet: what is read rightly is read, the rest is refused by name."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+from paimon_nb import NewerFormat, UnsupportedFormat
+from paimon_nb.format.manifest.index_manifests import read_index_manifest, write_index_manifest
+
+ROWS = pa.table({"id": pa.array([1, 2], pa.int32()), "v": ["a", "b"]})
+
+
+@pytest.fixture
+def wb(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1')")
+    wb.table("t").append(ROWS)
+    return wb
+
+
+def edited(path: Path, **fields) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def snapshot(wb, number: int = 1) -> Path:
+    return Path(wb.table("t").path) / f"snapshot/snapshot-{number}"
+
+
+def with_index(wb, **changes) -> paimon_nb.Table:
+    """The table's index file, said to be of another kind."""
+    t = wb.table("t")
+    path = t.store.manifest_path(json.loads(snapshot(wb).read_text())["indexManifest"])
+    entries = [replace(e, **changes) for e in read_index_manifest(t.store.fs, path)]
+    Path(path).unlink()
+    write_index_manifest(t.store.fs, path, entries, "zstd")
+    return paimon_nb.connect(str(Path(t.path).parents[1])).table("t")
+
+
+def test_a_newer_snapshot_is_refused_and_older_ones_are_read(wb):
+    wb.table("t").append(pa.table({"id": pa.array([3], pa.int32()), "v": ["c"]}))
+    edited(snapshot(wb, 2), version=4)
+    t = wb.table("t")
+    with pytest.raises(NewerFormat, match="version 4"):
+        t.to_arrow()
+    assert t.to_arrow(snapshot=1).num_rows == 2
+
+
+def test_fields_of_a_snapshot_that_are_not_known_are_ignored(wb):
+    edited(snapshot(wb), somethingNew={"a": [1]}, another=True)
+    assert wb.table("t").to_arrow().num_rows == 2
+
+
+def test_an_index_of_an_unknown_kind_may_hide_rows(wb):
+    t = with_index(wb, index_type="DELETION_MAPS")
+    with pytest.raises(UnsupportedFormat, match="'DELETION_MAPS'"):
+        t.to_arrow()
+    with pytest.raises(UnsupportedFormat, match="'DELETION_MAPS'"):
+        t.lookup(id=1)
+    assert t.system("table_indexes").column("index_type").to_pylist() == ["DELETION_MAPS"]
+    assert t.system("files").num_rows
+
+
+def test_a_global_index_of_an_unknown_kind_only_finds_rows(wb):
+    index = (
+        ("_ROW_RANGE_START", 0),
+        ("_ROW_RANGE_END", 1),
+        ("_INDEX_FIELD_ID", 1),
+        ("_EXTRA_FIELD_IDS", None),
+        ("_INDEX_META", None),
+        ("_SOURCE_META", None),
+    )
+    assert with_index(wb, index_type="quantum", global_index=index).to_arrow().num_rows == 2
+
+
+def test_an_option_that_is_not_known_is_kept(wb):
+    path = Path(wb.table("t").path) / "schema/schema-0"
+    found = json.loads(path.read_text())
+    found["options"]["something.of-3.0"] = "true"
+    path.write_text(json.dumps(found))
+    t = paimon_nb.connect(str(path.parents[3])).table("t")
+    assert t.to_arrow().num_rows == 2
+    assert {"key": "something.of-3.0", "value": "true"} in t.system("options").to_pylist()
+
+
+def test_a_rest_catalog_says_what_works_instead():
+    with pytest.raises(paimon_nb.UnsupportedOperation) as caught:
+        paimon_nb.connect("/nowhere", options={"metastore": "rest", "uri": "http://localhost:1"})
+    assert "filesystem" not in caught.value.hint
+    assert "open_table" in caught.value.hint
