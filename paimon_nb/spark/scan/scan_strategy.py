@@ -84,6 +84,8 @@ class SplitFacts:
     partition: Sequence[DataField] = ()
     key_share: Callable[[Sequence[Split]], float] = lambda _: 1.0
     """About which part of all rows the condition on the key leaves."""
+    shredded: frozenset[str] = frozenset()
+    """MAP columns that files may hold in another layout than Parquet's."""
     searches: bool = False
     """Whether there is a condition on rows, not only on partitions."""
     without_spark: bool = False
@@ -211,6 +213,8 @@ def not_native(file: DataFile, facts: SplitFacts) -> str | None:
         return "the file holds only some of its schema's columns"
     by_id = {f.id: f for f in facts.file_fields(file.schema_id)}
     for field in facts.read_fields:
+        if field.name in facts.shredded:
+            return f"column {field.name} may be a shredded MAP"
         if not spark_reads_type(field.type, kind):
             return f"column {field.name}: Spark does not read {field.type.bare()} in {kind}"
         stored = by_id.get(field.id)

@@ -140,6 +140,9 @@ def facts_of(
         partition=store.schema.partition_fields,
         key_share=lambda splits: key_share(store, splits, predicate),
         searches=any(not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)),
+        shredded=frozenset(
+            f.name for f in fields if store.options.field(f.name, "map.storage-layout") not in (None, "default")
+        ),
         row_share=lambda splits: estimate_selectivity(store, splits, predicate) if predicate is not None else None,
     )
 

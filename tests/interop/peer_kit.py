@@ -1,0 +1,133 @@
+"""Other writers and readers of Paimon 2.1 as judges: pypaimon and pypaimon-rust, in an environment of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+WORKER = Path(__file__).with_name("peer_worker.py")
+WANTED = ("pypaimon==2.1.0", "pypaimon-rust==0.4.0")
+_PLACE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb-tests" / "peers-2.1"
+
+
+class PeerError(Exception):
+    """What a peer raised."""
+
+
+def peer_python() -> str:
+    """A Python that has the peers: `PAIMON_PEERS_PYTHON`, else one made here once. Skips where it cannot be had."""
+    named = os.environ.get("PAIMON_PEERS_PYTHON")
+    if named:
+        return named
+    python = _PLACE / "bin/python"
+    if not (_PLACE / ".installed").exists():
+        try:
+            subprocess.run([sys.executable, "-m", "venv", str(_PLACE)], check=True, capture_output=True)
+            subprocess.run(
+                [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *WANTED],
+                check=True, capture_output=True, timeout=600,
+            )  # fmt: skip
+        except (subprocess.SubprocessError, OSError) as why:
+            pytest.skip(f"{', '.join(WANTED)} cannot be installed: {why!s:.200}")
+        (_PLACE / ".installed").touch()
+    return str(python)
+
+
+class Peers:
+    """Both peers over one warehouse, in one process."""
+
+    def __init__(self, warehouse: Path) -> None:
+        self.warehouse = warehouse
+        (warehouse / "default.db").mkdir(parents=True, exist_ok=True)
+        self._process = subprocess.Popen(
+            [peer_python(), "-W", "ignore", str(WORKER), str(warehouse)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": ""},
+        )  # fmt: skip
+        self._number = 0
+
+    def ask(self, peer: str, op: str, **arguments: Any) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"peer": peer, "op": op, **arguments}) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        answer = json.loads(line) if line else {"error": "the process ended"}
+        if "error" in answer:
+            raise PeerError(f"{peer} {op}: {answer['error']}")
+
+    def create(
+        self, table: str, schema: pa.Schema, keys: list[str], partitions: list[str], options: dict[str, str]
+    ) -> None:
+        self.ask(
+            "pypaimon",
+            "create",
+            table=table,
+            schema=self._file(schema.empty_table()),
+            keys=keys,
+            partitions=partitions,
+            options=options,
+        )
+
+    def write(self, peer: str, table: str, rows: pa.Table) -> None:
+        self.ask(peer, "write", table=table, rows=self._file(rows))
+
+    def update(self, table: str, rows: pa.Table) -> None:
+        self.ask("pypaimon", "update", table=table, rows=self._file(rows))
+
+    def delete(self, table: str, ids: list[int]) -> None:
+        self.ask("pypaimon", "delete", table=table, ids=ids)
+
+    def read(
+        self, peer: str, table: str, columns: list[str], where: tuple[str, str, list[Any]] | None = None, **options: str
+    ) -> pa.Table:
+        """The rows; `where` is (column, a method of pypaimon's PredicateBuilder, its values)."""
+        out = self._path()
+        if peer == "pypaimon":
+            self.ask(peer, "read", table=table, out=out, columns=columns, where=where, options=options)
+        else:
+            text = f"SELECT {', '.join(columns)} FROM {table}"
+            self.ask(peer, "sql", text=text if where is None else f"{text} WHERE {as_sql(where)}", out=out)
+        with pa.ipc.open_file(out) as file:
+            return file.read_all()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+
+    def _file(self, rows: pa.Table) -> str:
+        path = self._path()
+        with pa.ipc.new_file(path, rows.schema) as file:
+            file.write_table(rows)
+        return path
+
+    def _path(self) -> str:
+        self._number += 1
+        return str(self.warehouse / f"exchange-{self._number}.arrow")
+
+
+_OPERATORS = {"equal": "=", "greater_than": ">", "less_or_equal": "<="}
+
+
+def as_sql(where: tuple[str, str, list[Any]]) -> str:
+    """The same condition as SQL, for us and for rust."""
+    column, op, values = where
+    values = values[0] if op == "is_in" else values
+    texts = ["'" + v + "'" if isinstance(v, str) else str(v) for v in values]
+    match op:
+        case "is_null":
+            return f"{column} IS NULL"
+        case "is_not_null":
+            return f"{column} IS NOT NULL"
+        case "is_in":
+            return f"{column} IN ({', '.join(v for v in texts)})"
+        case "between":
+            return f"{column} BETWEEN {texts[0]} AND {texts[1]}"
+    return f"{column} {_OPERATORS[op]} {texts[0]}"

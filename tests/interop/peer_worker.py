@@ -1,0 +1,116 @@
+"""Runs in a Python of its own with pypaimon and pypaimon-rust: one JSON request a line in, one JSON answer a line out.
+
+Rows travel as Arrow IPC files. It knows nothing of this project.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pyarrow as pa
+from pypaimon import CatalogFactory, Schema
+
+
+def load(path: str) -> pa.Table:
+    with pa.ipc.open_file(path) as file:
+        return file.read_all()
+
+
+def save(path: str, rows: pa.Table) -> None:
+    with pa.ipc.new_file(path, rows.schema) as file:
+        file.write_table(rows)
+
+
+class Pypaimon:
+    def __init__(self, warehouse: str) -> None:
+        self.catalog = CatalogFactory.create({"warehouse": warehouse})
+        self.catalog.create_database("default", True)
+
+    def create(self, table: str, schema: str, keys: list[str], partitions: list[str], options: dict[str, str]) -> None:
+        made = Schema.from_pyarrow_schema(
+            load(schema).schema, primary_keys=keys, partition_keys=partitions, options=options
+        )
+        self.catalog.create_table(f"default.{table}", made, False)
+
+    def write(self, table: str, rows: str, overwrite: dict[str, Any] | None = None) -> None:
+        def work(builder: Any) -> Any:
+            if overwrite is not None:
+                builder.overwrite(overwrite)
+            writing = builder.new_write()
+            writing.write_arrow(load(rows))
+            messages = writing.prepare_commit()
+            writing.close()
+            return messages
+
+        self._commit(table, work)
+
+    def update(self, table: str, rows: str) -> None:
+        """New values of columns, by `_ROW_ID`."""
+        new = load(rows)
+        names = [n for n in new.column_names if n != "_ROW_ID"]
+        self._commit(table, lambda b: b.new_update().with_update_type(names).update_by_arrow_with_row_id(new))
+
+    def delete(self, table: str, ids: list[int]) -> None:
+        self._commit(table, lambda b: b.new_update().delete_by_row_id(ids))
+
+    def read(
+        self, table: str, out: str, columns: list[str] | None, where: list[Any] | None, options: dict[str, str]
+    ) -> None:
+        found = self.catalog.get_table(f"default.{table}")
+        builder = (found.copy(options) if options else found).new_read_builder()
+        if where is not None:
+            column, op, value = where
+            builder = builder.with_filter(getattr(builder.new_predicate_builder(), op)(column, *value))
+        if columns is not None:
+            builder = builder.with_projection(columns)
+        save(out, builder.new_read().to_arrow(builder.new_scan().plan().splits()))
+
+    def _commit(self, table: str, work: Any) -> None:
+        builder = self.catalog.get_table(f"default.{table}").new_batch_write_builder()
+        commit = builder.new_commit()
+        commit.commit(work(builder))
+        commit.close()
+
+
+class Rust:
+    def __init__(self, warehouse: str) -> None:
+        from pypaimon_rust.datafusion import SQLContext
+
+        self.context = SQLContext()
+        self.context.register_catalog("paimon", {"warehouse": warehouse})
+        self.context.set_current_catalog("paimon")
+        self.batches = 0
+
+    def sql(self, text: str, out: str | None = None) -> None:
+        batches = self.context.sql(text)
+        if out is not None:
+            rows = pa.Table.from_batches(batches) if batches else pa.table({})
+            save(out, rows)
+
+    def write(self, table: str, rows: str) -> None:
+        batch = load(rows).combine_chunks()
+        self.batches += 1
+        self.context.register_batch(f"batch_{self.batches}", batch.to_batches()[0])
+        self.context.sql(f"INSERT INTO {table} SELECT * FROM batch_{self.batches}")
+
+
+def main(warehouse: str) -> None:
+    peers: dict[str, Any] = {}
+    makers = {"pypaimon": Pypaimon, "rust": Rust}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            peer = asked.pop("peer")
+            if peer not in peers:
+                peers[peer] = makers[peer](warehouse)
+            getattr(peers[peer], asked.pop("op"))(**asked)
+            answer = {}
+        except BaseException as error:
+            answer = {"error": f"{type(error).__name__}: {error}"[:600]}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

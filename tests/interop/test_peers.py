@@ -1,0 +1,151 @@
+"""pypaimon 2.1.0 and pypaimon-rust 0.4.0 read what is written here, and the other way round; also writing one table in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from peer_cases import Case, cases, keeps, shown
+from peer_kit import PeerError, Peers, as_sql
+
+import paimon_nb
+
+WRITERS = ("us", "pypaimon", "rust", "in_turn")
+READERS = ("us", "pypaimon", "rust")
+
+FAULTS: dict[tuple[str, str, str], str] = {}
+"""(start of a case's name, writer, reader; '*' for any) -> what the peer does wrong, seen against the rows that were written."""
+
+
+class Shared:
+    """One warehouse for all; each table is written once."""
+
+    def __init__(self, root: Path) -> None:
+        self.peers = Peers(root)
+        self.wb = paimon_nb.connect(str(root))
+        self._made: dict[tuple[str, str], str | Exception] = {}
+
+    def table(self, case: Case, writer: str) -> str:
+        if (case.name, writer) not in self._made:
+            try:
+                self._made[case.name, writer] = self._make(case, writer)
+            except (PeerError, paimon_nb.PaimonError) as error:
+                self._made[case.name, writer] = error
+        found = self._made[case.name, writer]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _make(self, case: Case, writer: str) -> str:
+        name = f"{case.name}_{writer}"
+        if writer == "us":
+            self._create(case, name)
+        else:
+            # Rust writes no ORC but uncompressed: "ORC compression 'zstd' is not supported by the current writer".
+            plain = (
+                {"file.compression": "none"}
+                if writer != "pypaimon" and case.options.get("file.format") == "orc"
+                else {}
+            )
+            self.peers.create(name, case.schema, list(case.keys), list(case.partitions), case.options | plain)
+        for turn, rows in enumerate(case.batches()):
+            by = ("us", "pypaimon", "rust")[turn % 3] if writer == "in_turn" else writer
+            batch = pa.Table.from_pylist(rows, schema=case.schema)
+            if by == "us":
+                self.wb.table(name).append(batch)
+            else:
+                self.peers.write(by, name, batch)
+        return name
+
+    def _create(self, case: Case, name: str) -> None:
+        columns = ", ".join(f"`{n}` {t}" for n, (t, _) in case.columns.items())
+        key = f", PRIMARY KEY ({', '.join(case.keys)}) NOT ENFORCED" if case.keys else ""
+        parted = f" PARTITIONED BY ({', '.join(case.partitions)})" if case.partitions else ""
+        options = ", ".join(f"'{k}' = '{v}'" for k, v in case.options.items())
+        self.wb.run(f"CREATE TABLE {name} ({columns}{key}){parted} WITH ({options})")
+
+    def read(self, reader: str, case: Case, table: str, where: tuple | None) -> pa.Table:
+        if reader == "us":
+            condition = None if where is None else as_sql(where)
+            return self.wb.table(table).to_arrow(columns=list(case.columns), where=condition)
+        return self.peers.read(reader, table, list(case.columns), where)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[Shared]:
+    made = Shared(tmp_path_factory.mktemp("peers"))
+    yield made
+    made.peers.close()
+
+
+def _fault(case: Case, writer: str, reader: str) -> str | None:
+    for (start, by, of), why in FAULTS.items():
+        if case.name.startswith(start) and by in (writer, "*") and of in (reader, "*"):
+            return why
+    return None
+
+
+def _parameters() -> Iterator[object]:
+    for case in cases():
+        for writer in WRITERS:
+            for reader in READERS:
+                marks = [] if case.short else [pytest.mark.nightly]
+                why = _fault(case, writer, reader)
+                if why:
+                    marks.append(pytest.mark.xfail(reason=why, strict=True))
+                yield pytest.param(case, writer, reader, id=f"{case.name}-{writer}-{reader}", marks=marks)
+
+
+@pytest.mark.parametrize(("case", "writer", "reader"), list(_parameters()))
+def test_the_same_rows(shared, case, writer, reader):
+    table = shared.table(case, writer)
+    for where in case.queries:
+        rows = [r for r in case.expected() if keeps(r, where)]
+        wanted = shown(pa.Table.from_pylist(rows, schema=case.schema))
+        assert shown(shared.read(reader, case, table, where)) == wanted, where
+
+
+EVOLVED = pa.schema([("id", pa.int32()), ("b", pa.int32()), ("c", pa.string())])
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "file_format",
+    ["parquet", pytest.param("orc", marks=pytest.mark.nightly), pytest.param("avro", marks=pytest.mark.nightly)],
+)
+def test_updated_and_deleted_rows_of_data_evolution(shared, file_format, reader):
+    name = f"evolved_{file_format}_{reader}"
+    options = {
+        "row-tracking.enabled": "true",
+        "data-evolution.enabled": "true",
+        "deletion-vectors.enabled": "true",
+        "file.format": file_format,
+    }
+    peers = shared.peers
+    peers.create(name, EVOLVED, [], [], options)
+    rows = {i: {"id": i, "b": i, "c": f"c{i}"} for i in range(10)}
+    peers.write("pypaimon", name, pa.Table.from_pylist([rows[i] for i in range(6)], schema=EVOLVED))
+    shared.wb.table(name).append(pa.Table.from_pylist([rows[i] for i in range(6, 10)], schema=EVOLVED))
+    for step in ("delete 1", "update 0 1 2 6", "delete 2 7", "update 3 8", "delete 9"):
+        what, *ids = step.split()
+        numbers = [int(i) for i in ids]
+        if what == "delete":
+            peers.delete(name, numbers)
+            for i in numbers:
+                rows.pop(i)
+        else:
+            peers.update(
+                name,
+                pa.table(
+                    {"_ROW_ID": pa.array(numbers, pa.int64()), "b": pa.array([i + 100 for i in numbers], pa.int32())}
+                ),
+            )
+            for i in numbers:
+                if i in rows:
+                    rows[i]["b"] = i + 100
+        case = Case(name, "append", {}, columns={n: ("", EVOLVED.field(n).type) for n in EVOLVED.names})
+        for where in (None, ("b", "greater_than", [99]), ("id", "between", [1, 7])):
+            wanted = shown(pa.Table.from_pylist([r for r in rows.values() if keeps(r, where)], schema=EVOLVED))
+            assert shown(shared.read(reader, case, name, where)) == wanted, (step, where)
