@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from paimon_nb.base.redact import redact_text
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -84,9 +86,15 @@ def _link(path: str) -> Check:
     return Check("safe commits", "hard links work")
 
 
+def _remote(warehouse: str) -> Callable[[], Check]:
+    return lambda: Check("warehouse", f"{redact_text(warehouse)}: not a local folder, write access not checked")
+
+
 def checks(warehouse: str) -> list[Check]:
-    """All checks, in order."""
-    made = not os.path.isdir(warehouse)
+    """All checks, in order. `warehouse`: a path or URI; only a local folder can be checked for write access."""
+    warehouse = warehouse.removeprefix("file://").removeprefix("file:")
+    remote = "://" in warehouse or warehouse.startswith("memory:")
+    made = not remote and not os.path.isdir(warehouse)
     list_: list[Callable[[], Check]] = [
         _python,
         _java,
@@ -95,8 +103,7 @@ def checks(warehouse: str) -> list[Check]:
         lambda: _package("pandas", (2, 2), (3,)),
         lambda: _package("jupyterlab", (4, 4)),
         lambda: _package("anywidget", (0, 9)),
-        lambda: _writable(warehouse),
-        lambda: _link(warehouse),
+        *([_remote(warehouse)] if remote else [lambda: _writable(warehouse), lambda: _link(warehouse)]),
     ]
     found = [check() for check in list_]
     if made and os.path.isdir(warehouse) and not os.listdir(warehouse):

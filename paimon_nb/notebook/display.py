@@ -18,6 +18,8 @@ TIP_FROM = 44
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 1000, 200, 500
 HTML_BYTES, TEXT_BYTES = 750_000, 200_000
 """Text and HTML of one result both go to the browser and into the notebook file: together under 1 MB."""
+_SPARK_TEXTS = ("createtab_stmt", "plan")
+"""Columns of SHOW CREATE and EXPLAIN when Spark answers them."""
 STREAM_SECONDS = 10.0
 """How long a cell reads a streaming query."""
 
@@ -71,8 +73,9 @@ class Rows:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
             table = frame.limit(self.limit + 1).toArrow()
         self._preview = Preview(
-            table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes)
-        )
+            table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
+            is_query=self.result.later is not None or self.result.arrow is None,
+        )  # fmt: skip
 
     @property
     def preview(self) -> Preview:
@@ -96,11 +99,15 @@ class Preview:
     more_rows: bool
     more_columns: int = 0
     notes: tuple[str, ...] = ()
+    is_query: bool = False
+    """Rows of a SELECT, which always have a header; other results may be a single text."""
 
     @property
     def single(self) -> str | None:
         """The text of a result that is a single text, such as a summary or a CREATE statement."""
         if self.table.num_rows != 1 or self.table.num_columns != 1:
+            return None
+        if self.is_query and self.table.column_names[0] not in _SPARK_TEXTS:
             return None
         value = self.table.column(0)[0].as_py()
         if isinstance(value, str) and "\n" in value:

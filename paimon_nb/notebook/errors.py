@@ -21,12 +21,17 @@ def short(error: PaimonError) -> str:
     return "\n".join(lines)
 
 
-def interrupted(error: BaseException, committed: Sequence[tuple[str, int]] = ()) -> Cancelled:
+def interrupted(
+    error: BaseException, committed: Sequence[tuple[str, int]] = (), *, only_queries: bool = False
+) -> Cancelled:
     """The error for an interrupted cell.
 
     Args:
         error: a KeyboardInterrupt, or the engine's `Cancelled`. committed: (table, snapshot) of the statements that completed.
+        only_queries: the cell writes nothing.
     """
+    if only_queries:
+        return Cancelled("Query cancelled.")
     what = error.message if isinstance(error, Cancelled) else "interrupted"
     hint = error.hint if isinstance(error, Cancelled) else WHOLE_OR_NOT
     if not committed:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -23,10 +27,41 @@ def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
 
     line = _Line() if show and has_front_end() else None
     try:
-        return run(spark, work, on_progress=line.update if line else None, progress_after_s=AFTER_S)
+        return run(spark, work, on_progress=line.progress if line else None, progress_after_s=AFTER_S)
     finally:
         if line:
             line.clear()
+
+
+@contextmanager
+def spark_start_notice(*, show: bool) -> Iterator[None]:
+    """Show "Starting Spark ..." with the elapsed seconds while Spark starts inside the block."""
+    if not (show and has_front_end()):
+        yield
+        return
+    done, line = threading.Event(), _Line()
+    watcher = threading.Thread(target=_watch_start, args=(done, line), name="paimon-spark-start", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+        line.clear()
+
+
+def _watch_start(done: threading.Event, line: _Line) -> None:
+    began: float | None = None
+    while not done.wait(0.1):
+        # Looked up, not imported: a cell that needs no Spark does not load its modules.
+        session = sys.modules.get("paimon_nb.spark.runtime.session")
+        if session is None or not session.is_starting():
+            if began is not None:
+                line.update("Spark is ready; running the statement ...")
+                return
+            continue
+        began = began or time.monotonic()
+        line.update(f"Starting Spark ... {time.monotonic() - began:.0f} s")
 
 
 def has_front_end() -> bool:
@@ -45,12 +80,19 @@ class _Line:
 
     def __init__(self) -> None:
         self._handle: Any = None
+        self._text = ""
 
-    def update(self, progress: Progress) -> None:
+    def progress(self, progress: Progress) -> None:
+        bar = f'<progress max="{max(1, progress.total)}" value="{progress.done}" style="width:160px"></progress>'
+        self.update(f"{bar} {progress} {CANCEL}")
+
+    def update(self, text: str) -> None:
         from IPython.display import HTML, display
 
-        bar = f'<progress max="{max(1, progress.total)}" value="{progress.done}" style="width:160px"></progress>'
-        html = HTML(f"{bar} {progress} {CANCEL}")
+        html = HTML(text)
+        if text == self._text:
+            return
+        self._text = text
         if self._handle is None:
             self._handle = display(html, display_id=True)
         else:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from paimon_nb.table.table import Table
 
 
+_BACKTICKS = re.compile(r"`(?:[^`]|``)*`")
+_PAIR = re.compile(r"(`(?:[^`]|``)*`|[^=]*)=(.*)", re.S)
+
+
 class Arguments(argparse.ArgumentParser):
     """Argument parser of a magic: an unknown argument raises UsageError with the closest valid one."""
 
@@ -43,11 +47,14 @@ def typed(field: DataField, text: str) -> Any:
 
 
 def words(line: str) -> list[str]:
-    """Split a line into arguments; quotes keep spaces together. Raises: UsageError."""
+    """Split a line into arguments; quotes and backticks keep spaces together, backticks stay. Raises: UsageError."""
+    quoted: list[str] = _BACKTICKS.findall(line)
     try:
-        return shlex.split(line)
+        found = shlex.split(_BACKTICKS.sub("\0", line))
     except ValueError as error:
         raise UsageError(f"%paimon {line[:60]}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    names = iter(quoted)
+    return [re.sub("\0", lambda _: next(names), argument) for argument in found]
 
 
 def what_if(command: str, options: dict[str, str]) -> dict[str, str]:
@@ -65,9 +72,14 @@ def need_table(command: str, rest: str) -> None:
 
 
 def pairs(rest: str, usage: str) -> tuple[Table, dict[str, str]]:
-    """Parse `TABLE a=1 b='x y'` into the table and its pairs."""
-    tokens = words(rest)
-    wrong = [w for w in tokens[1:] if "=" not in w]
-    if not tokens or wrong:
+    """Parse `TABLE a=1 b='x y'` into the table and its pairs; a key may be in backticks."""
+    name, *arguments = words(rest) or [""]
+    found = [(argument, _PAIR.fullmatch(argument)) for argument in arguments]
+    wrong = [argument for argument, pair in found if pair is None]
+    if not name or wrong:
         raise UsageError(f"%paimon {usage}" + (f": expected KEY=VALUE, got {wrong[0]!r}" if wrong else ""))
-    return workbench().table(tokens[0]), {w.split("=", 1)[0]: w.split("=", 1)[1] for w in tokens[1:]}
+    return workbench().table(name), {_bare(pair[1]): pair[2] for _, pair in found if pair is not None}
+
+
+def _bare(key: str) -> str:
+    return key[1:-1].replace("``", "`") if key.startswith("`") and key.endswith("`") else key

@@ -76,7 +76,7 @@ class InspectCommands:
         if not rest:
             from paimon_nb.doctor import main
 
-            main([])
+            main([current.workbench.session.catalog.warehouse] if current.workbench is not None else [])
             return None
         from paimon_nb.notebook.reports import health_report
 

@@ -173,7 +173,7 @@ class PaimonMagics(InspectCommands, Magics):
         except (Cancelled, KeyboardInterrupt) as error:
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, streams)
-            raise errors.interrupted(error, wb.made[before:]) from None
+            raise errors.interrupted(error, wb.made[before:], only_queries=_reads_only(text)) from None
         finally:  # a statement may have committed before another one failed
             current.history.remember(wb.made[before:], since)
         self.shell.user_ns["_paimon"] = rows
@@ -210,10 +210,11 @@ class PaimonMagics(InspectCommands, Magics):
 
     def _with_progress(self, work: Any, *, enabled: bool) -> Any:
         wb = current.workbench
-        if wb is None or not wb.session.spark_started:
-            return work()
-        from paimon_nb.notebook.progress import run_watched
+        from paimon_nb.notebook.progress import run_watched, spark_start_notice
 
+        if wb is None or not wb.session.spark_started:
+            with spark_start_notice(show=enabled and self.progress):
+                return work()
         return run_watched(wb.session.spark, work, show=enabled and self.progress)
 
     # -- the line
@@ -309,6 +310,13 @@ class PaimonMagics(InspectCommands, Magics):
         rows = Rows(workbench().run(text), MAX_ROWS)
         self.shell.user_ns["_paimon"] = rows
         return rows
+
+
+def _reads_only(text: str) -> bool:
+    from paimon_nb.plan import Query, Show
+    from paimon_nb.sql import parse
+
+    return all(isinstance(statement, Query | Show) for statement in parse(text))
 
 
 def commands() -> list[str]:

@@ -108,10 +108,10 @@ class JobsView(LivePanel):
         return {"jobs": sorted(lines, key=lambda j: j["status"] != "RUNNING"), "card": False}
 
     def lives(self) -> bool:
-        return not self._replaced
+        return not self._replaced or any(job.isActive for job in list(self.jobs.all.values()))
 
     def replaced(self) -> None:
-        """Stop updating, because another list was opened."""
+        """Another list was opened: update this one only until the running jobs have ended."""
         self._replaced = True
 
     def on_message(self, content: Any) -> None:

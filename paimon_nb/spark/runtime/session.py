@@ -26,6 +26,7 @@ _lock = threading.RLock()
 _users = 0
 """How many workbenches hold the session that this module started; the last one stops it."""
 _ours: SparkSession | None = None
+_starting = False
 _log: Path | None = None
 """What the JVM printed; shown only when it does not start."""
 _owner_pid = 0
@@ -41,7 +42,7 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | N
     Raises:
         EnvironmentError_: no Java, or Spark did not start; the message has the JVM's last words.
     """
-    global _users, _ours
+    global _users, _ours, _starting
     _quiet_python_loggers()
     if spark is not None:
         spark = _plain(spark)
@@ -56,8 +57,17 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | N
         if running is not None:
             _apply(running, conf or {})
             return running
-        _ours, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
+        _starting = True
+        try:
+            _ours, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
+        finally:
+            _starting = False
         return _ours
+
+
+def is_starting() -> bool:
+    """Whether a local session is being started right now, in any thread."""
+    return _starting
 
 
 def stop(spark: SparkSession) -> None:
