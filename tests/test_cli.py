@@ -74,7 +74,7 @@ def test_a_configuration_that_is_not_there_is_named(tmp_path):
 
 def test_rows_to_show_are_counted_from_nothing(warehouse):
     code, out, err = run("sql", "--warehouse", warehouse, "--limit", "-1", "SHOW TABLES")
-    assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: --limit -1: say how many rows, from 0")
+    assert (code, out, err.splitlines()[-1]) == (2, "", "paimon-nb sql: error: --limit -1: must be 0 or more")
 
 
 @pytest.mark.parametrize("where", ["path", "names", "one name"])
@@ -219,7 +219,7 @@ def test_doctor_tells_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "warehouse").touch()
     code, out, _ = run("doctor", cwd=tmp_path)
     assert code == 1
-    assert "choose another warehouse" in out
+    assert "use another warehouse" in out
 
 
 def test_the_demo_of_an_installed_package_runs_the_notebook_beside_it(tmp_path):
