@@ -74,7 +74,7 @@ class Rows:
             table = frame.limit(self.limit + 1).toArrow()
         self._preview = Preview(
             table.slice(0, self.limit), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),
-            is_query=self.result.later is not None or self.result.arrow is None,
+            is_query=self.result.make_frame is not None or self.result.arrow is None,
         )  # fmt: skip
 
     @property

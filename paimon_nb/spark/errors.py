@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -22,6 +22,8 @@ from paimon_nb.base.errors import (
     SqlError,
     SqlSyntaxError,
 )
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.registry import nearest
 from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
 from paimon_nb.spark.runtime.worker_setup import ready_for_the_next, small
 
@@ -35,6 +37,7 @@ _CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]*)\]\s*")
 _SQL_STATE = re.compile(r"\s*SQLSTATE:\s*\w{5}.*", re.S)
 _TRACE_END = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", re.M)
 _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
+_NAME_PART = re.compile(r"`((?:[^`]|``)*)`")
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|cancelled part of cancelled job group|OPERATION_CANCELED|Job \d+ cancelled"
 )
@@ -48,7 +51,9 @@ R = TypeVar("R")
 
 
 @contextmanager
-def spark_errors(text: str | None = None, span: Span | None = None) -> Iterator[None]:
+def spark_errors(
+    text: str | None = None, span: Span | None = None, columns: Callable[[], Sequence[str]] = tuple
+) -> Iterator[None]:
     """Inside the block, an exception of Spark's leaves as one of ours.
 
     Args:
@@ -59,13 +64,18 @@ def spark_errors(text: str | None = None, span: Span | None = None) -> Iterator[
     except PaimonError:
         raise
     except Exception as error:
-        ours = translate(error, text, span)
-        if ours is None:
+        translated = translate(error, text, span, columns)
+        if translated is None:
             raise
-        raise ours from error
+        raise translated from error
 
 
-def translate(error: BaseException, text: str | None = None, span: Span | None = None) -> PaimonError | None:
+def translate(
+    error: BaseException,
+    text: str | None = None,
+    span: Span | None = None,
+    columns: Callable[[], Sequence[str]] = tuple,
+) -> PaimonError | None:
     """The error of ours that an exception of Spark's means; None for an exception that is not Spark's."""
     if isinstance(error, PaimonError):
         return error
@@ -94,7 +104,7 @@ def translate(error: BaseException, text: str | None = None, span: Span | None =
     facts: dict[str, Any] = {"condition": condition, "sql_state": _call(error, "getSqlState")}
     start, stop = (None, None) if text is None else _position(error, whole, parameters, text, span)
     facts |= {"sql": text, "start": start, "stop": stop} if text is not None else {}
-    return _kind(error)(message, hint=_hint(condition, parameters), **facts)
+    return _kind(error)(message, hint=_hint(condition, parameters, columns), **facts)
 
 
 def _gone(whole: str) -> str | None:
@@ -195,13 +205,20 @@ def _found_condition(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _hint(condition: str | None, parameters: dict[str, str]) -> str | None:
+def _hint(
+    condition: str | None, parameters: dict[str, str], columns: Callable[[], Sequence[str]] = tuple
+) -> str | None:
     if "__paimon_" in parameters.get("objectName", ""):
         from paimon_nb.spark.scan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 
         return (
             f"tables without keys have {FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}; rows of others lie nowhere"
         )
+    if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):
+        # Spark saw only the columns that the query names, so its own suggestions are among those.
+        unknown = _NAME_PART.findall(parameters.get("objectName", ""))[-1:]
+        near = nearest(unknown[0].replace("``", "`"), known) if unknown else None
+        return f"did you mean {quote(near)}?" if near else f"columns: {', '.join(known[:20])}"
     proposal = parameters.get("proposal") or parameters.get("suggestion")
     if proposal:
         names = [_OUR_VIEW.sub("", name.strip()) for name in proposal.split(",")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ def run_query(
     tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
     with ExitStack() as views:
         names = views.enter_context(replaced_names(session, tables, text, substitutes, hidden))
-        views.enter_context(spark_errors(text, query.span))
+        views.enter_context(spark_errors(text, query.span, lambda: column_names(session, query.tables)))
         if lookups is not None and len(tables) < len(query.tables):
             names |= views.enter_context(lookups.names(session, query, text, names, params))
         arguments = {k: params[k] for k in query.parameters}
@@ -108,6 +108,15 @@ def replaced_names(
     finally:
         for view in views:
             session.spark.catalog.dropTempView(view)
+
+
+def column_names(session: Session, tables: Sequence[TableRef]) -> list[str]:
+    """The columns of all referenced Paimon tables, also those that the query does not use."""
+    names: dict[str, None] = {}
+    for ref in tables:
+        with suppress(PaimonError):
+            names |= dict.fromkeys(session.table(ref.parts).schema.names)
+    return list(names)
 
 
 def new_view() -> str:
