@@ -15,9 +15,9 @@ class CancellationToken:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self.asked = False
+        self.cancelled = False
 
-    def ask(self, patience_s: float) -> bool:
+    def cancel(self, patience_s: float) -> bool:
         """Ask for the stop; waits for what is being published right now.
 
         Args:
@@ -27,37 +27,37 @@ class CancellationToken:
             True: nothing is published any more. False: something was still being published when the time was over.
         """
         in_time = self._turn.acquire(timeout=patience_s)
-        self.asked = True
+        self.cancelled = True
         if in_time:
             self._turn.release()
         return in_time
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
+    def activate(self) -> Iterator[None]:
         """Inside it, in this thread, `publishing` asks this stop."""
-        before = _heard.set(self)
+        before = _active.set(self)
         try:
             yield
         finally:
-            _heard.reset(before)
+            _active.reset(before)
 
     @contextmanager
     def _publishing(self) -> Iterator[None]:
         with self._turn:
-            if self.asked:
+            if self.cancelled:
                 raise Cancelled(
                     "interrupted before it was published", hint="nothing of it is in the table; run it again"
                 )
             yield
 
 
-_heard: ContextVar[CancellationToken | None] = ContextVar("stop", default=None)
+_active: ContextVar[CancellationToken | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
 def publishing() -> Iterator[None]:
     """Around the moment that makes work visible. Raises Cancelled: a stop was asked for before."""
-    stop = _heard.get()
+    stop = _active.get()
     if stop is None:
         yield
     else:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_getattr(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """The room's `__getattr__` (PEP 562).
 
     Args:
@@ -20,9 +20,9 @@ def lazy_getattr(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
 
     def fetch(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{room}.{home[name]}"), name)
-        setattr(sys.modules[room], name, found)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(sys.modules[package], name, found)
         return found
 
     return fetch

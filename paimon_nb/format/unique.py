@@ -16,9 +16,9 @@ def groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(where each distinct number is seen first, for each value the place of its number); numbers rising."""
     order = np.argsort(values, kind="stable")
     begins = _begins(values[order])
-    places = np.empty(len(values), np.int64)
-    places[order] = np.cumsum(begins) - 1
-    return order[begins], places
+    inverse = np.empty(len(values), np.int64)
+    inverse[order] = np.cumsum(begins) - 1
+    return order[begins], inverse
 
 
 def _begins(ordered: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ class GuardedFileIO(RootedFileIO):
         super().__init__(rooted, rooted.root, rooted.roots[1:])
         self._rooted, self._guard = rooted, guard  # not `inner`: the view below may take a lock
 
-    def _asked(self, path: str) -> RootedFileIO:
+    def _authorized(self, path: str) -> RootedFileIO:
         if _READERS_OWN in path:
             self._guard.check_read()
         else:
@@ -37,28 +37,28 @@ class GuardedFileIO(RootedFileIO):
         return self._rooted
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._asked(path).put_if_absent(path, data)
+        return self._authorized(path).put_if_absent(path, data)
 
     def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self._asked(path).settle_and_put(named, path, data)
+        return self._authorized(path).settle_and_put(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        self._asked(path).overwrite(path, data, durable=durable)
+        self._authorized(path).overwrite(path, data, durable=durable)
 
     def create(self, path: str) -> OutputFile:
-        return self._asked(path).create(path)
+        return self._authorized(path).create(path)
 
     def delete(self, path: str) -> bool:
-        return self._asked(path).delete(path)
+        return self._authorized(path).delete(path)
 
     def delete_tree(self, path: str) -> None:
-        self._asked(path).delete_tree(path)
+        self._authorized(path).delete_tree(path)
 
     def delete_empty_dir(self, path: str) -> bool:
-        return self._asked(path).delete_empty_dir(path)
+        return self._authorized(path).delete_empty_dir(path)
 
     def make_dirs(self, path: str) -> None:
-        self._asked(path).make_dirs(path)
+        self._authorized(path).make_dirs(path)
 
     def move(self, source: str, target: str) -> None:
-        self._asked(source).move(source, target)
+        self._authorized(source).move(source, target)

@@ -195,12 +195,12 @@ class _HdfsOutput(OutputFile):
 
     def __init__(self, client: Any, path: str, writer: Any) -> None:
         self._client, self._path, self._writer = client, path, writer
-        self._held, self._told, self._done = bytearray(), 0, False
+        self._held, self._position, self._done = bytearray(), 0, False
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
         self._held += view
-        self._told += view.nbytes
+        self._position += view.nbytes
         if len(self._held) >= _PIECE:
             self._send()
         return view.nbytes
@@ -211,7 +211,7 @@ class _HdfsOutput(OutputFile):
             self._held.clear()
 
     def tell(self) -> int:
-        return self._told
+        return self._position
 
     def close(self) -> None:
         if not self._done:

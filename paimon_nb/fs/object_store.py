@@ -204,10 +204,10 @@ class S3FileIO(FileIO):
 
     def _delete_keys(self, path: str, keys: Sequence[str]) -> None:
         bucket = split_uri(path)[0]
-        wanted = [{"Key": key} for key in keys if key]
-        for start in range(0, len(wanted), _BATCH):
+        objects = [{"Key": key} for key in keys if key]
+        for start in range(0, len(objects), _BATCH):
             done = self._client.delete_objects(
-                Bucket=bucket, Delete={"Objects": wanted[start : start + _BATCH], "Quiet": True}
+                Bucket=bucket, Delete={"Objects": objects[start : start + _BATCH], "Quiet": True}
             )
             if failed := done.get("Errors"):
                 raise StoreError(

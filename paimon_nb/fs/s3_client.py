@@ -30,17 +30,17 @@ class S3Settings:
     @classmethod
     def of(cls, options: Mapping[str, str]) -> S3Settings:
         """From `s3.*` options, or Hadoop's `fs.s3a.*`."""
-        given = TableOptions(options)
-        endpoint = given.get(opt.S3_ENDPOINT)
+        table_options = TableOptions(options)
+        endpoint = table_options.get(opt.S3_ENDPOINT)
         if endpoint and "://" not in endpoint:
             endpoint = f"https://{endpoint}"
         return cls(
             endpoint,
-            given.get(opt.S3_ACCESS_KEY),
-            given.get(opt.S3_SECRET_KEY),
-            given.get(opt.S3_SESSION_TOKEN),
-            given.get(opt.S3_REGION) or (_ANY_REGION if endpoint else None),
-            bool(given.get(opt.S3_PATH_STYLE_ACCESS)),
+            table_options.get(opt.S3_ACCESS_KEY),
+            table_options.get(opt.S3_SECRET_KEY),
+            table_options.get(opt.S3_SESSION_TOKEN),
+            table_options.get(opt.S3_REGION) or (_ANY_REGION if endpoint else None),
+            bool(table_options.get(opt.S3_PATH_STYLE_ACCESS)),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, count, escape, open_svg
 from paimon_nb.notebook.timeline_model import SIGN
-from paimon_nb.table.inspect.amplification import Amplification, Moment
+from paimon_nb.table.inspect.amplification import Amplification, Sample
 from paimon_nb.table.inspect.formatting import bytes_text
 
 _LEFT, _RIGHT = 74, 190
@@ -17,7 +17,7 @@ _LINE = "#0072B2"
 
 def amplification_svg(history: Amplification, trigger: int | None = None) -> str:
     """Three lanes over the same commits. `trigger`: the number of runs at which compaction begins, as a dashed line."""
-    states = history.moments
+    states = history.samples
     height = _TOP + 3 * (_TALL + _GAP) + 34
     parts = [open_svg(height, f"compactions of {history.table}: {_summary(history)}")]
     parts.append('<text x="0" y="14" font-weight="600">compaction history: cost and effect</text>')
@@ -55,7 +55,7 @@ def _side_text(top: float, first: str, second: str = "") -> list[str]:
 
 
 def _written(
-    states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
+    states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, history: Amplification
 ) -> list[str]:
     out = _frame("written", top, end)
     largest = max((m.written for m in states), default=0) or 1
@@ -74,7 +74,7 @@ def _written(
 
 
 def _runs(
-    states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
+    states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
 ) -> list[str]:
     out = _frame("runs", top, end)
     largest = max([m.runs for m in states] + ([trigger] if trigger is not None else []) + [1]) * 1.12
@@ -95,7 +95,7 @@ def _runs(
     return out + _side_text(top, count(now, "run"), f"per read; max {max(m.runs for m in states)}")
 
 
-def _space(states: Sequence[Moment], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
+def _space(states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float) -> list[str]:
     out = _frame("space", top, end)
     largest = max((m.size for m in states), default=0) * 1.06 or 1
     wide = max(1.5, min(22.0, step * 0.55))
@@ -110,7 +110,7 @@ def _space(states: Sequence[Moment], xs: Sequence[float], step: float, top: floa
     return out + _side_text(top, bytes_text(now.size) + share, f"dark = largest (oldest) run: {bytes_text(now.oldest)}")
 
 
-def _commits(states: Sequence[Moment], xs: Sequence[float], step: float, y: float) -> list[str]:
+def _commits(states: Sequence[Sample], xs: Sequence[float], step: float, y: float) -> list[str]:
     out = []
     every = max(1, -(-len(states) // 28))
     radius = min(8.0, max(2.5, step * 0.4))
@@ -123,7 +123,7 @@ def _commits(states: Sequence[Moment], xs: Sequence[float], step: float, y: floa
     return out
 
 
-def _hover(m: Moment, x: float, step: float, height: float) -> str:
+def _hover(m: Sample, x: float, step: float, height: float) -> str:
     """An invisible column whose tooltip shows a commit's numbers."""
     space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest run"
     facts = (

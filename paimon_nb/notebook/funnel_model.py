@@ -64,19 +64,19 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     names = [s.name for s in stages]
     skipped: dict[str, list[str]] = {}
     for s in stages:
-        if s.name == "manifests" and s.kept < s.total:
-            skipped[s.name] = [f"{count(s.total - s.kept, 'manifest')}: other partitions, not opened"]
+        if s.name == "manifests" and s.remaining < s.total:
+            skipped[s.name] = [f"{count(s.total - s.remaining, 'manifest')}: other partitions, not opened"]
     for reason, number in plan.skipped.reasons.items():
         stage = _STAGE_OF.get(reason, "files")
         skipped.setdefault(stage if stage in names else names[-1], []).append(f"{count(number, 'file')}: {reason}")
-    steps = [Step(s.name, s.total, s.kept, tuple(skipped.get(s.name, ()))) for s in stages]
+    steps = [Step(s.name, s.total, s.remaining, tuple(skipped.get(s.name, ()))) for s in stages]
     groups = row_groups(plan)
     files = plan.files
     if groups.total:
         some = f" (of {groups.files} files)" if groups.files < len(files) else ""
-        steps.append(Step(f"row groups{some}", groups.total, groups.kept))
+        steps.append(Step(f"row groups{some}", groups.total, groups.matching))
     whole = groups.files == len(files)
-    rows = groups.rows_kept if whole else sum(f.row_count for f in files)
+    rows = groups.matching_rows if whole else sum(f.row_count for f in files)
     snapshot = plan.snapshot.id if plan.snapshot else None
     return FunnelModel(
         plan.store.name, where, snapshot, tuple(steps), len(files), sum(f.file_size for f in files), rows

@@ -58,7 +58,7 @@ def why_report(answer: RowHistory) -> Report:
         else "<td>=</td><td>current row</td>" + "".join(_value(answer.row[c]) for c in columns)
     )
     html = (
-        f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.moment}</span></div>"
+        f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.version_label}</span></div>"
         f"<div>{escape(answer.rule)}</div>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}<tr class='row'>{result}<td></td><td></td><td></td><td></td></tr></tbody></table>"
     )
@@ -124,7 +124,7 @@ def health_report(title: str, findings: Sequence[Finding]) -> Report:
     for f in findings:
         sign, colour = SIGN[f.grade]
         detail = f"<div style='margin-left:1.4em'>{escape(f.detail)}</div>" if f.detail else ""
-        fix = f"<div style='margin-left:1.4em'><code>{escape(f.mend)}</code></div>" if f.mend else ""
+        fix = f"<div style='margin-left:1.4em'><code>{escape(f.fix)}</code></div>" if f.fix else ""
         html.append(
             f"<div style='margin-top:5px'><span class='grade' style='color:{colour}'>{sign}</span><b>{escape(f.what)}</b>"
             f" <span class='dim'>· {f.grade}</span>{detail}{fix}</div>"

@@ -86,17 +86,17 @@ class Option(Generic[T]):
         return parsed
 
     def _bad(self, text: object, why: str, key: str) -> BadOptionValue:
-        shown = MASK if is_secret(key) else repr(text)
-        default = "no default" if self.default in (None, {}) else f"the default is {self.shown_default}"
+        display = MASK if is_secret(key) else repr(text)
+        default = "no default" if self.default in (None, {}) else f"the default is {self.default_text}"
         return BadOptionValue(
-            f"option {key!r} cannot be {shown}: {why}",
+            f"option {key!r} cannot be {display}: {why}",
             hint=f"use {' | '.join(self.choices)}" if self.choices else f"use a {self.kind}; {default}",
             option=key,
-            value=shown,
+            value=display,
         )
 
     @property
-    def shown_default(self) -> str:
+    def default_text(self) -> str:
         """The default as text that could be set, 'infinite' for no limit, '' for none."""
         match self.default:
             case None:
@@ -176,12 +176,12 @@ def choice(key: str, default: str | None, choices: str, doc: str, **more: Any) -
     return Option(key, "word", default, doc, parse, allowed, **more)
 
 
-def at_least(least: int) -> Check:
-    return lambda value: None if value >= least else f"it must be at least {least}"
+def at_least(minimum: int) -> Check:
+    return lambda value: None if value >= minimum else f"it must be at least {minimum}"
 
 
-def between(least: float, most: float) -> Check:
-    return lambda value: None if least <= value <= most else f"it must be between {least} and {most}"
+def between(minimum: float, maximum: float) -> Check:
+    return lambda value: None if minimum <= value <= maximum else f"it must be between {minimum} and {maximum}"
 
 
 def levels_of(words: frozenset[str] | None = None) -> Check:

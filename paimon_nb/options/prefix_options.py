@@ -14,7 +14,7 @@ from paimon_nb.options.option import Option, at_least, boolean, choice, integer,
 class Pattern:
     """A family of keys and the option that each of them is."""
 
-    shown: str
+    template: str
     """The key as documentation writes it."""
     regex: str
     option: Option[Any]

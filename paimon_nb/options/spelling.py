@@ -36,15 +36,15 @@ def check_names(options: Iterable[str]) -> None:
             raise UnknownOption(f"no option {key!r} is known", hint=f"did you mean {near[0]!r}?", option=key)
 
 
-def catalog_slips(options: Iterable[str]) -> dict[str, str]:
+def misspelled_catalog_keys(options: Iterable[str]) -> dict[str, str]:
     """Names that are nearly one of a catalog's options, with that one. Without an effect tables would be made elsewhere."""
     known = {"type", *CATALOG_OPTIONS, *(k for o in CATALOG_OPTIONS.values() for k in o.fallback_keys)}
-    asked = [key for key in options if key not in known and key.partition(".")[0] not in _FAMILIES]
-    near = {key: difflib.get_close_matches(key, sorted(known), n=1, cutoff=_CLOSER) for key in asked}
+    candidates = [key for key in options if key not in known and key.partition(".")[0] not in _FAMILIES]
+    near = {key: difflib.get_close_matches(key, sorted(known), n=1, cutoff=_CLOSER) for key in candidates}
     return {key: found[0] for key, found in near.items() if found}
 
 
 def check_catalog_names(options: Iterable[str]) -> None:
-    """Raises UnknownOption for the first of `catalog_slips`."""
-    for key, near in catalog_slips(options).items():
+    """Raises UnknownOption for the first of `misspelled_catalog_keys`."""
+    for key, near in misspelled_catalog_keys(options).items():
         raise UnknownOption(f"no catalog option {key!r} is known", hint=f"did you mean {near!r}?", option=key)

@@ -48,17 +48,17 @@ class Unsupported:
     """What is refused."""
     why: str
     """What would be wrong without it."""
-    asks: Callable[[str, Mapping[str, str]], bool] | None = None
+    condition: Callable[[str, Mapping[str, str]], bool] | None = None
     """Whether a value, among all options, asks for it; None: any but the default, and but what switches it off."""
     hint: str | None = None
 
-    def is_asked(self, key: str, raw: Mapping[str, str]) -> bool:
-        if self.asks is not None:
-            return self.asks(raw[key].strip().lower(), raw)
-        return asks_for_something(key, raw[key])
+    def is_requested(self, key: str, raw: Mapping[str, str]) -> bool:
+        if self.condition is not None:
+            return self.condition(raw[key].strip().lower(), raw)
+        return is_enabled(key, raw[key])
 
 
-def asks_for_something(key: str, value: str) -> bool:
+def is_enabled(key: str, value: str) -> bool:
     """Whether a value asks for anything; what the default says, and what switches a thing off that is off, does not."""
     option = TABLE_OPTIONS.get(key) or CONNECTOR_OPTIONS.get(key)
     folded = value.strip().lower()
@@ -295,7 +295,7 @@ def unsupported(raw: Mapping[str, str]) -> dict[str, Unsupported]:
     found = {}
     for key in raw:
         entry = UNSUPPORTED.get(key) or UNSUPPORTED.get(_family(key))
-        if entry is not None and key not in ignored and entry.is_asked(key, raw):
+        if entry is not None and key not in ignored and entry.is_requested(key, raw):
             found[key] = entry
     return found
 

@@ -105,8 +105,8 @@ class TableOptions:
     def lookup_compact_max_interval(self) -> int:
         """Commits after which gentle lookup compaction takes level 0: never below the trigger; twice it unless set."""
         trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
-        most = self.get(table.LOOKUP_COMPACT_MAX_INTERVAL)
-        return max(trigger, trigger * 2 if most is None else most)
+        interval = self.get(table.LOOKUP_COMPACT_MAX_INTERVAL)
+        return max(trigger, trigger * 2 if interval is None else interval)
 
     @property
     def split_target_size(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paimon_nb.options.support import Access, asks_for_something, unsupported
+from paimon_nb.options.support import Access, is_enabled, unsupported
 
 _CALLBACK = "it names a class of Java, which is not run here"
 _BLOB = "columns of large objects are not kept apart here"
@@ -39,18 +39,18 @@ ELSEWHERE: Mapping[str, str] = {
 """Key -> what holds here instead."""
 
 
-def kept_only(raw: Mapping[str, str]) -> list[str]:
+def unsupported_option_warnings(raw: Mapping[str, str]) -> list[str]:
     """One sentence for each option of `raw` that asks for something that it has no effect on here."""
-    kept = [
+    warnings = [
         f"option {key!r} is only kept: {why}"
         for key, why in ELSEWHERE.items()
-        if key in raw and asks_for_something(key, raw[key])
+        if key in raw and is_enabled(key, raw[key])
     ]
     refused = [
         f"option {key!r} is not supported, so {_listed([_DONE[a] for a in entry.accesses])} refused: {entry.why}"
         for key, entry in unsupported(raw).items()
     ]
-    return [*kept, *refused]
+    return [*warnings, *refused]
 
 
 _DONE = {

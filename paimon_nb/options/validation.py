@@ -17,12 +17,12 @@ from paimon_nb.options.prefix_options import PATTERNS, find_pattern
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
-from paimon_nb.options.unsupported import kept_only
+from paimon_nb.options.unsupported import unsupported_option_warnings
 
 # Kept on a table by other tools, never options of Paimon's.
-_KEPT = frozenset({"comment", "connector", "location", "owner", "provider", "file.format.version"})
+_STORED_KEYS = frozenset({"comment", "connector", "location", "owner", "provider", "file.format.version"})
 _BY_FALLBACK = {f: o for o in (*TABLE_OPTIONS.values(), *CONNECTOR_OPTIONS.values()) for f in o.fallback_keys}
-_ASPECTS = {p.option.key: p for p in PATTERNS if p.shown.startswith("fields.<column>.")}
+_ASPECTS = {p.option.key: p for p in PATTERNS if p.template.startswith("fields.<column>.")}
 
 
 def find_option(key: str) -> Option[Any] | None:
@@ -52,10 +52,12 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
         option = find_option(key)
         if option is not None:
             option.value(value, key)
-        elif key not in _KEPT and not key.startswith("schema."):  # Flink keeps watermarks and computed columns there
+        elif key not in _STORED_KEYS and not key.startswith(
+            "schema."
+        ):  # Flink keeps watermarks and computed columns there
             warnings.append(_unknown(key))
     _check_together(TableOptions(raw))
-    return [*warnings, *kept_only(raw)]
+    return [*warnings, *unsupported_option_warnings(raw)]
 
 
 def _unknown(key: str) -> str:
@@ -69,7 +71,7 @@ def _unknown(key: str) -> str:
 
 def _check_together(options: TableOptions) -> None:
     """The pairs that Java refuses when it opens a table. Source: SchemaValidation."""
-    for low, high, least, most in (
+    for low, high, lower, upper in (
         (
             table.SNAPSHOT_NUM_RETAINED_MIN,
             table.SNAPSHOT_NUM_RETAINED_MAX,
@@ -83,8 +85,8 @@ def _check_together(options: TableOptions) -> None:
             options.changelog_num_retained_max,
         ),
     ):
-        if least > most:
-            _refuse(low, least, f"it is larger than {high.key!r} ({most})", f"raise {high.key!r} too")
+        if lower > upper:
+            _refuse(low, lower, f"it is larger than {high.key!r} ({upper})", f"raise {high.key!r} too")
     if options.merge_engine == "first-row" and options.changelog_producer not in ("none", "lookup"):
         _refuse(
             table.CHANGELOG_PRODUCER,
@@ -116,5 +118,7 @@ def _check_deletion_vectors(options: TableOptions) -> None:
 
 
 def _refuse(option: Option[Any], value: object, why: str, hint: str) -> None:
-    shown = str(value).lower()
-    raise BadOptionValue(f"option {option.key!r} cannot be {shown!r}: {why}", hint=hint, option=option.key, value=shown)
+    display = str(value).lower()
+    raise BadOptionValue(
+        f"option {option.key!r} cannot be {display!r}: {why}", hint=hint, option=option.key, value=display
+    )

@@ -35,7 +35,11 @@ def _expire_snapshots(
 ) -> pa.Table:  # fmt: skip
     store = context.table(table, parse_options(options)).store
     limits = ExpireLimits.of(
-        store, retain_min=retain_min, retain_max=retain_max, older_than_ms=older_than, most=max_deletes or _UNBOUNDED
+        store,
+        retain_min=retain_min,
+        retain_max=retain_max,
+        older_than_ms=older_than,
+        max_deletes=max_deletes or _UNBOUNDED,
     )
     return one_row(deleted_snapshots_count=expire_snapshots(store, limits))
 
@@ -63,7 +67,7 @@ def _expire_changelogs(
         retain_min=retain_min,
         retain_max=retain_max,
         older_than_ms=older_than,
-        most=max_deletes or _UNBOUNDED,
+        max_deletes=max_deletes or _UNBOUNDED,
     )
     gone = expire_changelogs(store, limits, heed_consumers=not delete_all)
     return one_row(deleted_changelogs_count=gone)
@@ -80,7 +84,7 @@ def _expire_partitions(
         formatter=timestamp_formatter,
         pattern=timestamp_pattern,
         strategy=expire_strategy,
-        most=max_expires,
+        max_expires=max_expires,
     )
     keys = store.schema.partition_keys
     names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in done.dropped]

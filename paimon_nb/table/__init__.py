@@ -1,1 +1,1 @@
-"""Level 3, what the bytes mean: Paimon's rules over the format. No Spark, no notebook, no catalogs here."""
+"""Level 3, table semantics: Paimon's rules on top of the format. No Spark, no notebook, no catalogs here."""

@@ -1,6 +1,7 @@
-"""May rows of this table be changed one by one? UPDATE, DELETE and MERGE by kind of table and merge engine. Reads nothing.
+"""Checks whether UPDATE, DELETE and MERGE are allowed, by kind of table and merge engine. Reads nothing.
 
-Source: Paimon `SupportsRowLevelOperationFlinkTableSink`, `PrimaryKeyTableUtils.validatePKUpsertDeletable` and, for tables
+Source: Paimon `SupportsRowLevelOperationFlinkTableSink`, `PrimaryKeyTableUtils.validatePKUpsertDeletable` and, for
+tables
 without keys, Spark's `RowLevelOp`.
 """
 
@@ -21,7 +22,7 @@ _PAST = (
 
 
 def check_update(store: TableStore, columns: Iterable[str]) -> None:
-    """Raises UnsupportedOperation when these columns may not be assigned new values."""
+    """Raises UnsupportedOperation if these columns cannot be updated."""
     _check_present(store)
     if not store.has_keys:
         _check_rewritable(store, "UPDATE")
@@ -37,7 +38,7 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
 
 
 def check_delete(store: TableStore) -> None:
-    """Raises UnsupportedOperation when rows may not be deleted one by one. Whole partitions always may."""
+    """Raises UnsupportedOperation if rows cannot be deleted one by one. Deleting whole partitions is always allowed."""
     _check_present(store)
     o = store.options
     if not store.has_keys:
@@ -47,7 +48,7 @@ def check_delete(store: TableStore) -> None:
     kind_column = o.get(opt.ROWKIND_FIELD)
     if kind_column:
         raise UnsupportedOperation(
-            f"{store.name}: column {kind_column!r} tells the kind of each row ('rowkind.field'), so a DELETE would change nothing",
+            f"{store.name}: column {kind_column!r} holds the row kind ('rowkind.field'), so a DELETE would have no effect",
             hint=f"write the rows with '-D' in {kind_column!r}",
         )
     match o.merge_engine:
@@ -66,12 +67,12 @@ def check_delete(store: TableStore) -> None:
         case _:
             hint = "DELETE by partition columns only, or INSERT OVERWRITE"
     raise UnsupportedOperation(
-        f"{store.name}: merge engine {o.merge_engine} takes no DELETE", hint=hint, engine=o.merge_engine
+        f"{store.name}: merge engine {o.merge_engine} does not support DELETE", hint=hint, engine=o.merge_engine
     )
 
 
 def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
-    """Raises UnsupportedOperation when MERGE INTO may not write here; `deletes`: a clause of it deletes rows."""
+    """Raises UnsupportedOperation if MERGE INTO is not allowed; `deletes`: it has a DELETE clause."""
     _check_present(store)
     if store.has_keys:
         _check_engine(store, "MERGE INTO")
@@ -82,7 +83,7 @@ def check_merge(store: TableStore, *, updates: bool, deletes: bool) -> None:
 
 
 def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
-    """Raises UnsupportedOperation when MERGE INTO may not give these columns new values."""
+    """Raises UnsupportedOperation if MERGE INTO cannot update these columns."""
     if not evolves(store):
         check_update(store, columns)
         return
@@ -90,7 +91,7 @@ def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
     if fixed:
         raise UnsupportedOperation(
             f"{store.name}: partition column {fixed[0]!r} cannot be updated: with 'data-evolution.enabled' rows stay in their files",
-            hint="INSERT OVERWRITE moves rows between partitions",
+            hint="use INSERT OVERWRITE to move rows between partitions",
             columns=fixed,
         )
 
@@ -99,8 +100,8 @@ def _check_engine(store: TableStore, what: str) -> None:
     engine = store.options.merge_engine
     if engine not in _UPDATABLE:
         raise UnsupportedOperation(
-            f"{store.name}: merge engine {engine} takes no {what}",
-            hint=f"INSERT rows instead, which {engine} merges; only {' and '.join(_UPDATABLE)} take {what}",
+            f"{store.name}: merge engine {engine} does not support {what}",
+            hint=f"INSERT rows instead, which {engine} merges; only {' and '.join(_UPDATABLE)} support {what}",
             engine=engine,
         )
 
@@ -108,8 +109,8 @@ def _check_engine(store: TableStore, what: str) -> None:
 def _check_rewritable(store: TableStore, what: str) -> None:
     if store.options.get(opt.DATA_EVOLUTION_ENABLED):
         raise UnsupportedOperation(
-            f"{store.name}: {what} would have to write parts of rows, which 'data-evolution.enabled' asks for",
-            hint="MERGE INTO ... WHEN MATCHED THEN UPDATE writes new values of columns; INSERT OVERWRITE rewrites rows with new ids",
+            f"{store.name}: {what} is not supported with 'data-evolution.enabled'",
+            hint="MERGE INTO ... WHEN MATCHED THEN UPDATE updates columns; INSERT OVERWRITE rewrites rows with new ids",
         )
 
 
@@ -117,7 +118,7 @@ def _check_present(store: TableStore) -> None:
     for option in _PAST:
         if store.options.raw.get(option.key) is not None:
             raise UnsupportedOperation(
-                f"{store.name} is looked at with {option.key!r}: a past moment cannot be changed",
-                hint=f"RESET the setting, or leave {option.key!r} out of the hint",
+                f"{store.name} is opened with {option.key!r}: a past version cannot be changed",
+                hint=f"RESET the setting, or remove {option.key!r} from the hint",
                 option=option.key,
             )

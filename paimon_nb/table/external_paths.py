@@ -1,7 +1,7 @@
-"""Where new files go when a table keeps them outside of its directory. Knows roots and names, no table.
+"""Paths of new files of tables with external data paths. Knows roots and names, no table.
 
-The entry of a file tells its path, so only the writer decides. Source: Paimon `fs/ExternalPathProvider.java` and the classes
-beside it; format reference, section 1.
+A file's manifest entry contains its path, so only the writer decides. Source: Paimon `fs/ExternalPathProvider.java` and
+related classes; format reference, section 1.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ PathAllocator = Callable[[str, str], str]
 
 
 def roots_outside(options: TableOptions) -> tuple[str, ...]:
-    """The directories that a table's new files go below; () for a table that keeps its files.
+    """The roots of a table's new files; () for a table without external paths.
 
     Raises:
-        BadOptionValue: a root without a scheme, or none left for the scheme that is asked for.
+        BadOptionValue: a root without a scheme, or none with the required scheme.
     """
     strategy = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY)
-    said = options.names(opt.DATA_FILE_EXTERNAL_PATHS)
-    if strategy == "none" or not said:
+    configured = options.names(opt.DATA_FILE_EXTERNAL_PATHS)
+    if strategy == "none" or not configured:
         return ()
-    for root in said:
+    for root in configured:
         if ":/" not in root:
             raise _bad(f"{root!r} has no scheme", "write file:///path or s3://bucket/path")
-    roots = tuple(root.rstrip("/") for root in said)
+    roots = tuple(root.rstrip("/") for root in configured)
     if strategy == "specific-fs":
         scheme = options.get(opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS) or ""
         roots = tuple(r for r in roots if r.partition(":")[0].lower() == scheme.lower())
@@ -43,10 +43,10 @@ def roots_outside(options: TableOptions) -> tuple[str, ...]:
 
 
 def external_paths(options: TableOptions) -> PathAllocator | None:
-    """Chooses a path for each new file; None for a table that keeps its files.
+    """Selects a path for each new file; None for a table without external paths.
 
     Raises:
-        BadOptionValue: as `roots_outside`, or weights that do not fit.
+        BadOptionValue: as `roots_outside`, or invalid weights.
     """
     strategy, roots = options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY), roots_outside(options)
     if not roots:
@@ -62,17 +62,19 @@ def external_paths(options: TableOptions) -> PathAllocator | None:
 
 
 def _weights(options: TableOptions, roots: Sequence[str]) -> list[int] | None:
-    said = options.names(opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS)
-    if not said or len(roots) < 2:
+    configured = options.names(opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS)
+    if not configured or len(roots) < 2:
         return None
-    if len(said) != len(roots) or not all(w.isdecimal() and int(w) > 0 for w in said):
+    if len(configured) != len(roots) or not all(w.isdecimal() and int(w) > 0 for w in configured):
         key = opt.DATA_FILE_EXTERNAL_PATHS_WEIGHTS.key
-        raise _bad(f"'{key}' = '{','.join(said)}' does not fit {len(roots)} roots", "give each a whole number above 0")
-    return [int(w) for w in said]
+        raise _bad(
+            f"'{key}' = '{','.join(configured)}' does not fit {len(roots)} roots", "use one integer above 0 per root"
+        )
+    return [int(w) for w in configured]
 
 
 def _spread(name: str) -> str:
-    """Directories made of 20 bits of the name's checksum: object stores divide their load by prefix."""
+    """Directories from 20 bits of the name's checksum: object stores distribute load by prefix."""
     bits = f"{zlib.crc32(name.encode()) & 0xFFFFF:020b}"
     return "/".join((bits[:4], bits[4:8], bits[8:12], bits[12:]))
 

@@ -1,4 +1,4 @@
-"""A table by its path, without a catalog. Needs neither SQL nor sessions, so a script that only opens a table does not load them."""
+"""Opens a table by its path, without a catalog. Imports neither SQL nor sessions, to keep scripts fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, st
     """The table at a path, without a catalog.
 
     Raises:
-        TableNotFound: no table there.
+        TableNotFound: the path contains no table.
     """
     text = str(path)
     fs = open_fs(text, options or {})

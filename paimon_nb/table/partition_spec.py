@@ -1,4 +1,4 @@
-"""Partition values given by people, as values of the partition columns. Reads no files."""
+"""Converts user-supplied partition values to values of the partition columns. Reads no files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from paimon_nb.format.schema import TableSchema
 def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
     """`{'dt': '2024-01-31', 'h': '7'}` in the in-row form of each column; None stays NULL.
 
-    Raises: ColumnNotFound: no such partition column. BadOptionValue: a text that is no value of the column's type.
+    Raises: ColumnNotFound: no such partition column. BadOptionValue: a text that is not a value of the column's type.
     """
     if not isinstance(spec, Mapping):
-        raise BadOptionValue(f"{spec!r} is no partition", hint="give values by column: {'dt': '2024-01-31'}")
+        raise BadOptionValue(f"{spec!r} is not a partition", hint="pass values by column: {'dt': '2024-01-31'}")
     out: dict[str, Any] = {}
     for name, value in spec.items():
         if name not in schema.partition_keys:
             raise ColumnNotFound(
-                f"{name!r} is no partition column",
+                f"{name!r} is not a partition column",
                 hint=did_you_mean(name, schema.partition_keys)
                 or f"partitioned by: {', '.join(schema.partition_keys) or 'nothing'}",
                 column=name,
@@ -37,6 +37,6 @@ def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
                 out[name] = from_python(t, value)
         except PaimonError as error:
             raise BadOptionValue(
-                f"{value!r} is no value for partition column {name} of type {t.bare()}", hint=error.hint, column=name
+                f"{value!r} is not a value for partition column {name} of type {t.bare()}", hint=error.hint, column=name
             ) from None
     return out

@@ -1,4 +1,4 @@
-"""Rows of tables without keys taken out of their files by position: marked in deletion vectors, or files written anew.
+"""Deletes rows by position from tables without primary key: marked in deletion vectors, or by rewriting files.
 
 Source: behaviour reference, sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
 """
@@ -25,19 +25,19 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 Marked = tuple[Split, np.ndarray]
-"""A file, and the physical positions in it of rows that go."""
+"""A file, and the physical positions of its deleted rows."""
 
 
 def single_files(plan: ScanPlan) -> tuple[Split, ...]:
-    """The plan's files, one a split; a file's number in this tuple names it in `__paimon_file` columns.
+    """The plan's files, one per split; `__paimon_file` columns refer to a file by its index in this tuple.
 
-    Files of the same rows, which tables with data evolution have, stay together, the newest first.
+    Files of the same rows (data evolution) stay together, the newest first.
     """
-    beside = evolves(plan.store)
+    by_rows = evolves(plan.store)
     return tuple(
         replace(split, files=tuple(group), raw=len(group) == 1, deletion_vectors=_of(split, anchor(group).file_name))
         for split in plan.splits
-        for group in (same_rows(split.files) if beside else [[f] for f in split.files])
+        for group in (same_rows(split.files) if by_rows else [[f] for f in split.files])
     )
 
 
@@ -47,7 +47,7 @@ def _of(split: Split, name: str) -> dict[str, DvRef] | None:
 
 
 def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tuple[pa.Table, np.ndarray]:
-    """The rows of a split of `single_files` that are not deleted, and each one's physical position (int64).
+    """The rows of a split of `single_files` that are not deleted, and their physical positions (int64).
 
     tracked: with their `TRACKING_FIELDS` as last columns.
     """
@@ -60,9 +60,9 @@ def placed_rows(store: TableStore, split: Split, *, tracked: bool = False) -> tu
 
 
 def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> list[CommitMessage]:
-    """Messages that make the marked rows disappear; their new files are written, nothing is published.
+    """Messages that delete the marked rows; writes new index files, publishes nothing.
 
-    For tables with deletion vectors only; without, call `without_rows` file by file, in tasks if there are many.
+    For tables with deletion vectors only; otherwise call `without_rows` file by file, in tasks if there are many.
     """
     index = index_entries(store, plan.snapshot)
     by_bucket: dict[tuple[bytes, int], list[Marked]] = {}
@@ -85,15 +85,15 @@ def take_out(store: TableStore, plan: ScanPlan, marked: Sequence[Marked]) -> lis
 
 
 def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> CommitMessage:
-    """The file written anew in its bucket, in its order, without the rows at `positions`; tracked rows keep their ids."""
+    """Rewrites a file in its bucket and order without the rows at `positions`; tracked rows keep their ids."""
     store = store.at_newest_schema()
     tracked = tracks_rows(store)
-    rows, places = placed_rows(store, split, tracked=tracked)
-    kept = rows.filter(from_numpy(~np.isin(places, positions)))
+    rows, positions_of = placed_rows(store, split, tracked=tracked)
+    remaining = rows.filter(from_numpy(~np.isin(positions_of, positions)))
     (file,) = split.files
     with AppendFiles(store, FileTarget(split.partition, split.bucket), file.min_sequence, tracked=tracked) as out:
-        if kept.num_rows:
-            out.write(kept)
+        if remaining.num_rows:
+            out.write(remaining)
         new = out.finish()
     return CommitMessage(
         split.partition, split.bucket, split.total_buckets, new_files=tuple(new), deleted_files=(file,),
@@ -102,5 +102,5 @@ def without_rows(store: TableStore, split: Split, positions: np.ndarray) -> Comm
 
 
 def marks_vectors(store: TableStore) -> bool:
-    """True when deleted rows are marked and their files stay."""
+    """True if deleted rows are marked in deletion vectors."""
     return bool(store.options.get(opt.DELETION_VECTORS_ENABLED))

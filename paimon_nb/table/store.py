@@ -1,4 +1,4 @@
-"""One table's place, schema and directories, shared by every rule; holds no rule itself and reads no data."""
+"""The context of one table: location, schema and directories, shared by all rules. Holds no rule and reads no data."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ from paimon_nb.table.external_paths import PathAllocator, external_paths
 _LOOKS = 3
 
 POSTPONE_BUCKET = -2
-"""Bucket id of files that wait for `compact` to give them a real bucket (format reference, section 1)."""
+"""Bucket id of postponed files, which `compact` moves to real buckets (format reference, section 1)."""
 
 
 class CommitWatcher(Protocol):
-    """Who is told what commits did to a table's partitions, such as a metastore that lists them."""
+    """Listener for committed partition changes, such as a metastore that lists partitions."""
 
     def added(self, store: TableStore, partitions: Collection[bytes]) -> None:
-        """A snapshot with new files in these partitions was published."""
+        """Called after a snapshot with new files in these partitions was published."""
 
     def dropped(self, store: TableStore, partitions: Collection[bytes]) -> None:
-        """These partitions were dropped as such."""
+        """Called after these partitions were dropped."""
 
 
 @dataclass(frozen=True)
 class TableStore:
-    """What every rule needs to know about one table (or one branch of it). Cheap to make, copy and pickle.
+    """The context of one table (or one branch). Cheap to create, copy and pickle.
 
-    `schema` is the chosen schema; its options already hold the dynamic ones of this use of the table.
+    `schema` is the selected schema; its options include the dynamic options.
     """
 
     fs: FileIO
     root: str
-    """The table's directory: manifests, indexes and data of all branches lie here."""
+    """The table's directory with the manifests, indexes and data of all branches."""
     branch: str
     schema: TableSchema
     identity: str = field(default="", compare=False)
     """Digest of `schema-0` when the table was opened; a re-created table has another one."""
     dynamic: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Options given for this use only; never stored."""
+    """Dynamic options of this handle; never stored."""
     watcher: CommitWatcher | None = field(default=None, compare=False, repr=False)
     rights: AccessPolicy | None = field(default=None, compare=False, repr=False)
-    """What the user may do with the rows; None where nobody guards them."""
+    """The user's permissions on the rows; None without access control."""
 
     @classmethod
     def open(
@@ -72,7 +72,7 @@ class TableStore:
     ) -> TableStore:
         """The table at `root` with its latest schema.
 
-        Raises: TableNotFound: no schema file there. BranchNotFound: the table has no such branch.
+        Raises: TableNotFound: no schema file. BranchNotFound: the table has no such branch.
         """
         root = root.rstrip("/")
         branch_root = BranchDirectory(fs, root).root(branch)
@@ -89,29 +89,30 @@ class TableStore:
         store = cls(fs, root, branch, schema, _identity(fs, root))
         return store.copy(dynamic) if dynamic else store
 
-    # -- the same table, seen otherwise
+    # -- copies of the context
 
     def copy(self, dynamic: Mapping[str, str]) -> TableStore:
-        """The same table with options for one use: over the stored ones, in memory only."""
+        """The same table with dynamic options: they override the stored ones, in memory only."""
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)
 
     def without_fallback(self) -> TableStore:
-        """The same table, answering for its own partitions only: what a fallback branch has is not this one's."""
+        """The same table without its fallback branch."""
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: ""})
 
     def for_metadata(self) -> TableStore:
-        """The same table for what lists its files: options that would change its rows do not matter there."""
+        """The same table for listing files: without options that would change its rows."""
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: "", IGNORE_UNSUPPORTED.key: "all"})
 
     def at_schema(self, schema: TableSchema) -> TableStore:
-        """The same table read with another of its schemas; this use's dynamic options stay in force."""
+        """The same table with another of its schemas; dynamic options stay in force."""
         return replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
 
     def at_newest_schema(self) -> TableStore:
-        """This table under its latest schema, for work that rewrites other people's rows: under an older one, values of
-        columns that were added or widened since would be lost."""
+        """This table with its latest schema, for rewriting existing rows: an older schema would lose values of columns
+        that were added or widened since.
+        """
         newest = self.schemas.latest()
         return self if newest is None or newest.id <= self.schema.id else self.at_schema(newest)
 
@@ -121,22 +122,22 @@ class TableStore:
         return replace(found, watcher=self.watcher, rights=self.rights)
 
     def refreshed(self) -> TableStore:
-        """The same table with the schema that is latest now. Raises TableReplaced when it was re-created."""
+        """The same table with the currently latest schema. Raises TableReplaced if it was re-created."""
         self.check_identity()
         return self.on_branch(self.branch)
 
     def check_readable(self) -> None:
-        """Raise AccessDenied when the user may not see this table's rows, UnsupportedFormat as `check_supported`."""
+        """Raise AccessDenied if the user may not read this table's rows, UnsupportedFormat as `check_supported`."""
         if self.rights is not None:
             self.rights.check_read()
         self.check_supported(Access.READ)
 
     def check_supported(self, access: Access) -> None:
-        """Raise UnsupportedFormat when an option of the table asks for what is not done here on such an access."""
+        """Raise UnsupportedFormat if an option of the table requires an unsupported feature for such an access."""
         check_supported({**self.schema.options, opt.BRANCH.key: self.branch}, access, self.name)
 
     def check_writable_columns(self) -> None:
-        """Raise UnsupportedFormat when the table has a column whose values cannot be written here."""
+        """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
         for column in self.schema.fields:
             if is_opaque(column.type):
                 raise UnsupportedFormat(
@@ -147,19 +148,19 @@ class TableStore:
                 )
 
     def check_identity(self) -> None:
-        """Raise TableReplaced when the table at this path is not the one that was opened."""
+        """Raise TableReplaced if the table at this path is not the one that was opened."""
         now = _identity(self.fs, self.root)
         if self.identity and now != self.identity:
             raise TableReplaced(
                 f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
-                hint="open the table again; rows not yet committed must be written anew",
+                hint="open the table again; write uncommitted rows again",
                 path=self.root,
             )
 
     def latest(self) -> Snapshot | None:
-        """The newest snapshot as it is on disk now; None for a table without one.
+        """The newest snapshot on disk; None for a table without one.
 
-        Read anew each time: another process may have rolled back and committed under an id that was read before.
+        Read again each time: another process may have rolled back and committed under an id that was read before.
         """
         for _ in range(_LOOKS):
             self.snapshots.forget()
@@ -169,14 +170,14 @@ class TableStore:
             try:
                 return self.snapshots.get(newest)
             except (SnapshotNotFound, MissingFile):
-                continue  # rolled back between the two looks
-        raise ReadError(f"{self.name}: the latest snapshot keeps vanishing", hint="retry", path=self.root)
+                continue  # rolled back between the two reads
+        raise ReadError(f"{self.name}: the latest snapshot disappeared repeatedly", hint="retry", path=self.root)
 
     # -- names and options
 
     @property
     def name(self) -> str:
-        """The table's name as its directory tells it, with the branch when it is not main."""
+        """The table's name from its directory, with the branch if it is not main."""
         base = self.root.rsplit("/", 1)[-1]
         return base if self.branch == MAIN_BRANCH else f"{base}$branch_{self.branch}"
 
@@ -191,14 +192,14 @@ class TableStore:
 
     @property
     def bucket_option(self) -> int:
-        """The `bucket` option: N > 0 fixed, -1 dynamic or unaware, -2 postponed."""
+        """The `bucket` option: N > 0 fixed, -1 dynamic or bucket-unaware, -2 postponed."""
         return int(self.options.get(opt.BUCKET))
 
     # -- directories
 
     @cached_property
     def branch_root(self) -> str:
-        """Where this branch's schemas, snapshots, tags, consumers and changelogs lie."""
+        """The directory of this branch's schemas, snapshots, tags, consumers and changelogs."""
         return BranchDirectory(self.fs, self.root).root(self.branch)
 
     @cached_property
@@ -272,7 +273,7 @@ class TableStore:
         return file.external_path or f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
 
     def extra_paths(self, partition: bytes, bucket: int, file: DataFile) -> list[str]:
-        """Paths of the file's sidecars (file indexes); they lie beside it."""
+        """Paths of the file's sidecars (file indexes), in the same directory."""
         folder = self.data_path(partition, bucket, file).rsplit("/", 1)[0]
         return [f"{folder}/{extra}" for extra in file.extra_files]
 
@@ -281,9 +282,9 @@ class TableStore:
         return [self.data_path(partition, bucket, file), *self.extra_paths(partition, bucket, file)]
 
     def new_path(self, partition: bytes, bucket: int, name: str) -> tuple[str, str | None]:
-        """(path of a new data or changelog file, what its entry has to say of it).
+        """(path of a new data or changelog file, external path for its entry).
 
-        The second is None for a file inside the table: its place follows from its name.
+        The second is None for a file inside the table: its path follows from its name.
         """
         folder = self.bucket_dir(partition, bucket)
         if self._outside is None:
@@ -311,7 +312,7 @@ class TableStore:
         return f"{prefix}{uuid.uuid4()}-0" + (f".{extension}" if extension else "")
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached directories and options are made again on the other side: a task gets six small values.
+        # Cached directories and options are computed again after unpickling: a task gets six small values.
         return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
 
 

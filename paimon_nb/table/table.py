@@ -1,6 +1,6 @@
-"""The one door to a table for the rooms above: metadata, small reads and writes without Spark. Knows no catalog.
+"""The table handle: metadata, small reads and writes without Spark. Knows no catalog.
 
-Everything here is a thin call of a rule; the rules themselves lie in the rooms beside this file.
+Every method is a thin call; the rules are in the packages of `paimon_nb.table`.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ _TRAVEL = ("snapshot", "tag", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A planned read: `plan.store` has the schema that the rows come in."""
+    """A planned read: `plan.store` has the schema of the rows."""
 
     store: TableStore
     plan: ScanPlan
 
 
 class Table:
-    """A table, or one branch of it. Cheap to make; reads metadata when asked, and only then.
+    """A table, or one branch of it. Cheap to create; reads metadata only when needed.
 
-    `store` holds the schema and options as they were when the handle was made; snapshots are looked up anew each time.
+    `store` holds the schema and options of the time when the handle was created; snapshots are read again each time.
     """
 
     views: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """`lsm`, `timeline`, `explore` ...: put here by the notebook room."""
+    """`lsm`, `timeline`, `explore` ...: installed by the notebook extension."""
 
     def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
         self.store = store
         self.name = name or _name_of(store)
         self._finder: PointLookup | None = None
 
-    # -- what it is
+    # -- properties
 
     @property
     def path(self) -> str:
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def options(self) -> TableOptions:
-        """Typed options, the dynamic ones of this handle included; `.raw` has the texts."""
+        """Typed options, including this handle's dynamic options; `.raw` has the texts."""
         return self.store.options
 
     @property
@@ -88,11 +88,11 @@ class Table:
         return self.store.branch
 
     def copy(self, options: Mapping[str, Any]) -> Table:
-        """The same table with options for this use only."""
+        """The same table with dynamic options."""
         return Table(self.store.copy(_texts(options)), self.name)
 
     def refresh(self) -> Table:
-        """A handle with the schema that is latest now. Raises TableReplaced when the table was made anew."""
+        """A handle with the currently latest schema. Raises TableReplaced if the table was re-created."""
         return Table(self.store.refreshed(), self.name)
 
     def latest_snapshot(self) -> Snapshot | None:
@@ -180,7 +180,7 @@ class Table:
         options: Mapping[str, Any] | None = None,
         **travel: Any,
     ) -> Scan:
-        """Plan a read: which files, in which splits, and what was left out and why. Reads metadata only.
+        """Plan a read: which files, in which splits, and what was skipped and why. Reads metadata only.
 
         Args:
             where: SQL text or a predicate; None = all rows. options: dynamic options. travel: see `to_arrow`.
@@ -188,7 +188,7 @@ class Table:
         store = self._store_at(options, **travel)
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         if plan.snapshot is None:
-            self.store.check_identity()  # a table that was dropped has no snapshot either, and is not empty
+            self.store.check_identity()  # a dropped table has no snapshot either, and is not empty
         return Scan(plan.store, plan)
 
     def to_arrow(
@@ -204,8 +204,8 @@ class Table:
         """The table's rows, read in this process.
 
         Args:
-            columns: which, in which order; None = all. where: `"id = 7 AND dt >= '2024-01-01'"` or a predicate.
-            snapshot, tag, timestamp: a past moment, read under its own schema (one of them). timestamp: epoch
+            columns: names in result order; None: all. where: `"id = 7 AND dt >= '2024-01-01'"` or a predicate.
+            snapshot, tag, timestamp: time travel (one of them), with the schema of that snapshot. timestamp: epoch
                 milliseconds, a datetime or date, or text on this process's wall clock.
             options: dynamic options such as `{"incremental-between": "1,5"}`; these keep the latest schema.
 
@@ -214,12 +214,12 @@ class Table:
         from paimon_nb.table.scan import read_plan
 
         plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
-        if columns is not None and not columns:  # no columns, and yet as many rows as there are
+        if columns is not None and not columns:  # no columns, but the right number of rows
             return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
         return read_plan(plan, None if columns is None else [_column(plan.schema, c) for c in columns])
 
     def lookup(self, **key: Any) -> pa.Table:
-        """The rows with these key values: `t.lookup(id=7)`. No row or one, unless partition columns are left out.
+        """The rows with these key values: `t.lookup(id=7)`. At most one row, unless partition columns are omitted.
 
         Raises: UnsupportedOperation: no primary key, or a key column is missing.
         """
@@ -232,29 +232,29 @@ class Table:
         missing = [k for k in self.schema.trimmed_primary_keys if k not in key]
         if missing:
             raise UnsupportedOperation(
-                f"lookup needs the whole key; {', '.join(missing)} is missing",
+                f"lookup needs every primary key column; {', '.join(missing)} is missing",
                 hint=f"lookup({', '.join(k + '=...' for k in self.primary_keys)})",
                 missing=missing,
             )
-        wanted = all_of([Compare(k, "=", v) for k, v in key.items()])
+        condition = all_of([Compare(k, "=", v) for k, v in key.items()])
         if self._finder is None:
             self._finder = PointLookup(self.store)
-        plan = self._finder.plan(wanted)
-        return self.to_arrow(where=wanted) if plan is None else read_plan(plan)
+        plan = self._finder.plan(condition)
+        return self.to_arrow(where=condition) if plan is None else read_plan(plan)
 
     def diff(self, start: int | str, end: int | str) -> pa.Table:
-        """How the rows changed from one snapshot (or tag) to another: new and changed rows as they are then, gone ones
-        as -D, with `rowkind` first; under the latest schema. Reads both states whole.
+        """The changes between two snapshots (or tags): new and changed rows with their new values, removed rows as -D,
+        with `rowkind` first; in the latest schema. Reads both states completely.
 
-        Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such moment.
+        Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such version.
         """
         from paimon_nb.table.scan import parse_travel, resolve
         from paimon_nb.table.scan.read.snapshot_diff import changed_rows
         from paimon_nb.table.system.audit_log import with_kind_first
 
         ends = []
-        for moment in (start, end):
-            store = self.store.copy({"scan.version": str(moment)})
+        for version in (start, end):
+            store = self.store.copy({"scan.version": str(version)})
             found = resolve(store, parse_travel(store.options))
             assert found is not None
             ends.append(found)
@@ -274,9 +274,9 @@ class Table:
         Args:
             options: where to start and how: 'scan.mode', 'scan.snapshot-id', 'scan.timestamp-millis', 'consumer-id',
                 'scan.bounded.watermark', 'streaming-read-overwrite', ...
-            columns, where: as in `to_arrow`; a condition is asked of each change by itself.
-            position: go on where another stream stood (`StreamBatch.position`); beats the options.
-            idle_s: end the iteration when nothing came for so many seconds; None waits for ever.
+            columns, where: as in `to_arrow`; a condition is evaluated on each change separately.
+            position: resume from a `StreamBatch.position`; takes precedence over the options.
+            idle_s: end the iteration after so many seconds without data; None waits without limit.
 
         Returns: an iterator of `StreamBatch`, also a context manager; `poll()` does not wait.
 
@@ -288,8 +288,8 @@ class Table:
 
         store = self.store.copy(_texts(options)) if options else self.store
         predicate = parse_predicate(where, self.schema) if isinstance(where, str) else where
-        chosen = None if columns is None else [_column(self.schema, c) for c in columns]
-        return TableStream(store, columns=chosen, predicate=predicate, position=position, idle_s=idle_s)
+        selected = None if columns is None else [_column(self.schema, c) for c in columns]
+        return TableStream(store, columns=selected, predicate=predicate, position=position, idle_s=idle_s)
 
     # -- writing
 
@@ -305,7 +305,7 @@ class Table:
         return TableCommit(self.store, commit_user)
 
     def append(self, rows: Rows) -> list[int]:
-        """Add rows, in one commit. Returns the ids of the snapshots made. On a primary-key table it is an upsert.
+        """Append rows in one commit. Returns the ids of the new snapshots. On a primary-key table it is an upsert.
 
         Args:
             rows: an Arrow table or batch, a reader, a frame of pandas or polars; see `TableWrite.write`.
@@ -313,14 +313,14 @@ class Table:
         return self._write(rows, None)
 
     def upsert(self, rows: Rows) -> list[int]:
-        """Add or replace rows by primary key, in one commit. Raises UnsupportedOperation without a primary key."""
+        """Insert or replace rows by primary key, in one commit. Raises UnsupportedOperation without a primary key."""
         self._need_keys("upsert")
         return self._write(rows, None)
 
     def delete(self, keys: Rows | str | Predicate) -> list[int]:
         """Delete rows by primary key (rows with the key columns), or those for which a condition is true.
 
-        Raises: UnsupportedOperation: no primary key, or the table takes no deletes as it is set up.
+        Raises: UnsupportedOperation: no primary key, or the table's options do not allow deletes.
         """
         import pyarrow as pa
 
@@ -340,7 +340,7 @@ class Table:
         return self._write(found, column([3] * found.num_rows, pa.int8()))
 
     def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
-        """Replace the whole table, one partition, or (dynamic) the partitions that the rows touch; one commit."""
+        """Replace the whole table, one partition, or (dynamic) the partitions of the new rows; one commit."""
         from paimon_nb.table.commit.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
         from paimon_nb.table.write.arrow_input import as_table
@@ -367,7 +367,7 @@ class Table:
         return self.commit().commit(messages, expected_rows=rows.num_rows, ignore_empty=ignored)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
-        """Rows to delete: as they are now, or as given, with NULLs, where nobody looks at more than the key."""
+        """Rows to delete: with their current values, or only the keys with NULLs if nothing needs more."""
         import pyarrow as pa
 
         missing = [k for k in self.primary_keys if k not in keys.column_names]
@@ -382,7 +382,7 @@ class Table:
         return rows
 
     def _reads_deleted_rows(self) -> bool:
-        """Whether a deleted row's other columns say something: which version it is, what to retract, what the changelog tells."""
+        """Whether the other columns of a deleted row are needed: for its version, retractions, or the changelog."""
         o = self.options
         return bool(
             o.merge_engine != "deduplicate" or o.get(opt.SEQUENCE_FIELD) or o.get(opt.CHANGELOG_PRODUCER) == "input"
@@ -394,18 +394,18 @@ class Table:
         from paimon_nb.table.lsm.superseded import is_in, key_ids
 
         fields = [self.schema.field(k) for k in self.primary_keys]
-        wanted = key_ids(conform(keys.select(self.primary_keys), fields), fields)
+        present_ids = key_ids(conform(keys.select(self.primary_keys), fields), fields)
         rows = self.to_arrow()
-        return rows.filter(from_numpy(is_in(key_ids(rows, fields), wanted)))
+        return rows.filter(from_numpy(is_in(key_ids(rows, fields), present_ids)))
 
     def _need_keys(self, what: str) -> None:
         if not self.primary_keys:
             raise UnsupportedOperation(
-                f"{self.name} has no primary key, so it takes no {what}",
+                f"{self.name} has no primary key, so {what} is not supported",
                 hint="append() adds rows; overwrite() replaces them",
             )
 
-    # -- upkeep
+    # -- maintenance
 
     def compact(
         self,
@@ -417,26 +417,27 @@ class Table:
         """Compact in this process and commit. Returns the ids of the snapshots made.
 
         Args:
-            partitions: values by column, or a test for serialized partitions; None = all. buckets: None = all.
+            partitions: values by column, or a filter on serialized partitions; None = all. buckets: None = all.
         """
         from paimon_nb.table.commit.overwrite import partition_matcher
         from paimon_nb.table.compact import compact
 
-        chosen = partitions if callable(partitions) else None
-        if partitions is not None and chosen is None:
+        keep_partition = partitions if callable(partitions) else None
+        if partitions is not None and keep_partition is None:
             matchers = [partition_matcher(self.store, in_row_spec(self.schema, p)) for p in partitions]  # type: ignore[union-attr]
-            chosen = lambda p: any(m(p) for m in matchers)  # noqa: E731
-        return self.commit().commit(compact(self.store, chosen, full=full, buckets=buckets))
+            keep_partition = lambda p: any(m(p) for m in matchers)  # noqa: E731
+        return self.commit().commit(compact(self.store, keep_partition, full=full, buckets=buckets))
 
     def sort_compact(
         self, strategy: str, columns: Sequence[str], partitions: Callable[[bytes], bool] | None = None
     ) -> list[int]:
-        """Rewrite a table in an order (order, zorder, hilbert), in this process, and commit.
+        """Sort compaction (order, zorder, hilbert), in this process, and commit.
 
         Args:
-            partitions: a test for serialized partitions; None = all.
-        Raises: UnsupportedOperation: the table's buckets are fixed, or keys move between partitions. UnknownName, ColumnNotFound.
-            CommitConflict: rows were added meanwhile; nothing changed.
+            partitions: a filter on serialized partitions; None = all.
+        Raises: UnsupportedOperation: the table's buckets are fixed, or keys move between partitions. UnknownName,
+            ColumnNotFound.
+            CommitConflict: rows were added concurrently; nothing changed.
         """
         from paimon_nb.table.cluster import Order
         from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
@@ -456,9 +457,10 @@ class Table:
         return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
     def analyze(self, columns: Sequence[str] | None = ()) -> int | None:
-        """Compute statistics of the latest snapshot: row count and size, and those of columns (None = all).
+        """Compute statistics of the latest snapshot: row count and size, and column statistics (None: all columns).
 
-        Returns the id of the ANALYZE snapshot; None for a table without rows ever written. `system("statistics")` shows them.
+        Returns the id of the ANALYZE snapshot; None for a table without rows ever written. `system("statistics")` shows
+        them.
         """
         from paimon_nb.table.maintenance import analyze
 
@@ -467,7 +469,9 @@ class Table:
     def create_tag(
         self, name: str, snapshot: int | None = None, *, retained: str | int | dt.timedelta | None = None
     ) -> None:
-        """Keep a snapshot (the latest) under a name. retained: '1 d', a timedelta, or milliseconds; None = as the options say."""
+        """Create a tag for a snapshot (default: the latest). retained: '1 d', a timedelta, or milliseconds; None: as
+        configured.
+        """
         from paimon_nb.table.maintenance import create_tag
 
         create_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
@@ -480,7 +484,7 @@ class Table:
         retained: str | int | dt.timedelta | None = None,
         create: bool = False,
     ) -> None:
-        """Let a tag name another snapshot; `create` makes it where there is none."""
+        """Move a tag to another snapshot; `create` creates it if missing."""
         from paimon_nb.table.maintenance import create_tag, replace_tag
 
         if create and name not in self.store.tags.names():
@@ -499,9 +503,9 @@ class Table:
         rename_tag(self.store, name, new_name)
 
     def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
-        """Remove the partitions that match any spec; values may be texts. Returns the snapshot ids.
+        """Drop the partitions that match any spec; values may be strings. Returns the snapshot ids.
 
-        Raises: UnknownName: with `must_exist`, when a spec matches none; nothing is dropped then.
+        Raises: UnknownName: with `must_exist`, if a spec matches nothing; nothing is dropped then.
         """
         from paimon_nb.table.maintenance import drop_partitions
 
@@ -509,7 +513,7 @@ class Table:
         return [] if made is None else [made]
 
     def truncate(self, partition: Mapping[str, Any] | None = None) -> list[int]:
-        """Remove all rows, or those of one partition. Returns the snapshot ids."""
+        """Delete all rows, or those of one partition. Returns the snapshot ids."""
         from paimon_nb.table.maintenance import truncate
 
         if partition:
@@ -517,10 +521,10 @@ class Table:
         made = truncate(self.store)
         return [] if made is None else [made]
 
-    # -- looking inside
+    # -- inspection
 
     def why(self, **key: Any) -> RowHistory:
-        """Every stored version of a key, and how they become its row: `t.why(id=7)`. See `table.inspect.why`.
+        """Every stored version of a key, and how they merge: `t.why(id=7)`. See `table.inspect.why`.
 
         Raises: UnsupportedOperation: no primary key, or a key column is missing.
         """
@@ -529,24 +533,24 @@ class Table:
         return why(self.store, key)
 
     def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[Due]:
-        """What a compaction would pick in each bucket, and which rule decides; with other `options`, what if."""
+        """What a compaction would pick in each bucket, and the deciding rule; `options` to try other settings."""
         from paimon_nb.table.inspect import due_compactions
 
         return due_compactions(self.store, _texts(options or {}))
 
     def compare(self, before: int | str, after: int | str) -> Compared:
-        """Two snapshots (or tags) side by side: files, schema, options. `diff` tells the rows. Reads metadata only."""
+        """Compare two snapshots (or tags): files, schema, options. `diff` returns the rows. Reads metadata only."""
         from paimon_nb.table.inspect import compare
 
         return compare(self.store, before, after)
 
     def health(self, *, read_files: bool = False) -> list[Finding]:
-        """What ails the table, worst first, with the statement that mends it. read_files: also read every data file."""
+        """Health check, worst finding first, with the SQL that fixes each. read_files: also read every data file."""
         from paimon_nb.table.inspect import health
 
         return health(self.store, self.name, read_files=read_files)
 
-    # -- pictures
+    # -- widgets
 
     def lsm(self, **kwargs: Any) -> Any:
         """The levels and sorted runs of each bucket, as a widget."""
@@ -561,82 +565,83 @@ class Table:
         return self._view("explore", **kwargs)
 
     def compaction(self, **kwargs: Any) -> Any:
-        """What a compaction would pick and why, run from there, and the history of those before, as a widget."""
+        """Compaction preview with reasons, a button to run it, and the history of compactions, as a widget."""
         return self._view("compaction", **kwargs)
 
     def funnel(self, where: str = "") -> Any:
-        """What a condition leaves to read and what excludes the rest, as a widget."""
+        """What a WHERE condition lets the scan skip, and why, as a widget."""
         return self._view("funnel", where=where)
 
     def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
-        """Two snapshots or tags side by side, as a widget; `compare` gives the facts."""
+        """Two snapshots or tags compared, as a widget; `compare` returns the facts."""
         return self._view("compared", before=before, after=after)
 
     def _view(self, name: str, **kwargs: Any) -> Any:
         view = self.views.get(name)
         if view is None:
-            raise UnsupportedOperation(f"{name}() needs the notebook room", hint="import paimon_nb.notebook, or run %load_ext paimon_nb")  # fmt: skip
+            raise UnsupportedOperation(f"{name}() needs the notebook extension", hint="run %load_ext paimon_nb")  # fmt: skip
         return view(self, **kwargs)
 
-    # -- moments
+    # -- time travel
 
     def _store_at(self, options: Mapping[str, Any] | None, **travel: Any) -> TableStore:
-        """The store with options for one read. Named moments are read under their own schema."""
-        given = {k: v for k, v in travel.items() if v is not None}
-        for key in given:
+        """The store with options for one read. A named snapshot is read with its own schema."""
+        travel_options = {k: v for k, v in travel.items() if v is not None}
+        for key in travel_options:
             if key not in _TRAVEL:
                 raise BadOptionValue(
-                    f"{key!r} names no moment", hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp"
+                    f"{key!r} is not a time travel option",
+                    hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp",
                 )
         dynamic = _texts(options or {})
-        match given:
+        match travel_options:
             case {"snapshot": int(number)}:
                 dynamic |= {"scan.snapshot-id": str(number), OWN_SCHEMA: "true"}
             case {"snapshot": version}:
                 dynamic |= {"scan.version": str(version)}
-        if "tag" in given:
-            dynamic |= {"scan.tag-name": str(given["tag"]), OWN_SCHEMA: "true"}
-        if "timestamp" in given:
-            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(given["timestamp"])), OWN_SCHEMA: "true"}
+        if "tag" in travel_options:
+            dynamic |= {"scan.tag-name": str(travel_options["tag"]), OWN_SCHEMA: "true"}
+        if "timestamp" in travel_options:
+            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(travel_options["timestamp"])), OWN_SCHEMA: "true"}
         return self.store.copy(dynamic) if dynamic else self.store
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Raises: UnknownOption: a name that is nearly one of ours."""
+    """Raises: UnknownOption: a misspelled Paimon option."""
     check_names(options)
     return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
 
 
 def _column(schema: TableSchema, name: str) -> str:
-    """A column by exact name, else by name in any case."""
+    """A column by exact name, else case-insensitively."""
     if name in schema.names:
         return name
     folded = {n.lower(): n for n in schema.names}
     return folded.get(name.lower()) or schema.field(name).name
 
 
-def _epoch_ms(moment: int | str | dt.date) -> int:
-    """Raises: BadOptionValue: it is no moment."""
+def _epoch_ms(time: int | str | dt.date) -> int:
+    """Raises: BadOptionValue: not a point in time."""
     from paimon_nb.table.scan.plan.time_travel import local_ms
 
-    match to_python(moment):
+    match to_python(time):
         case bool():
             pass
         case int(ms):
             return ms
         case dt.datetime() as at:
             return int(at.timestamp() * 1000)
-        case dt.date() as day:  # its first moment, as of a day in text
+        case dt.date() as day:  # its first instant, as for a date in text
             return local_ms(day.isoformat(), "timestamp")
         case str(text):
             return int(text) if text.isdecimal() else local_ms(text, "timestamp")
     raise BadOptionValue(
-        f"timestamp={moment!r} is no moment", hint="epoch milliseconds, a datetime, or '2024-01-31 12:00:00'"
+        f"timestamp={time!r} is not a point in time", hint="epoch milliseconds, a datetime, or '2024-01-31 12:00:00'"
     )
 
 
 def _duration_ms(value: str | int | dt.timedelta | None) -> int | None:
-    """Raises: BadOptionValue: it is no time span."""
+    """Raises: BadOptionValue: not a duration."""
     from paimon_nb.options import parse_duration_ms
 
     if isinstance(value, dt.timedelta):
@@ -644,7 +649,7 @@ def _duration_ms(value: str | int | dt.timedelta | None) -> int | None:
     try:
         return parse_duration_ms(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise BadOptionValue(f"{value!r} is no time span: {error}", hint="write '1 d', or milliseconds") from None
+        raise BadOptionValue(f"{value!r} is not a duration: {error}", hint="write '1 d', or milliseconds") from None
 
 
 def _name_of(store: TableStore) -> Identifier:

@@ -229,7 +229,7 @@ def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
 
 
 def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
-    expect(shown.output(DOCTOR)).to_contain_text(re.compile(r"✓\s*healthy .* all there"))
+    expect(shown.output(DOCTOR)).to_contain_text(re.compile(r"✓\s*healthy .* none missing"))
     ill = shown.output(ILL)
     expect(ill.locator(".grade").first).to_have_text("✗")
     assert "broken" in ill.text_content()

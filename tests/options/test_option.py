@@ -16,7 +16,7 @@ ALL = [*TABLE_OPTIONS.values(), *CONNECTOR_OPTIONS.values(), *CATALOG_OPTIONS.va
 def test_every_option_tells_about_itself_and_takes_its_own_default(option):
     assert option.doc
     assert option.kind
-    shown = option.shown_default
+    shown = option.default_text
     if shown and shown != "infinite":
         assert option.value(shown) == option.default
 

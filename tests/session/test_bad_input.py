@@ -162,7 +162,7 @@ def test_a_moment_that_never_was(full, options, kind):
 
 def test_a_snapshot_that_expired(full):
     full.run("CALL sys.expire_snapshots(`table` => 'prod', retain_max => 1, retain_min => 1)")
-    with pytest.raises(SnapshotExpired, match="snapshot 2 alone is there"):
+    with pytest.raises(SnapshotExpired, match="Available: snapshot 2"):
         full.table("prod", **{"scan.snapshot-id": "1"}).to_arrow()
 
 

@@ -111,7 +111,7 @@ class Target:
             return
         self._quiet_ms = clock.now_ms()
         if StreamCommitter.count_without_rows(self.table.store):
-            self._checkpoints.quiet(self.table.store, properties={POSITION: self.position})
+            self._checkpoints.on_empty_checkpoint(self.table.store, properties={POSITION: self.position})
 
     def begin(self, position: str) -> None:
         """Note that the table is at `position`, though nothing had to be stored."""

@@ -19,7 +19,7 @@ MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64_000
 """Plain bytes of a block; Java's default."""
 _SYNC = 16
-_MOST = 1 << 31
+_MAX_BLOCK_BYTES = 1 << 31
 """Plain bytes that a block may have."""
 
 
@@ -75,7 +75,7 @@ class Blocks:
         return out
 
     def _take(self, size: int) -> bytes:
-        data: bytes = self._source.read(size) if 0 <= size <= _MOST else b""
+        data: bytes = self._source.read(size) if 0 <= size <= _MAX_BLOCK_BYTES else b""
         if len(data) != size:
             raise ValueError("it is cut off, or a length in it is wrong")
         return data
@@ -122,7 +122,7 @@ def long_bytes(number: int) -> bytes:
 
 
 def _unpack_deflate(data: bytes) -> bytes:
-    return zlib.decompressobj(-15).decompress(data, _MOST)
+    return zlib.decompressobj(-15).decompress(data, _MAX_BLOCK_BYTES)
 
 
 def _unpack_snappy(data: bytes) -> bytes:

@@ -28,13 +28,13 @@ _LOOK = 8
 """Bytes at the beginning of a block that are looked for further on, as where another record may begin."""
 WORTH = 20
 """Records that a step must take at least: below that fastavro is quicker."""
-_MOST_ITEMS, _MOST_BLOCKS = 10_000, 100
+_MAX_ITEMS, _MAX_BLOCKS = 10_000, 100
 """Of one array. Java writes one block of items."""
 _ENDS = np.uint64(0x8080808080808080)
 _ONE = np.uint64(1)
 
 
-class Odd(Exception):
+class UnsupportedLayout(Exception):
     """Not for this reader."""
 
 
@@ -81,7 +81,7 @@ class Texts:
         cuts = np.empty(2 * len(starts), np.int64)
         cuts[0::2], cuts[1::2] = starts, starts + sizes
         if len(cuts) and ((cuts[1:] < cuts[:-1]).any() or cuts[-1] > len(self.plain)):
-            raise Odd("values overlap")
+            raise UnsupportedLayout("values overlap")
         parts = [None, pa.py_buffer(cuts), pa.py_buffer(self.plain)]
         both = pa.LargeBinaryArray.from_buffers(pa.large_binary(), max(0, len(cuts) - 1), parts)
         return both.take(from_numpy(np.arange(0, len(cuts), 2)))
@@ -115,7 +115,7 @@ def read_columns(
     begins, sure = list(_lanes(blocks, lanes)), list(_lanes(blocks, 0))
     try:
         return _read(schema, plain, blocks, begins, worth)
-    except Odd:
+    except UnsupportedLayout:
         if len(begins) == len(sure):
             raise
         return _read(schema, plain, blocks, sure, worth)  # a guess may have been wrong
@@ -129,13 +129,13 @@ def _read(
     try:
         return dict(root.columns("", walk.records(root, begins, blocks, worth)))
     except (IndexError, OverflowError, pa.ArrowInvalid) as error:
-        raise Odd(str(error)) from None
+        raise UnsupportedLayout(str(error)) from None
 
 
-def _lanes(blocks: Sequence[tuple[int, bytes]], wanted: int) -> Iterator[int]:
+def _lanes(blocks: Sequence[tuple[int, bytes]], lane_count: int) -> Iterator[int]:
     """Places in the plain bytes where a record begins, or seems to."""
     total = sum(len(block) for _, block in blocks)
-    stride, begin = max(1, total // wanted if wanted else total), 0
+    stride, begin = max(1, total // lane_count if lane_count else total), 0
     for count, block in blocks:
         if count:
             yield begin
@@ -174,29 +174,29 @@ class _Walk:
         at = np.asarray(begins, np.int64)
         end = np.append(at[1:], bounds[-1])
         if len(at) == 0 or any((count == 0) != (size == 0) for (count, _), size in zip(blocks, sizes, strict=True)):
-            raise Odd("empty blocks")
+            raise UnsupportedLayout("empty blocks")
         records = sum(count for count, _ in blocks)
         steps = int((end - at).max()) * records // int(bounds[-1]) + 1
         if records < steps * worth:
-            raise Odd("few lanes")
+            raise UnsupportedLayout("few lanes")
         met: list[np.ndarray] = []
         seen = 0
         while len(at):
             if len(met) > 4 * steps + 100:
-                raise Odd("a lane does not end")
+                raise UnsupportedLayout("a lane does not end")
             met.append(at)
             at = root.step(at, np.arange(seen, seen + len(at)))
             seen += len(met[-1])
             going = at < end
             if not going.all():
                 if (at > end).any():
-                    raise Odd("a lane does not end where it should")
+                    raise UnsupportedLayout("a lane does not end where it should")
                 at, end = at[going], end[going]
-        places = np.concatenate(met)
-        counted = np.bincount(np.searchsorted(bounds[1:], places, "right"), minlength=len(blocks)).tolist()
+        positions = np.concatenate(met)
+        counted = np.bincount(np.searchsorted(bounds[1:], positions, "right"), minlength=len(blocks)).tolist()
         if any(found != count for found, (count, _) in zip(counted, blocks, strict=True)):
-            raise Odd("another number of records")
-        return _Order(np.argsort(places, kind="stable"))
+            raise UnsupportedLayout("another number of records")
+        return _Order(np.argsort(positions, kind="stable"))
 
 
 class _Order:
@@ -205,7 +205,7 @@ class _Order:
     def __init__(self, order: np.ndarray) -> None:
         self.order = order
 
-    def place(self, ids: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
+    def in_record_order(self, ids: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
         """Values in the order of the rows; 0 where there is none."""
         size, found = len(self.order), np.concatenate(values) if values else np.zeros(0, np.uint8)
         if len(found) != size:
@@ -213,8 +213,8 @@ class _Order:
             if len(found):
                 met[np.concatenate(ids)] = found
             found = met
-        told: np.ndarray = found[self.order]
-        return told
+        ordered: np.ndarray = found[self.order]
+        return ordered
 
 
 class _Node:
@@ -257,7 +257,7 @@ class _Number(_Node):
         return behind
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        yield path, Numbers(_signed(rows.place(self.ids, self.words)), None)
+        yield path, Numbers(_signed(rows.in_record_order(self.ids, self.words)), None)
 
 
 class _Text(_Node):
@@ -278,10 +278,10 @@ class _Text(_Node):
         return end
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        sizes = _signed(rows.place(self.ids, self.words))
+        sizes = _signed(rows.in_record_order(self.ids, self.words))
         if len(sizes) and (sizes.min() < 0 or sizes.max() >= 1 << 27):
-            raise Odd("a length")
-        found = Texts(self.walk.plain, rows.place(self.ids, self.starts), sizes, None)
+            raise UnsupportedLayout("a length")
+        found = Texts(self.walk.plain, rows.in_record_order(self.ids, self.starts), sizes, None)
         if self.text and not found.joined.isascii():
             pc.cast(found.arrow, pa.large_string())  # raises for what is no UTF-8
         yield path, found
@@ -309,9 +309,9 @@ class _Optional(_Node):
         return at
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
-        branches = rows.place(self.ids, self.branches)
+        branches = rows.in_record_order(self.ids, self.branches)
         if len(branches) and (branches & 0xFD).any():
-            raise Odd("a branch")
+            raise UnsupportedLayout("a branch")
         null = branches != self.here
         for name, found in self.inner.columns(path, rows):
             yield name, _with_nulls(found, null)
@@ -327,18 +327,18 @@ class _List(_Node):
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
         out, open_ = at.copy(), np.arange(len(at))
-        for _ in range(_MOST_BLOCKS):
+        for _ in range(_MAX_BLOCKS):
             words, at = self.walk.number(at)
             if (words & words.dtype.type(1)).any():
-                raise Odd("a block of items that tells its size")
+                raise UnsupportedLayout("a block of items that tells its size")
             left = _short(words)
             out[open_] = at
             some = left > 0
             open_, at, left = open_[some], at[some], left[some]
             if not len(open_):
                 return out
-            if left.max() > _MOST_ITEMS:
-                raise Odd("very many items")
+            if left.max() > _MAX_ITEMS:
+                raise UnsupportedLayout("very many items")
             doing = np.arange(len(at))
             while len(doing):
                 now = at if len(doing) == len(at) else at[doing]
@@ -348,7 +348,7 @@ class _List(_Node):
                 at[doing] = now
                 left[doing] -= 1
                 doing = doing[left[doing] > 0]
-        raise Odd("very many blocks of items")
+        raise UnsupportedLayout("very many blocks of items")
 
     def columns(self, path: str, rows: _Order) -> Iterator[tuple[str, Any]]:
         rank = np.empty(len(rows.order), np.int64)
@@ -357,7 +357,7 @@ class _List(_Node):
         counts = np.bincount(parents, minlength=len(rank)).astype(np.int64)
         found = dict(self.inner.columns("", _Order(np.argsort(parents, kind="stable"))))
         if list(found) != [""]:
-            raise Odd("items of several fields")
+            raise UnsupportedLayout("items of several fields")
         yield path, Lists(counts, np.cumsum(counts), None, found[""])
 
 
@@ -375,7 +375,7 @@ def _node(schema: Any, walk: _Walk) -> _Node:
     """The node of a type. Raises `Odd` for a type that manifests never had."""
     if isinstance(schema, list):
         if len(schema) != 2 or schema.count("null") != 1:
-            raise Odd("a union")
+            raise UnsupportedLayout("a union")
         null_first = schema[0] == "null"
         return _Optional(walk, _node(schema[null_first], walk), null_first)
     match schema if isinstance(schema, str) else schema["type"]:
@@ -389,18 +389,18 @@ def _node(schema: Any, walk: _Walk) -> _Node:
             return _List(walk, _node(schema["items"], walk))
         case "record":
             return _Record([(f["name"], _node(f["type"], walk)) for f in schema["fields"]])
-    raise Odd("a type")
+    raise UnsupportedLayout("a type")
 
 
 def _with_nulls(found: Any, null: np.ndarray) -> Any:
     own = found.null
     both = null if own is None else null | own
-    kept = both if both.any() else None
+    nulls = both if both.any() else None
     if isinstance(found, Numbers):
-        return Numbers(found.values, kept)
+        return Numbers(found.values, nulls)
     if isinstance(found, Texts):
-        return Texts(found.plain, found.starts, found.sizes, kept)
-    return Lists(found.counts, found.ends, kept, found.items)
+        return Texts(found.plain, found.starts, found.sizes, nulls)
+    return Lists(found.counts, found.ends, nulls, found.items)
 
 
 def _after(at: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -428,7 +428,7 @@ def _signed(words: np.ndarray) -> np.ndarray:
         return (small >> 1) ^ -(small & 1)
     ends = ~words & _ENDS
     if len(ends) and not ends.all():
-        raise Odd("a long number")
+        raise UnsupportedLayout("a long number")
     bits = words & (ends ^ (ends - _ONE)) & np.uint64(0x7F7F7F7F7F7F7F7F)
     bits = (bits & np.uint64(0x007F007F007F007F)) | (bits >> _ONE & np.uint64(0x3F803F803F803F80))
     bits = (bits & np.uint64(0x00003FFF00003FFF)) | (bits >> np.uint64(2) & np.uint64(0x0FFFC0000FFFC000))

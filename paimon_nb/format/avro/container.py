@@ -191,16 +191,16 @@ def _plain_schema(node: Any, known: dict[str, int], depth: int) -> tuple[Any, in
     if kind == "record":
         fields, total = [], 0
         for field in node["fields"]:
-            inner, least = _plain_schema(field["type"], known, depth + 1)
+            inner, minimum = _plain_schema(field["type"], known, depth + 1)
             fields.append({"name": field["name"], "type": inner})
-            total += least
+            total += minimum
         out = {k: node[k] for k in ("type", "name", "namespace") if k in node}
         known[node["name"]] = known[f"{node.get('namespace', '')}.{node['name']}"] = total
         return out | {"fields": fields}, total
     if kind in ("array", "map"):
         part = "items" if kind == "array" else "values"
-        inner, least = _plain_schema(node[part], known, depth + 1)
-        if kind == "array" and least < 1:
+        inner, minimum = _plain_schema(node[part], known, depth + 1)
+        if kind == "array" and minimum < 1:
             raise ValueError("an array of nothing")
         return {"type": kind, part: inner}, 1
     if kind == "fixed":

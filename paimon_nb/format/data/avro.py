@@ -105,13 +105,13 @@ class AvroReader:
     def _read(self, groups: Sequence[int] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
         from fastavro import schemaless_reader
 
-        chosen = None if groups is None else set(groups)
+        selected = None if groups is None else set(groups)
         records: list[Any] = []
         blocks = iter(self._blocks)
         for i in range(1 << 62):
             try:
                 block = next(blocks, None)
-                if block is not None and (chosen is None or i in chosen):
+                if block is not None and (selected is None or i in selected):
                     source = io.BytesIO(block[1])
                     records.extend(schemaless_reader(source, self._schema, None) for _ in range(block[0]))
                     if source.tell() != len(block[1]):

@@ -26,7 +26,7 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = (*INTEGERS, *_FLOATS, "DECIMAL")
 _CHARS = ("CHAR", "VARCHAR")
 _BYTES = ("BINARY", "VARBINARY")
-_LEAST = {"TINYINT": -(1 << 7), "SMALLINT": -(1 << 15), "INT": -(1 << 31), "BIGINT": -(1 << 63)}
+_MIN_VALUE = {"TINYINT": -(1 << 7), "SMALLINT": -(1 << 15), "INT": -(1 << 31), "BIGINT": -(1 << 63)}
 _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 
 
@@ -103,29 +103,29 @@ def _number(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
 
 def _float_to_integer(column: pa.Array, new: DataType) -> pa.Array:
     """Java's (int) of a float: towards zero, saturating at int or long, NaN is 0; byte and short wrap after that."""
-    least = _LEAST["BIGINT" if new.root == "BIGINT" else "INT"]
+    minimum = _MIN_VALUE["BIGINT" if new.root == "BIGINT" else "INT"]
     values = to_numpy(column).astype(np.float64)
     clean = np.trunc(np.where(np.isnan(values), 0.0, values))
-    small, big = clean <= float(least), clean >= float(-least)
+    small, big = clean <= float(minimum), clean >= float(-minimum)
     whole = np.where(small | big, 0, clean).astype(np.int64)
-    whole = np.where(small, least, np.where(big, -least - 1, whole))
+    whole = np.where(small, minimum, np.where(big, -minimum - 1, whole))
     out = pa.array(whole, pa.int64(), mask=to_numpy(column.is_null()))
     return out.cast(arrow_type(new), safe=False)
 
 
 def _to_decimal(column: pa.Array, old: DataType, new: Decimal) -> pa.Array:
-    room = new.precision - new.scale
-    if old.root in INTEGERS and room >= _DIGITS[old.root]:
+    integer_digits = new.precision - new.scale
+    if old.root in INTEGERS and integer_digits >= _DIGITS[old.root]:
         return column.cast(arrow_type(new))
-    if isinstance(old, Decimal) and new.scale >= old.scale and room >= old.precision - old.scale:
+    if isinstance(old, Decimal) and new.scale >= old.scale and integer_digits >= old.precision - old.scale:
         return column.cast(arrow_type(new))
     return each(column, new, lambda v: to_decimal(v, new))
 
 
 def _from_decimal(column: pa.Array, old: Decimal, new: DataType) -> pa.Array:
     if new.root in INTEGERS:
-        least = _LEAST[new.root]
-        return each(column, new, lambda v: (int(v) - least) % (-2 * least) + least)
+        minimum = _MIN_VALUE[new.root]
+        return each(column, new, lambda v: (int(v) - minimum) % (-2 * minimum) + minimum)
     if old.precision <= 18:  # Java divides the unscaled long
         return each(column, new, lambda v: float(int(v.scaleb(old.scale))) / 10.0**old.scale)
     return each(column, new, float)

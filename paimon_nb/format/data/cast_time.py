@@ -75,7 +75,7 @@ def wall_to_instant(seconds: int) -> int:
 def _stamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
     assert isinstance(old, Timestamp | LocalZonedTimestamp)
     assert isinstance(new, Timestamp | LocalZonedTimestamp)
-    unit, wanted = column.type.unit, arrow_type(new)
+    unit, arrow_target = column.type.unit, arrow_type(new)
     units = _units(column.cast(pa.int64()))
     if old.root != new.root:
         per = _PER_MS[unit]
@@ -85,10 +85,10 @@ def _stamp(column: pa.Array, old: DataType, new: DataType) -> pa.Array:
     if new.precision < old.precision:
         units = _truncated(units, unit, new.precision)
     scaled = _from_units(units, column, pa.int64()).cast(pa.timestamp(unit))
-    if _PER_MS[wanted.unit] < _PER_MS[unit]:
-        factor = _PER_MS[unit] // _PER_MS[wanted.unit]
-        scaled = _from_units(np.floor_divide(units, factor), column, pa.int64()).cast(pa.timestamp(wanted.unit))
-    return scaled.cast(pa.timestamp(wanted.unit)).cast(pa.int64()).cast(wanted)
+    if _PER_MS[arrow_target.unit] < _PER_MS[unit]:
+        factor = _PER_MS[unit] // _PER_MS[arrow_target.unit]
+        scaled = _from_units(np.floor_divide(units, factor), column, pa.int64()).cast(pa.timestamp(arrow_target.unit))
+    return scaled.cast(pa.timestamp(arrow_target.unit)).cast(pa.int64()).cast(arrow_target)
 
 
 def _truncated(units: np.ndarray, unit: str, precision: int) -> np.ndarray:
@@ -100,13 +100,18 @@ def _truncated(units: np.ndarray, unit: str, precision: int) -> np.ndarray:
         whole: np.ndarray = _towards_zero(ms, step) * (step * per)
         return whole
     digits = {"us": 6, "ns": 9}[unit]
-    kept: np.ndarray = units - np.mod(units, 10 ** (digits - precision))
-    return kept
+    truncated: np.ndarray = units - np.mod(units, 10 ** (digits - precision))
+    return truncated
 
 
 def _as_stamp(ms: np.ndarray, column: pa.Array, new: DataType) -> pa.Array:
-    wanted = arrow_type(new)
-    return _from_units(ms, column, pa.int64()).cast(pa.timestamp("ms")).cast(pa.timestamp(wanted.unit)).cast(wanted)
+    arrow_target = arrow_type(new)
+    return (
+        _from_units(ms, column, pa.int64())
+        .cast(pa.timestamp("ms"))
+        .cast(pa.timestamp(arrow_target.unit))
+        .cast(arrow_target)
+    )
 
 
 def _units(column: pa.Array) -> np.ndarray:
@@ -138,8 +143,8 @@ def wall_in(column: pa.Array, zone: dt.tzinfo | None) -> pa.Array:
     per = _PER_MS[column.type.unit]
     units = _units(column.cast(pa.int64()))
     ms = np.floor_divide(units, per)
-    shown = _moved(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
-    return _from_units(shown * per + (units - ms * per), column, pa.int64()).cast(column.type)
+    wall_ms = _moved(ms, lambda seconds: seconds + _offset_at(max(seconds, _YEAR_1900), zone))
+    return _from_units(wall_ms * per + (units - ms * per), column, pa.int64()).cast(column.type)
 
 
 def _wall(ms: np.ndarray) -> np.ndarray:
@@ -165,6 +170,6 @@ def _moved(ms: np.ndarray, move: Callable[[int], int]) -> np.ndarray:
 
 
 def _offset_at(seconds: int, zone: dt.tzinfo | None = None) -> int:
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=min(max(seconds, _FIRST), _LAST))
-    offset = moment.astimezone(zone).utcoffset()
+    instant = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=min(max(seconds, _FIRST), _LAST))
+    offset = instant.astimezone(zone).utcoffset()
     return 0 if offset is None else offset.days * _DAY_S + offset.seconds

@@ -44,7 +44,7 @@ def to_int96(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(INT96_ARROW, len(array), [validity, pa.py_buffer(out)])
 
 
-def from_int96(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
     """12 bytes each as timestamps, towards the past where `wanted` is coarser than nanoseconds.
 
     Raises:
@@ -54,14 +54,14 @@ def from_int96(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     valid = to_numpy(array.is_valid())
     days = np.where(valid, raw["day"].astype(np.int64) - _JULIAN_EPOCH, 0)
     nanos = np.where(valid, raw["nanos"], 0)
-    per_day, divisor = {"ns": (_DAY_NANOS, 1), "us": (86_400 * 10**6, 1000), "ms": (86_400 * 10**3, 10**6)}[wanted.unit]
+    per_day, divisor = {"ns": (_DAY_NANOS, 1), "us": (86_400 * 10**6, 1000), "ms": (86_400 * 10**3, 10**6)}[target.unit]
     if (np.abs(days) > (1 << 63) // per_day - 1).any():
         raise UnsupportedFormat(
             "a time lies outside the years 1678 to 2261, and has nanoseconds",
             hint="leave the column out, or store it as TIMESTAMP(6)", feature="INT96 beyond nanoseconds",
         )  # fmt: skip
     units = days * per_day + np.floor_divide(nanos, divisor)
-    return pa.array(units, pa.int64(), mask=~valid).cast(wanted)
+    return pa.array(units, pa.int64(), mask=~valid).cast(target)
 
 
 def raw_metadata(source: Any) -> pq.FileMetaData:
@@ -73,11 +73,11 @@ def raw_metadata(source: Any) -> pq.FileMetaData:
     source.seek(size - 8 - length)
     metadata = decode(source.read(length))
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
-    chosen = [leaf.get(_TYPE) == _INT96 for leaf in leaves]
-    for leaf in _where(leaves, chosen):
+    selected = [leaf.get(_TYPE) == _INT96 for leaf in leaves]
+    for leaf in _where(leaves, selected):
         leaf.put(_TYPE, T_I32, _FIXED)
         leaf.put(_LENGTH, T_I32, 12)
-    footer = _with_type(metadata, chosen, _FIXED)
+    footer = _with_type(metadata, selected, _FIXED)
     return pq.read_metadata(pa.BufferReader(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
 
 
@@ -131,27 +131,27 @@ def _patched(footer: bytes) -> bytes:
     """Thrift FileMetaData with our 12-byte columns called INT96."""
     metadata = decode(footer)
     leaves = [e for e in metadata.list(_SCHEMA) if e.get(_CHILDREN) is None]
-    chosen = [_is_ours(leaf) for leaf in leaves]
-    for leaf in _where(leaves, chosen):
+    selected = [_holds_int96(leaf) for leaf in leaves]
+    for leaf in _where(leaves, selected):
         leaf.put(_TYPE, T_I32, _INT96)
         leaf.drop(_LENGTH)
-    return _with_type(metadata, chosen, _INT96)
+    return _with_type(metadata, selected, _INT96)
 
 
-def _with_type(metadata: Struct, chosen: Sequence[bool], physical: int) -> bytes:
+def _with_type(metadata: Struct, selected: Sequence[bool], physical: int) -> bytes:
     """The footer with another type, and no statistics, for the chosen columns of every row group."""
     for group in metadata.list(_GROUPS):
-        for chunk in _where(group.list(_CHUNKS), chosen):
+        for chunk in _where(group.list(_CHUNKS), selected):
             column = chunk.struct(_CHUNK_METADATA)
             column.put(_TYPE, T_I32, physical)
             column.drop(_STATISTICS)
     return encode(metadata)
 
 
-def _where(structs: Sequence[Struct], chosen: Sequence[bool]) -> list[Struct]:
-    return [s for s, wanted in zip(structs, chosen, strict=True) if wanted]
+def _where(structs: Sequence[Struct], selected: Sequence[bool]) -> list[Struct]:
+    return [s for s, flag in zip(structs, selected, strict=True) if flag]
 
 
-def _is_ours(leaf: Struct) -> bool:
+def _holds_int96(leaf: Struct) -> bool:
     # DECIMAL(27..28) also takes 12 bytes, and says that it is a decimal.
     return leaf.get(_TYPE) == _FIXED and leaf.get(_LENGTH) == 12 and leaf.get(_CONVERTED) is None

@@ -32,7 +32,7 @@ _HEX_FLOAT = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]
 _WORD_FLOAT = re.compile(r"([+-]?)(NaN|Infinity)")
 _JAVA_BLANKS = "".join(map(chr, range(33)))
 _DIGITS = re.compile(r"-?[0-9]+")
-_MOMENT = re.compile(
+_TIMESTAMP = re.compile(
     r"(\d{4}|\+\d{5,9})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?", re.ASCII
 )
 _DAY_MS = 86_400_000
@@ -43,7 +43,7 @@ def parsed(text: str, new: DataType) -> Any:
     """One value. Raises `ValueError` for text that Java refuses, and for times of day that are none."""
     match new:
         case Timestamp() | LocalZonedTimestamp():
-            return instant_to(_moment(text, new), arrow_type(new).unit)
+            return instant_to(_timestamp(text, new), arrow_type(new).unit)
         case Time():
             ms = int(text) if _DIGITS.fullmatch(text) else time_ms(text)
             if not 0 <= ms < _DAY_MS:
@@ -179,10 +179,10 @@ def _month_days(year: int, month: int) -> int:
     return 29 if month == 2 and calendar.isleap(year) else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
 
 
-def _moment(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
+def _timestamp(text: str, new: Timestamp | LocalZonedTimestamp) -> Instant:
     if isinstance(new, Timestamp) and _DIGITS.fullmatch(text):
         return _counted(_integer(text, "BIGINT"), new.precision)
-    found = _MOMENT.fullmatch(text)
+    found = _TIMESTAMP.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r} is no timestamp")
     year, month, day = int(found[1]), int(found[2]), int(found[3])

@@ -25,23 +25,23 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
     Raises:
         pa.ArrowInvalid, KeyError, TypeError: the column is of another kind altogether. UnsupportedFormat: shredded VARIANT.
     """
-    wanted = arrow_type(t)
-    if column.type == wanted:
+    target = arrow_type(t)
+    if column.type == target:
         return column
     if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([to_memory(c, t) for c in column.chunks], type=wanted)
+        return pa.chunked_array([to_memory(c, t) for c in column.chunks], type=target)
     match t:
         case Row():
             _expect(pa.types.is_struct(column.type), column, t)
             fields = [to_memory(_child(column, f.name), f.type) for f in t.fields]
             if not fields:
-                return pa.array([{}] * len(column), wanted, mask=_mask_array(column))
-            return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=mask_of(column))
+                return pa.array([{}] * len(column), target, mask=_mask_array(column))
+            return pa.StructArray.from_arrays(fields, fields=list(target), mask=mask_of(column))
         case Array():
             _expect(pa.types.is_list(column.type) or pa.types.is_large_list(column.type), column, t)
             values = to_memory(column.flatten(), t.element)
             lengths = filled(column.value_lengths(), 0).cast(pa.int32())
-            return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
+            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
         case Map() | Multiset():
             if pa.types.is_struct(column.type) and column.type.get_field_index("__field_mapping") >= 0:
                 raise UnsupportedFormat(
@@ -53,17 +53,17 @@ def to_memory(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa.
             key, value = (t.key, t.value) if isinstance(t, Map) else (t.element, _COUNT)
             offsets, keys, items = map_parts(column)
             parts = to_memory(keys, key), to_memory(items, value)
-            return pa.MapArray.from_arrays(offsets, *parts, type=wanted, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, *parts, type=target, mask=mask_of(column))
     if t.root == "VARIANT":
-        return _variant(column, wanted)
-    if column.type == INT96_ARROW and pa.types.is_timestamp(wanted):
-        return from_int96(column, wanted)
+        return _variant(column, target)
+    if column.type == INT96_ARROW and pa.types.is_timestamp(target):
+        return from_int96(column, target)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(wanted) and column.type.tz != wanted.tz:
+    if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(target) and column.type.tz != target.tz:
         # Same count of units: only the label differs between writers.
-        column = column.cast(pa.int64()).cast(pa.timestamp(column.type.unit, wanted.tz))
-    return column.cast(wanted)
+        column = column.cast(pa.int64()).cast(pa.timestamp(column.type.unit, target.tz))
+    return column.cast(target)
 
 
 def without_columns(rows: int) -> pa.Table:
@@ -109,14 +109,14 @@ def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) ->
     return out
 
 
-def _variant(column: pa.StructArray, wanted: pa.DataType) -> pa.StructArray:
+def _variant(column: pa.StructArray, target: pa.DataType) -> pa.StructArray:
     _expect(pa.types.is_struct(column.type), column, Atomic("VARIANT"))
     if column.type.get_field_index("typed_value") >= 0:
         raise UnsupportedFormat(
             "a shredded VARIANT cannot be read here", hint="write it with 'variant.shreddingSchema' unset", feature="VARIANT"
         )  # fmt: skip
     parts = [_child(column, name).cast(pa.binary()) for name in _VARIANT]
-    return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=mask_of(column))
+    return pa.StructArray.from_arrays(parts, fields=list(target), mask=mask_of(column))
 
 
 def _expect(fits: bool, column: pa.Array, t: DataType) -> None:

@@ -170,7 +170,7 @@ class OrcReader:
 
         with self._fs.open(self.path) as source:
             reader = pyorc.Reader(
-                source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=moments()
+                source, column_names=[field.name], struct_repr=pyorc.StructRepr.DICT, converters=value_converters()
             )
             rows = list(reader.read_stripe(stripe))
         try:
@@ -211,26 +211,26 @@ class OrcReader:
 
 def from_orc(column: pa.Array, t: DataType) -> pa.Array:
     """A column as Arrow reads it in the memory form: TIME was an int, CHAR was padded."""
-    wanted = arrow_type(t)
+    target = arrow_type(t)
     match t:
         case Time():
-            return column.cast(pa.int32()).cast(wanted)
+            return column.cast(pa.int32()).cast(target)
         case Char():
             # ORC pads CHAR in the file, and its Java reader takes the padding off again.
             return pc.utf8_rtrim(to_memory(column, t), " ")
         case Array() if pa.types.is_list(column.type):
             lengths = filled(column.value_lengths(), 0)
             values = from_orc(column.flatten(), t.element)
-            return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
+            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
         case Map() | Multiset() if pa.types.is_map(column.type):
             offsets, keys, items = map_parts(column)
             keys = from_orc(keys, t.key if isinstance(t, Map) else t.element)
             items = from_orc(items, t.value if isinstance(t, Map) else Atomic("INT", False))
-            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
         case Row() if pa.types.is_struct(column.type) and t.fields:
             by_name = dict(zip((f.name for f in column.type), column.flatten(), strict=True))
             children = [from_orc(by_name[f.name], f.type) for f in t.fields]
-            return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(column))
+            return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(column))
     return to_memory(column, t)
 
 
@@ -258,11 +258,11 @@ def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
     return wall_in(column, zone)
 
 
-def moments() -> dict[Any, Any]:
+def value_converters() -> dict[Any, Any]:
     """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
     import pyorc
 
-    class Moment(pyorc.converters.ORCConverter):
+    class TimestampConverter(pyorc.converters.ORCConverter):
         @staticmethod
         def from_orc(seconds: int, nanoseconds: int, timezone: Any) -> tuple[int, int]:
             return seconds, nanoseconds
@@ -281,7 +281,7 @@ def moments() -> dict[Any, Any]:
             return obj
 
     kinds = pyorc.TypeKind
-    return {kinds.TIMESTAMP: Moment, kinds.TIMESTAMP_INSTANT: Moment, kinds.DATE: Days}
+    return {kinds.TIMESTAMP: TimestampConverter, kinds.TIMESTAMP_INSTANT: TimestampConverter, kinds.DATE: Days}
 
 
 def _value(value: Any, t: DataType) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.logical_arrays import map_parts, split_lists
-from paimon_nb.format.data.orc import UNITS_PER_SECOND, moments
+from paimon_nb.format.data.orc import UNITS_PER_SECOND, value_converters
 from paimon_nb.format.data.parquet_writer import nested_ids
 from paimon_nb.format.types import (
     MAX_LENGTH,
@@ -58,7 +58,7 @@ class OrcWriter:
         self._fields = tuple(fields)
         self._writer = pyorc.Writer(
             sink, orc_struct(self._fields), compression=getattr(pyorc.CompressionKind, codec),
-            stripe_size=options.get(opt.FILE_BLOCK_SIZE) or _STRIPE_BYTES, converters=moments(),
+            stripe_size=options.get(opt.FILE_BLOCK_SIZE) or _STRIPE_BYTES, converters=value_converters(),
         )  # fmt: skip
 
     def write(self, table: pa.Table) -> None:
@@ -124,7 +124,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
     """Values as pyorc takes them: times as (seconds, nanoseconds), dates and TIME as numbers."""
     match t:
         case Timestamp() | LocalZonedTimestamp():
-            return _moments(column, UNITS_PER_SECOND[arrow_type(t).unit])
+            return _timestamps(column, UNITS_PER_SECOND[arrow_type(t).unit])
         case Time():
             return column.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
         case Array():
@@ -149,7 +149,7 @@ def to_python(column: pa.Array, t: DataType) -> list[Any]:
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _moments(column: pa.Array, per_second: int) -> list[Any]:
+def _timestamps(column: pa.Array, per_second: int) -> list[Any]:
     units = to_numpy(filled(column.cast(pa.int64()), 0))
     seconds = np.floor_divide(units, per_second)
     nanos = (units - seconds * per_second) * (1_000_000_000 // per_second)

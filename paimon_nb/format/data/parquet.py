@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Found:
     """The rows of a file that a filter wants."""
 
-    places: Mapping[int, np.ndarray]
+    masks: Mapping[int, np.ndarray]
     """By row group, for those that have some: bool per row."""
     seen: pa.Table
     """The filter's columns, in file order."""
@@ -87,11 +87,11 @@ class ParquetReader:
 
     def read(self, groups: Sequence[int] | None = None) -> pa.Table:
         """Rows of all or the given row groups, in file order."""
-        chosen = list(range(self.file.metadata.num_row_groups)) if groups is None else list(groups)
+        selected = list(range(self.file.metadata.num_row_groups)) if groups is None else list(groups)
         if not self.fields:
-            return without_columns(sum(self.row_groups[g] for g in chosen))
+            return without_columns(sum(self.row_groups[g] for g in selected))
         try:
-            table = self.file.read_row_groups(chosen, [f.name for f in self.fields], use_threads=True)
+            table = self.file.read_row_groups(selected, [f.name for f in self.fields], use_threads=True)
             return self._in_memory(table)
         except BROKEN as error:
             raise self._broken(error) from None
@@ -111,17 +111,17 @@ class ParquetReader:
         """
         first = [f for f in self.fields if f.name in keep.columns]
         ends = np.cumsum([0, *self.row_groups])
-        places: dict[int, np.ndarray] = {}
+        masks: dict[int, np.ndarray] = {}
         seen = [no_rows(first)]
         for group in self.groups_within(keep.spans):
             rows = self._decoded(group, first)
-            chosen = to_numpy(keep.wanted(rows))
+            selected = to_numpy(keep.matches(rows))
             if hidden is not None:
-                chosen = chosen & ~hidden[ends[group] : ends[group + 1]]
-            if chosen.any():
-                places[group] = chosen
-                seen.append(rows.filter(from_numpy(chosen)))
-        return Found(places, pa.concat_tables(seen))
+                selected = selected & ~hidden[ends[group] : ends[group + 1]]
+            if selected.any():
+                masks[group] = selected
+                seen.append(rows.filter(from_numpy(selected)))
+        return Found(masks, pa.concat_tables(seen))
 
     def fetch(self, found: Found) -> pa.Table:
         """All columns of the rows that `find` found."""
@@ -129,7 +129,7 @@ class ParquetReader:
         rest = [f for f in self.fields if f.name not in known.column_names]
         if not rest:
             return known.select([f.name for f in self.fields])
-        parts = [self._decoded(g, rest).filter(from_numpy(chosen)) for g, chosen in found.places.items()]
+        parts = [self._decoded(g, rest).filter(from_numpy(selected)) for g, selected in found.masks.items()]
         others = pa.concat_tables([no_rows(rest), *parts])
         by_name = {t.field(i).name: t.column(i) for t in (known, others) for i in range(t.num_columns)}
         return pa.table([by_name[f.name] for f in self.fields], schema=arrow_schema(self.fields, nullable=True))

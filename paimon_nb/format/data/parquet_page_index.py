@@ -28,9 +28,9 @@ from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
 from paimon_nb.fs import FileIO
 
-_GROUPS_AT_MOST = 2
+_MAX_GROUPS = 2
 """A key that lies in more row groups than this is not what the file is sorted by."""
-_CHUNKS_AT_MOST = 4000
+_MAX_CHUNKS = 4000
 """Column chunks of a footer that is taken apart here; others are read as a whole. A chunk takes 60 µs, once a file."""
 _CHUNKS_FOR_A_RANGE = 400
 """The same where a range is wanted: a scan asks many files, each of them once."""
@@ -62,11 +62,11 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
     """
     try:
         footer = _footer(fs, path)
-        places = _places(fs, path, footer, fields, keep)
-        if footer is None or places is None:
+        matching_positions = _matching_positions(fs, path, footer, fields, keep)
+        if footer is None or matching_positions is None:
             return None
         empty = no_rows(fields)
-        parts = [_rows(fs, path, footer, group, rows, fields) for group, rows in places if len(rows)]
+        parts = [_rows(fs, path, footer, group, rows, fields) for group, rows in matching_positions if len(rows)]
         return pa.concat_tables([empty, *parts])
     except (*BROKEN, IndexError, AttributeError, RecursionError):
         return None  # its reader says what is wrong
@@ -75,10 +75,10 @@ def find_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilte
 def has_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
     """Whether there are rows that the filter wants; True too where this way does not fit the file. `fields`: the filter's."""
     try:
-        places = _places(fs, path, _footer(fs, path), fields, keep)
+        matching_positions = _matching_positions(fs, path, _footer(fs, path), fields, keep)
     except (*BROKEN, IndexError, AttributeError, RecursionError):
         return True
-    return places is None or any(len(rows) for _, rows in places)
+    return matching_positions is None or any(len(rows) for _, rows in matching_positions)
 
 
 # -- what is kept
@@ -145,7 +145,7 @@ class _Searched:
     ordered: str | None
     """A column whose values ascend."""
 
-    def places(self, keep: RowFilter) -> Positions:
+    def matching_positions(self, keep: RowFilter) -> Positions:
         """Positions of the wanted rows."""
         low, high = 0, self.rows.num_rows
         if self.ordered is not None and self.ordered in keep.spans:
@@ -154,7 +154,7 @@ class _Searched:
             return np.empty(0, np.int64)
         if keep.exact and keep.columns == (self.ordered,):
             return np.arange(low, high)
-        mask = keep.wanted(self.rows.slice(low, high - low))
+        mask = keep.matches(self.rows.slice(low, high - low))
         return np.flatnonzero(to_numpy(mask)) + low
 
 
@@ -176,7 +176,7 @@ def _read_footer(fs: FileIO, path: str) -> _Footer | None:
     metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + data + tail))
     schema = metadata.schema
     columns = [schema.column(i) for i in range(len(schema))]
-    if len(columns) * metadata.num_row_groups > _CHUNKS_AT_MOST or any(c.physical_type == "INT96" for c in columns):
+    if len(columns) * metadata.num_row_groups > _MAX_CHUNKS or any(c.physical_type == "INT96" for c in columns):
         return None
     flat = {c.name: i for i, c in enumerate(columns) if c.path == c.name and not c.max_repetition_level}
     return _Footer(metadata, data, flat, weight=length * _BYTES_PER_FOOTER_BYTE)
@@ -202,14 +202,14 @@ def _flat_elements(elements: list[Struct]) -> dict[str, bytes]:
 def _meets(span: Span, bounds: Bounds) -> bool:
     if bounds is None:
         return True
-    (low, high), (least, greatest) = span, bounds
-    return not ((high is not None and least > high) or (low is not None and greatest < low))
+    (low, high), (smallest, largest) = span, bounds
+    return not ((high is not None and smallest > high) or (low is not None and largest < low))
 
 
 # -- where the rows are
 
 
-def _places(
+def _matching_positions(
     fs: FileIO, path: str, footer: _Footer | None, fields: Sequence[DataField], keep: RowFilter
 ) -> list[tuple[int, Positions]] | None:
     """(row group, positions in it); None: not this way."""
@@ -218,11 +218,11 @@ def _places(
     if not keep.points and footer.metadata.num_columns * footer.metadata.num_row_groups > _CHUNKS_FOR_A_RANGE:
         return None
     groups = footer.groups_within(keep)
-    if len(groups) > _GROUPS_AT_MOST:
+    if len(groups) > _MAX_GROUPS:
         return None
     names = set(keep.columns)
     columns = [f for f in fields if f.name in names]
-    return [(g, _searched_columns(fs, path, footer, g, columns).places(keep)) for g in groups]
+    return [(g, _searched_columns(fs, path, footer, g, columns).matching_positions(keep)) for g in groups]
 
 
 def _searched_columns(fs: FileIO, path: str, footer: _Footer, group: int, columns: Sequence[DataField]) -> _Searched:
@@ -270,10 +270,10 @@ def _rows(fs: FileIO, path: str, footer: _Footer, group: int, rows: Positions, f
     """Rows of one row group, by their positions in it."""
     columns: dict[str, pa.ChunkedArray] = {}
     with fs.open(path) as source:
-        chosen = _pages_around(source, footer, group, rows, [f.name for f in fields])
-        for first, count, names in _alike(chosen):
+        selected = _pages_around(source, footer, group, rows, [f.name for f in fields])
+        for first, count, names in _alike(selected):
             some = [f for f in fields if f.name in names]
-            file = _page_file(source, footer, {f.name: chosen[f.name] for f in some}, count)
+            file = _page_file(source, footer, {f.name: selected[f.name] for f in some}, count)
             table = pq.ParquetFile(pa.BufferReader(file), page_checksum_verification=True).read(use_threads=False)
             found = _taken(in_memory(table, some, path), rows - first)
             columns |= dict(zip(found.column_names, found.columns, strict=True))

@@ -115,9 +115,11 @@ class ParquetWriter:
         """The writer; the first row group decides about dictionaries."""
         if self._writer is None:
             few = first.num_rows <= _FEW_ROWS
-            chosen = _repeating(first) if self._dictionary and not few else False
+            dictionary_columns = _repeating(first) if self._dictionary and not few else False
             self._settings["write_page_index"] = not few
-            self._writer = pq.ParquetWriter(self._sink, self.schema, use_dictionary=chosen, **self._settings)
+            self._writer = pq.ParquetWriter(
+                self._sink, self.schema, use_dictionary=dictionary_columns, **self._settings
+            )
         return self._writer
 
     def _flush(self) -> None:
@@ -146,12 +148,12 @@ def _repeating(rows: pa.Table) -> list[str]:
     tries anyway until the dictionary is full, where Java looks at its first page.
     """
     sample = rows.slice(0, _SAMPLE_ROWS)
-    chosen = []
+    dictionary_columns = []
     for path, t in _leaves(rows.schema):
         nested = path not in sample.column_names
         if nested or t == INT96_ARROW or pc.count_distinct(sample.column(path)).as_py() <= 0.95 * sample.num_rows:
-            chosen.append(path)
-    return chosen
+            dictionary_columns.append(path)
+    return dictionary_columns
 
 
 def stored(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:

@@ -39,10 +39,10 @@ class RowFilter:
         """Whether the wanted rows stand together in the file."""
         return self.sorted_by in self.spans
 
-    def wanted(self, rows: pa.Table) -> Any:
+    def matches(self, rows: pa.Table) -> Any:
         """A boolean for each decoded row; they have the filter's columns, in any order and among others."""
         return filled(self.mask(rows.select(list(self.columns))), False)
 
     def apply(self, rows: pa.Table) -> pa.Table:
         """The wanted ones of decoded rows, which have the filter's columns."""
-        return rows.filter(self.wanted(rows))
+        return rows.filter(self.matches(rows))

@@ -99,18 +99,18 @@ def read_data_file(
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
     """
-    chosen = _selected(fields, columns)
-    _check_readable(path, chosen)
+    selected = _selected(fields, columns)
+    _check_readable(path, selected)
     # For a range an object store would be asked for footers that are then read again, and for each column's pages.
     if (
         keep is not None
         and (keep.points or (keep.is_range and not fs.is_object_store))
         and format_of(path) == "parquet"
     ):
-        found = find_rows(fs, path, chosen, keep)
+        found = find_rows(fs, path, selected, keep)
         if found is not None:
             return found
-    reader = open_data_file(fs, path, chosen, options)
+    reader = open_data_file(fs, path, selected, options)
     try:
         if keep is not None:
             return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
@@ -151,13 +151,13 @@ def iter_data_file(
     reader = open_data_file(fs, path, _selected(fields, columns), options)
     try:
         groups = None if filter is None else reader.groups_for(filter)
-        places = _positions(reader.row_groups, groups) if row_positions else None
+        positions = _positions(reader.row_groups, groups) if row_positions else None
         done = 0
         for batch in reader.batches(rows, groups):
-            if places is None:
+            if positions is None:
                 yield batch
             else:
-                yield batch.append_column(ROW_POSITION, from_numpy(places[done : done + batch.num_rows]))
+                yield batch.append_column(ROW_POSITION, from_numpy(positions[done : done + batch.num_rows]))
             done += batch.num_rows
     finally:
         reader.close()

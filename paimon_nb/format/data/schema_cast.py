@@ -61,14 +61,14 @@ def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
 
 
 def _column(column: pa.ChunkedArray, field: DataField) -> pa.ChunkedArray:
-    wanted = arrow_type(field.type)
+    target = arrow_type(field.type)
     try:
-        out = pa.chunked_array([_fit(chunk, field.type) for chunk in column.chunks], type=wanted)
+        out = pa.chunked_array([_fit(chunk, field.type) for chunk in column.chunks], type=target)
     except _UNFIT as error:
         row, why = _offender(column, field.type, error)
         value = column[row].as_py() if _shows(column.type) else column[row]
         raise SchemaMismatch(
-            f"column {field.name!r}, row {row}: {_shown(value)!r} ({column.type}) cannot be stored as"
+            f"column {field.name!r}, row {row}: {_display(value)!r} ({column.type}) cannot be stored as"
             f" {field.type.bare()}: {why}", hint="cast the column, or filter such rows",
             column=field.name, row=row, value=value, found=str(column.type), expected=str(field.type),
         ) from None  # fmt: skip
@@ -105,7 +105,7 @@ def _shows(t: pa.DataType) -> bool:
     return not pa.types.is_timestamp(t)
 
 
-def _shown(value: object) -> str:
+def _display(value: object) -> str:
     try:
         return str(value)[:60]
     except (OverflowError, ValueError):  # a timestamp outside of Python's years
@@ -116,9 +116,9 @@ def _shown(value: object) -> str:
 
 
 def _fit(array: pa.Array, t: DataType) -> pa.Array:
-    wanted = arrow_type(t)
+    target = arrow_type(t)
     if pa.types.is_null(array.type):
-        return pa.nulls(len(array), wanted)
+        return pa.nulls(len(array), target)
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if pa.types.is_run_end_encoded(array.type):
@@ -127,17 +127,17 @@ def _fit(array: pa.Array, t: DataType) -> pa.Array:
         array = _decoded(array)
     match t:
         case Row():
-            return _struct(array, [(f.name, f.type) for f in t.fields], wanted)
+            return _struct(array, [(f.name, f.type) for f in t.fields], target)
         case Array():
-            return _list(array, t, wanted)
+            return _list(array, t, target)
         case Map():
-            return _map(array, t.key, t.value, wanted)
+            return _map(array, t.key, t.value, target)
         case Multiset():
-            return _map(array, t.element, _COUNT, wanted)
+            return _map(array, t.element, _COUNT, target)
     if t.root == "VARIANT":
-        return _struct(array, [("value", VarBinary()), ("metadata", VarBinary())], wanted)
-    if array.type != wanted:
-        array = _leaf(array, t, wanted)
+        return _struct(array, [("value", VarBinary()), ("metadata", VarBinary())], target)
+    if array.type != target:
+        array = _leaf(array, t, target)
     return _limited(array, t)
 
 
@@ -147,27 +147,27 @@ def _decoded(array: pa.DictionaryArray) -> pa.Array:
     return array.dictionary_decode()
 
 
-def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], wanted: pa.DataType) -> pa.Array:
+def _struct(array: pa.Array, fields: Sequence[tuple[str, DataType]], target: pa.DataType) -> pa.Array:
     if not pa.types.is_struct(array.type):
         raise TypeError("it is no row")
     by_name = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
     if by_name.keys() != {name for name, _ in fields}:
         raise TypeError(f"its fields are {', '.join(by_name)}")
     children = [_fit(by_name[name], t) for name, t in fields]
-    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(array))
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
 
 
-def _list(array: pa.Array, t: Array, wanted: pa.DataType) -> pa.Array:
+def _list(array: pa.Array, t: Array, target: pa.DataType) -> pa.Array:
     types = pa.types
     kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
     if not any(fits(array.type) for fits in kinds):
         raise TypeError("it is no array")
     lengths = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).cast(pa.int32())
     values = _fit(array.flatten(), t.element)
-    return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(array))
+    return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(array))
 
 
-def _map(array: pa.Array, key: DataType, value: DataType, wanted: pa.DataType) -> pa.Array:
+def _map(array: pa.Array, key: DataType, value: DataType, target: pa.DataType) -> pa.Array:
     if (
         pa.types.is_list(array.type)
         and pa.types.is_struct(array.type.value_type)
@@ -182,44 +182,44 @@ def _map(array: pa.Array, key: DataType, value: DataType, wanted: pa.DataType) -
         raise TypeError("it is no map")
     if keys.null_count:
         raise ValueError("a map's key is NULL")
-    return pa.MapArray.from_arrays(offsets, _fit(keys, key), _fit(items, value), type=wanted, mask=mask_of(array))
+    return pa.MapArray.from_arrays(offsets, _fit(keys, key), _fit(items, value), type=target, mask=mask_of(array))
 
 
-def _leaf(array: pa.Array, t: DataType, wanted: pa.DataType) -> pa.Array:
+def _leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     source, types = array.type, pa.types
     text = types.is_string(source) or types.is_large_string(source) or types.is_string_view(source)
-    if types.is_string(wanted) and not text:
+    if types.is_string(target) and not text:
         raise TypeError("it is no text")
-    if text and not (types.is_string(wanted) or types.is_binary(wanted)):
+    if text and not (types.is_string(target) or types.is_binary(target)):
         raise TypeError("text is not parsed")
-    if types.is_boolean(source) != types.is_boolean(wanted):
+    if types.is_boolean(source) != types.is_boolean(target):
         raise TypeError("a boolean is no number")
-    if types.is_timestamp(wanted) and types.is_timestamp(source) and (source.tz is None) != (wanted.tz is None):
+    if types.is_timestamp(target) and types.is_timestamp(source) and (source.tz is None) != (target.tz is None):
         # Wall time and instant are different things; which zone joins them is the caller's to say.
         raise TypeError("a timestamp with a zone and one without are different things")
-    if types.is_decimal(wanted):
-        return _decimal(array, t, wanted)
-    if types.is_float32(wanted) and types.is_float64(source):
-        narrow = array.cast(wanted)
+    if types.is_decimal(target):
+        return _decimal(array, t, target)
+    if types.is_float32(target) and types.is_float64(source):
+        narrow = array.cast(target)
         if pc.any(pc.and_(pc.is_inf(narrow), pc.is_finite(array))).as_py():
             raise ValueError("it is too large for a FLOAT")
         return narrow
-    return array.cast(wanted)
+    return array.cast(target)
 
 
-def _decimal(array: pa.Array, t: DataType, wanted: pa.DataType) -> pa.Array:
+def _decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     assert isinstance(t, Decimal)
     types = pa.types
     if types.is_floating(array.type):
         rounded = pc.round(array.cast(pa.float64()), t.scale)
         if not pc.all(pc.or_kleene(pc.equal(rounded, array), pc.is_null(array))).as_py():
             raise ValueError(f"it has more than {t.scale} decimals, or is no finite number")
-        return rounded.cast(wanted)
+        return rounded.cast(target)
     if types.is_integer(array.type):
         wide = array.cast(pa.decimal128(20, 0))
-        return wide.cast(pa.decimal256(20 + t.scale, t.scale)).cast(wanted)
+        return wide.cast(pa.decimal256(20 + t.scale, t.scale)).cast(target)
     if types.is_decimal(array.type):
-        return array.cast(wanted)
+        return array.cast(target)
     raise TypeError("it is no number")
 
 

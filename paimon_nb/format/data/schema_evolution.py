@@ -25,12 +25,12 @@ def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Seque
         return table.select([f.name for f in read_fields])
     by_id = {f.id: f for f in file_fields}
     columns = []
-    for wanted in read_fields:
-        there = by_id.get(wanted.id)
+    for field in read_fields:
+        there = by_id.get(field.id)
         if there is None:
-            columns.append(pa.nulls(table.num_rows, arrow_type(wanted.type)))
+            columns.append(pa.nulls(table.num_rows, arrow_type(field.type)))
         else:
-            columns.append(evolve_column(table.column(there.name), there.type, wanted.type))
+            columns.append(evolve_column(table.column(there.name), there.type, field.type))
     if not columns:
         return table.select([])
     return pa.Table.from_arrays(columns, schema=arrow_schema(read_fields, nullable=True))
@@ -40,35 +40,35 @@ def evolve_column(column: Any, old: DataType, new: DataType) -> Any:
     """One Arrow column, nested rows field by field."""
     if old.with_nullable(True) == new.with_nullable(True):
         return column
-    wanted = arrow_type(new)
+    target = arrow_type(new)
     if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([evolve_column(c, old, new) for c in column.chunks], type=wanted)
+        return pa.chunked_array([evolve_column(c, old, new) for c in column.chunks], type=target)
     match old, new:
         case (Row(), Row()):
-            return _row(column, old, new, wanted)
+            return _row(column, old, new, target)
         case (Array(), Array()):
             values = evolve_column(column.flatten(), old.element, new.element)
             lengths = filled(column.value_lengths(), 0)
-            return pa.ListArray.from_arrays(running(lengths), values, type=wanted, mask=mask_of(column))
+            return pa.ListArray.from_arrays(running(lengths), values, type=target, mask=mask_of(column))
         case (Map(), Map()):
             offsets, keys, items = map_parts(column)
             keys, items = evolve_column(keys, old.key, new.key), evolve_column(items, old.value, new.value)
-            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
         case (Multiset(), Multiset()):
             offsets, keys, items = map_parts(column)
             keys = evolve_column(keys, old.element, new.element)
-            return pa.MapArray.from_arrays(offsets, keys, items, type=wanted, mask=mask_of(column))
+            return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask_of(column))
     return cast_column(column, old, new)
 
 
-def _row(column: pa.StructArray, old: Row, new: Row, wanted: pa.DataType) -> pa.Array:
-    places = {f.id: i for i, f in enumerate(old.fields)}
+def _row(column: pa.StructArray, old: Row, new: Row, target: pa.DataType) -> pa.Array:
+    index_of = {f.id: i for i, f in enumerate(old.fields)}
     stored = column.flatten()
     children = []
     for field in new.fields:
-        place = places.get(field.id)
-        if place is None:
+        index = index_of.get(field.id)
+        if index is None:
             children.append(pa.nulls(len(column), arrow_type(field.type)))
         else:
-            children.append(evolve_column(stored[place], old.fields[place].type, field.type))
-    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=mask_of(column))
+            children.append(evolve_column(stored[index], old.fields[index].type, field.type))
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(column))

@@ -88,18 +88,18 @@ class Entries(Sequence[ManifestEntry]):
 
     def choose(self, keep: np.ndarray) -> Entries:
         """Some entries in order. `keep`: a boolean each."""
-        return self if keep.all() else Chosen(self, np.flatnonzero(keep))
+        return self if keep.all() else SelectedEntries(self, np.flatnonzero(keep))
 
     def reorder(self, rows: np.ndarray) -> Entries:
         """Some entries, by their places."""
-        return Chosen(self, rows)
+        return SelectedEntries(self, rows)
 
     def numbers(self, name: str) -> list[int]:
         """A column of `NUMBERS` as a list."""
         if (name, list) not in self._columns:
             self._columns[name, list] = self.column(name).tolist()
-        told: list[int] = self._columns[name, list]
-        return told
+        values: list[int] = self._columns[name, list]
+        return values
 
     @property
     def partitions(self) -> tuple[np.ndarray, list[bytes]]:
@@ -107,8 +107,8 @@ class Entries(Sequence[ManifestEntry]):
         if "partitions" not in self._columns:
             found = self.column("partition").dictionary_encode()
             self._columns["partitions"] = to_numpy(found.indices), found.dictionary.to_pylist()
-        told: tuple[np.ndarray, list[bytes]] = self._columns["partitions"]
-        return told
+        values: tuple[np.ndarray, list[bytes]] = self._columns["partitions"]
+        return values
 
     def __iter__(self) -> Iterator[ManifestEntry]:
         return iter(self.objects())
@@ -153,8 +153,8 @@ class Listed(Entries):
     @property
     def partitions(self) -> tuple[np.ndarray, list[bytes]]:
         seen: dict[bytes, int] = {}
-        places = [seen.setdefault(e.partition, len(seen)) for e in self._entries]
-        return np.array(places, np.int64), list(seen)
+        positions = [seen.setdefault(e.partition, len(seen)) for e in self._entries]
+        return np.array(positions, np.int64), list(seen)
 
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         return list(self._entries) if rows is None else [self._entries[i] for i in rows.tolist()]
@@ -163,7 +163,7 @@ class Listed(Entries):
         return self if keep.all() else Listed(e for e, k in zip(self._entries, keep.tolist(), strict=True) if k)
 
 
-class Chosen(Entries):
+class SelectedEntries(Entries):
     """Some of others."""
 
     def __init__(self, whole: Entries, rows: np.ndarray) -> None:
@@ -178,10 +178,10 @@ class Chosen(Entries):
         return self.whole.objects(self.rows if rows is None else self.rows[rows])
 
     def choose(self, keep: np.ndarray) -> Entries:
-        return self if keep.all() else Chosen(self.whole, self.rows[keep])
+        return self if keep.all() else SelectedEntries(self.whole, self.rows[keep])
 
     def reorder(self, rows: np.ndarray) -> Entries:
-        return Chosen(self.whole, self.rows[rows])
+        return SelectedEntries(self.whole, self.rows[rows])
 
 
 class Joined(Entries):
@@ -202,8 +202,8 @@ class Joined(Entries):
         owners = np.searchsorted(self._begins, rows, "right") - 1
         out = object_array([None] * len(rows))
         for owner in distinct(owners).tolist():
-            mine = owners == owner
-            out[mine] = object_array(self.parts[owner].objects(rows[mine] - self._begins[owner]))
+            owned = owners == owner
+            out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner]))
         found: list[ManifestEntry] = out.tolist()
         return found
 
@@ -246,9 +246,9 @@ class Files(Sequence[DataFile]):
         """As `Entries.column`."""
         return self._entries.column(name)[self._begin : self._end]
 
-    def reorder(self, places: Sequence[int]) -> Files:
+    def reorder(self, positions: Sequence[int]) -> Files:
         """The same files in another order."""
-        rows = np.array(places, np.int64) + self._begin
+        rows = np.array(positions, np.int64) + self._begin
         return Files(self._entries.reorder(rows), 0, len(rows))
 
     def _all(self) -> tuple[DataFile, ...]:

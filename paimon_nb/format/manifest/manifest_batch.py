@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.avro.columnar import WORTH, Lists, Numbers, Odd, Texts, read_columns
+from paimon_nb.format.avro.columnar import WORTH, Lists, Numbers, Texts, UnsupportedLayout, read_columns
 from paimon_nb.format.avro.container import Container
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry, SimpleStats
 from paimon_nb.format.manifest.entry_batch import BYTES, STATS_COLS, Entries, Name, object_array
@@ -48,7 +48,7 @@ def entries_by_columns(container: Container, version: int, worth: int = WORTH) -
     """
     try:
         columns = read_columns(container.schema, container.blocks, worth=worth)
-    except Odd:
+    except UnsupportedLayout:
         return None
     number = {name: columns[path].values for name, path in _NUMBERS.items() if path in columns}
     sound = (
@@ -77,7 +77,7 @@ class EntryColumns(Entries):
         super().__init__(len(columns["_KIND"].values))
         self._fields = columns
         self._made: list[ManifestEntry] | None = None
-        self._asked = 0
+        self._objects_made = 0
 
     def _column(self, name: Name) -> Any:
         if isinstance(name, tuple):
@@ -99,22 +99,22 @@ class EntryColumns(Entries):
 
     def objects(self, rows: np.ndarray | None = None) -> list[ManifestEntry]:
         if self._made is None:
-            self._asked += len(self) if rows is None else len(rows)
+            self._objects_made += len(self) if rows is None else len(rows)
             with gc_paused():
-                if self._asked < len(self) // _SOME and rows is not None:
+                if self._objects_made < len(self) // _SOME and rows is not None:
                     return list(self._entries(rows))
                 self._made = list(self._entries(None))
         return list(self._made) if rows is None else [self._made[i] for i in rows.tolist()]
 
     def _entries(self, rows: np.ndarray | None) -> Iterator[ManifestEntry]:
         partitions: dict[bytes, bytes] = {}  # thousands of entries share a few partitions
-        ours = [partitions.setdefault(p, p) for p in self._values("_PARTITION", rows, False)]
+        shared_partitions = [partitions.setdefault(p, p) for p in self._values("_PARTITION", rows, False)]
         whole = [self._values(n, rows, False) for n in ("_KIND", "_BUCKET", "_TOTAL_BUCKETS")]
         first = [self._values(_FILE + n, rows, n in _STRINGS) for n in ("_FILE_NAME", "_FILE_SIZE", "_ROW_COUNT", "_MIN_KEY", "_MAX_KEY")]  # fmt: skip
         stats = [map(SimpleStats, *(self._values(f"_FILE.{kind}.{n}", rows, False) for n in ("_MIN_VALUES", "_MAX_VALUES", "_NULL_COUNTS"))) for kind in ("_KEY_STATS", "_VALUE_STATS")]  # fmt: skip
         last = [self._values(_FILE + n, rows, n in _STRINGS) for n in _AFTER_STATS]
         files = map(DataFile, *first, *stats, *last)
-        return map(ManifestEntry, whole[0], ours, whole[1], whole[2], files)
+        return map(ManifestEntry, whole[0], shared_partitions, whole[1], whole[2], files)
 
     def _values(self, path: str, rows: np.ndarray | None, text: bool) -> list[Any]:
         size = len(self) if rows is None else len(rows)
@@ -138,8 +138,8 @@ def _values(found: Numbers | Texts | Lists, rows: np.ndarray | None, text: bool)
             out = [v.decode() for v in out]
     else:
         counts, ends = (found.counts, found.ends) if rows is None else (found.counts[rows], found.ends[rows])
-        chosen = np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())
-        items = _values(found.items, None if rows is None else chosen, text)
+        items_of_rows = np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())
+        items = _values(found.items, None if rows is None else items_of_rows, text)
         out, at = [], 0
         for count in counts.tolist():
             out.append(tuple(items[at : at + count]) if count else ())
@@ -157,9 +157,9 @@ def _item(found: Lists | None, index: int, size: int) -> pa.Array:
     if found is None:
         return pa.nulls(size, pa.int64())
     there = (found.counts > index) & _there(found, size)
-    places = np.where(there, found.ends - found.counts + index, 0)
+    positions = np.where(there, found.ends - found.counts + index, 0)
     values = found.items.values
     if not len(values):
         return pa.nulls(size, pa.int64())
-    null = ~there if found.items.null is None else ~there | found.items.null[places]
-    return from_numpy(values[places], null)
+    null = ~there if found.items.null is None else ~there | found.items.null[positions]
+    return from_numpy(values[positions], null)

@@ -78,7 +78,7 @@ _SCHEMA_2_1 = _schema(optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items
 """Written only when an entry of a newer writer is carried along, so that nothing of it is lost."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
-Wanted = Callable[[int, bytes, int], bool]
+EntryFilter = Callable[[int, bytes, int], bool]
 """(kind, partition, bucket) -> whether the entry is needed."""
 
 
@@ -90,12 +90,12 @@ def read_entries(fs: FileIO, path: str) -> Entries:
     return _CACHE.get(fs, path, lambda: _decode(fs, path), _weight)
 
 
-def read_manifest(fs: FileIO, path: str, wanted: Wanted | None = None) -> list[ManifestEntry]:
+def read_manifest(fs: FileIO, path: str, keep: EntryFilter | None = None) -> list[ManifestEntry]:
     """The entries of a manifest, in order; with `wanted`, those it accepts. Raises as `read_entries`."""
     entries = read_entries(fs, path).objects()
-    if wanted is None:
+    if keep is None:
         return entries
-    return [e for e in entries if wanted(e.kind, e.partition, e.bucket)]
+    return [e for e in entries if keep(e.kind, e.partition, e.bucket)]
 
 
 def _weight(entries: Collection[ManifestEntry]) -> int:
@@ -158,8 +158,8 @@ def _millis(value: Any) -> int | None:
     """Epoch milliseconds; ORC gives datetimes."""
     if value is None or isinstance(value, int):
         return value
-    moment = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
-    return int((moment - _EPOCH) // dt.timedelta(milliseconds=1))
+    instant = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+    return int((instant - _EPOCH) // dt.timedelta(milliseconds=1))
 
 
 def write_manifest(

@@ -148,40 +148,41 @@ def _refuse_version(row: Any, known: int, path: str, what: str) -> None:
 # -- shapes: does a file hold what we ask for?
 
 
-def promises(found: Any, wanted: Any) -> bool:
+def promises(found: Any, expected: Any) -> bool:
     """Whether the writer's schema guarantees rows of the wanted shape, so that no row has to be looked at."""
-    if isinstance(wanted, list):
+    if isinstance(expected, list):
         inner = [b for b in found if b != "null"] if isinstance(found, list) else [found]
-        return found == "null" or (len(inner) == 1 and promises(inner[0], wanted[1]))
-    if isinstance(wanted, str):
-        return bool(found == wanted) or (found, wanted) == ("int", "long")
+        return found == "null" or (len(inner) == 1 and promises(inner[0], expected[1]))
+    if isinstance(expected, str):
+        return bool(found == expected) or (found, expected) == ("int", "long")
     if not isinstance(found, dict):
-        return bool(found == wanted["type"])  # timestamps: a plain long
-    if found["type"] != wanted["type"]:
+        return bool(found == expected["type"])  # timestamps: a plain long
+    if found["type"] != expected["type"]:
         return False
-    if wanted["type"] == "array":
-        return promises(found["items"], wanted["items"])
-    given = {f["name"]: f["type"] for f in found["fields"]}
+    if expected["type"] == "array":
+        return promises(found["items"], expected["items"])
+    found_types = {f["name"]: f["type"] for f in found["fields"]}
     return all(
-        promises(given[f["name"]], f["type"]) if f["name"] in given else "default" in f for f in wanted["fields"]
+        promises(found_types[f["name"]], f["type"]) if f["name"] in found_types else "default" in f
+        for f in expected["fields"]
     )
 
 
-def _fits(wanted: Any, value: Any) -> bool:
+def _fits(expected: Any, value: Any) -> bool:
     """Whether a value has the wanted shape."""
-    if isinstance(wanted, list):
-        return value is None or _fits(wanted[1], value)
-    if wanted in ("int", "long"):
+    if isinstance(expected, list):
+        return value is None or _fits(expected[1], value)
+    if expected in ("int", "long"):
         return type(value) is int
-    if wanted == "string":
+    if expected == "string":
         return isinstance(value, str)
-    if wanted == "bytes":
+    if expected == "bytes":
         return isinstance(value, bytes)
-    if wanted["type"] == "array":
-        return isinstance(value, list) and all(_fits(wanted["items"], v) for v in value)
-    if wanted["type"] == "record":
+    if expected["type"] == "array":
+        return isinstance(value, list) and all(_fits(expected["items"], v) for v in value)
+    if expected["type"] == "record":
         return isinstance(value, dict) and all(
-            _fits(f["type"], value[f["name"]]) if f["name"] in value else "default" in f for f in wanted["fields"]
+            _fits(f["type"], value[f["name"]]) if f["name"] in value else "default" in f for f in expected["fields"]
         )
     return type(value) is int or isinstance(value, dt.datetime)  # timestamp-millis
 

@@ -37,7 +37,9 @@ class OrcProcess:
     def read(self, data: bytes) -> pa.Table:
         """The rows of an ORC file. Raises `ValueError` for bytes that are none, `EnvironmentError_` if no process can be started."""
         with self._lock:
-            reply = self._ask(data) or self._ask(data)  # it may have been ended by something else than these bytes
+            reply = self._request(data) or self._request(
+                data
+            )  # it may have been ended by something else than these bytes
         if reply is None:
             raise ValueError("the reader crashed")
         if reply[:1] == b"!":
@@ -48,7 +50,7 @@ class OrcProcess:
         with self._lock:
             self._end()
 
-    def _ask(self, data: bytes) -> bytes | None:
+    def _request(self, data: bytes) -> bytes | None:
         """The reply, None if the process ended before it came."""
         process = self._process or self._start()
         watch = threading.Timer(_SECONDS, process.kill)

@@ -126,11 +126,11 @@ def as_array(t: DataType, column: pa.Array | pa.ChunkedArray) -> pa.Array:
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):  # what combine_chunks gives for no chunks in some releases
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
-    wanted = arrow_type(t)
-    if column.type == wanted:
+    arrow_target = arrow_type(t)
+    if column.type == arrow_target:
         return column
     try:
-        return column.cast(wanted)
+        return column.cast(arrow_target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise FormatError(f"a column of {column.type} is not {t}: {error}", hint="cast the column first") from error
 
@@ -287,14 +287,14 @@ def _variable_rows(parts: list[_Column]) -> RowBytes:
         words[begin + i] = word
     cursor = np.full(count, fixed_words, dtype=np.int64)
     for i, part in enumerate(parts):
-        _place(words, begin, begin + len(head) + i, part, cursor)
+        _write_slot(words, begin, begin + len(head) + i, part, cursor)
         cursor += part.extra
     if count and (size == size[0]).all():
         return RowBytes(words.reshape(count, int(size[0])), None, len(parts))
     return RowBytes(words, starts, len(parts))
 
 
-def _place(words: Words, begin: Words, slot_at: Words, part: _Column, cursor: Words) -> None:
+def _write_slot(words: Words, begin: Words, slot_at: Words, part: _Column, cursor: Words) -> None:
     """Write one column's slots and variable words; `cursor` is the word in the row where the next value goes."""
     offset = (cursor * 8) << 32
     if part.fixed_extra:

@@ -92,10 +92,10 @@ def from_scalar(t: DataType, scalar: pa.Scalar) -> Value:
     """
     if not scalar.is_valid:
         return None
-    wanted = arrow_type(t)
-    if scalar.type != wanted and not isinstance(t, Array | Map | Multiset | Row):
+    target = arrow_type(t)
+    if scalar.type != target and not isinstance(t, Array | Map | Multiset | Row):
         try:
-            scalar = scalar.cast(wanted)
+            scalar = scalar.cast(target)
         except pa.ArrowInvalid as error:
             raise SchemaMismatch(f"{scalar} does not fit {t}", hint="cast the value first", type=str(t)) from error
     match t:
@@ -163,8 +163,8 @@ def from_python(t: DataType, value: Any) -> Value:
     if value is None or (isinstance(value, Instant) and t.root.startswith("TIMESTAMP")):
         return value
     if isinstance(value, dt.datetime) and t.root.startswith("TIMESTAMP"):
-        moment = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
-        delta = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        aware = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+        delta = aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
         return instant_of((delta.days * 86400 + delta.seconds) * 1_000_000 + delta.microseconds, "us")
     try:
         return from_scalar(t, scalar_of(value, arrow_type(t)))

@@ -124,8 +124,8 @@ def local_date_time_text(value: Instant) -> str:
 
 def at_zone(value: Instant, zone: dt.tzinfo | None) -> Instant:
     """The wall clock that `zone` (None: this process's own) shows at an instant, as a zoneless moment."""
-    moment = _clamped(value)
-    offset = (moment.astimezone() if zone is None else moment.astimezone(zone)).utcoffset()
+    clamped = _clamped(value)
+    offset = (clamped.astimezone() if zone is None else clamped.astimezone(zone)).utcoffset()
     seconds = 0 if offset is None else offset.days * 86400 + offset.seconds
     return Instant(value.ms + seconds * 1000, value.nanos)
 

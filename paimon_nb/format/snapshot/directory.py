@@ -17,7 +17,7 @@ class Published(Enum):
     """How an attempt to publish ended."""
 
     WON = "won"
-    OURS = "ours"
+    ALREADY_PUBLISHED = "already published"
     """The reply was lost, but the file that stands there is the one we wrote."""
     LOST = "lost"
 
@@ -124,9 +124,9 @@ class SnapshotDirectory:
         except (OSError, StoreError):
             # The store did not say how it ended: only the file itself knows.
             if self.fs.exists(path) and self.same_commit(snapshot):
-                return Published.OURS
+                return Published.ALREADY_PUBLISHED
             raise
-        return Published.OURS if self.same_commit(snapshot) else Published.LOST
+        return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST
 
     def same_commit(self, snapshot: Snapshot) -> bool:
         """Whether the published file of this id is the one that we wrote: same user, identifier, kind and lists."""

@@ -45,7 +45,7 @@ class Statistics:
         columns = {}
         for name, one in node.get("colStats", dict, {}).items():
             column = JsonObject.of(one, path)
-            values = {ours: column.get(theirs, kind, None) for ours, theirs, kind in _KEYS}
+            values = {attribute: column.get(json_key, kind, None) for attribute, json_key, kind in _KEYS}
             columns[name] = ColumnStatistics(column.natural("colId"), **values)
         return Statistics(
             node.natural("snapshotId"),
@@ -60,7 +60,13 @@ class Statistics:
         out: dict[str, Any] = {}
         for name, one in self.columns.items():
             node: dict[str, Any] = {"colId": one.column_id}
-            node.update({theirs: getattr(one, ours) for ours, theirs, _ in _KEYS if getattr(one, ours) is not None})
+            node.update(
+                {
+                    json_key: getattr(one, attribute)
+                    for attribute, json_key, _ in _KEYS
+                    if getattr(one, attribute) is not None
+                }
+            )
             out[name] = node
         return out
 

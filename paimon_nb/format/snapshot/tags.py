@@ -115,13 +115,13 @@ class TagDirectory:
         self.fs.delete(self.path(name))
 
 
-def _time_array(moment: dt.datetime) -> list[int]:
+def _time_array(time: dt.datetime) -> list[int]:
     """[y, M, d, H, m(, s(, nanos))]: Jackson leaves zero seconds and nanos away."""
-    out = [moment.year, moment.month, moment.day, moment.hour, moment.minute]
-    if moment.second or moment.microsecond:
-        out.append(moment.second)
-    if moment.microsecond:
-        out.append(moment.microsecond * 1000)
+    out = [time.year, time.month, time.day, time.hour, time.minute]
+    if time.second or time.microsecond:
+        out.append(time.second)
+    if time.microsecond:
+        out.append(time.microsecond * 1000)
     return out
 
 

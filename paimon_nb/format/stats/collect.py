@@ -61,15 +61,15 @@ class StatsCollector:
 
     def result(self) -> tuple[SimpleStats, tuple[str, ...] | None]:
         """(statistics, `_VALUE_STATS_COLS`): the second is None when every column has its place in the first."""
-        kept = [i for i, c in enumerate(self._columns) if not self._dense or not c.is_nothing()]
-        types = [self._fields[i].type for i in kept]
-        bounds = [self._columns[i].bounds() for i in kept]
+        selected = [i for i, c in enumerate(self._columns) if not self._dense or not c.is_nothing()]
+        types = [self._fields[i].type for i in selected]
+        bounds = [self._columns[i].bounds() for i in selected]
         stats = SimpleStats(
             serialize(types, [low for low, _ in bounds]),
             serialize(types, [high for _, high in bounds]),
-            tuple(self._columns[i].null_count() for i in kept),
+            tuple(self._columns[i].null_count() for i in selected),
         )
-        return stats, None if len(kept) == len(self._fields) else tuple(self._fields[i].name for i in kept)
+        return stats, None if len(selected) == len(self._fields) else tuple(self._fields[i].name for i in selected)
 
 
 def collect_stats(
@@ -108,8 +108,8 @@ class _Column:
             self._add_floats(column)
             return
         span = pc.min_max(column)
-        self._low = _least(self._low, span["min"])
-        self._high = _most(self._high, span["max"])
+        self._low = _smaller(self._low, span["min"])
+        self._high = _larger(self._high, span["max"])
 
     def _add_floats(self, column: pa.Array | pa.ChunkedArray) -> None:
         values = to_numpy(pc.drop_null(column))
@@ -123,8 +123,8 @@ class _Column:
             low = low.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).any() else 0.0)
         if high == 0:
             high = high.dtype.type(-0.0 if np.signbit(numbers[numbers == 0]).all() else 0.0)
-        self._low = _least(self._low, scalar(float(low), column.type))
-        self._high = _most(self._high, scalar(float(high), column.type))
+        self._low = _smaller(self._low, scalar(float(low), column.type))
+        self._high = _larger(self._high, scalar(float(high), column.type))
 
     def is_nothing(self) -> bool:
         return not self._counted
@@ -163,11 +163,11 @@ def truncate_max(text: str, length: int) -> str | None:
     return None
 
 
-def _least(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+def _smaller(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
     return new if held is None or _order(new) < _order(held) else held
 
 
-def _most(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
+def _larger(held: pa.Scalar | None, new: pa.Scalar) -> pa.Scalar:
     return new if held is None or _order(new) > _order(held) else held
 
 

@@ -71,15 +71,15 @@ def stats_modes(
     table_mode = _file_mode(options, level, changelog)
     keep = options.get(opt.METADATA_STATS_KEEP_FIRST_N_COLUMNS)
     avro = file_format == "avro"
-    kept = leading_columns if avro else 0
+    stored = leading_columns if avro else 0
     modes = []
     for field in fields:
         own = options.field(field.name, "stats-mode")
         if own is None and not avro and field.name in thin_keys:
             modes.append(KEY_MODE)
             continue
-        modes.append(own or ("none" if 0 <= keep <= kept else table_mode))
-        kept += 1
+        modes.append(own or ("none" if 0 <= keep <= stored else table_mode))
+        stored += 1
     for mode in modes:
         parse_mode(mode)
     return modes

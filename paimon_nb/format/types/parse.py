@@ -146,16 +146,16 @@ class _Parser:
         index = self.at + ahead
         return self.tokens[index][0] if index < len(self.tokens) else ""
 
-    def take(self, *wanted: str) -> bool:
+    def take(self, *words: str) -> bool:
         """Consume the given upper-case words if they come next."""
-        if all(self.peek(i).upper() == w for i, w in enumerate(wanted)):
-            self.at += len(wanted)
+        if all(self.peek(i).upper() == w for i, w in enumerate(words)):
+            self.at += len(words)
             return True
         return False
 
-    def need(self, wanted: str) -> None:
-        if not self.take(wanted):
-            raise self._error(f"expected {wanted!r}, found {self.peek() or 'the end'!r}")
+    def need(self, word: str) -> None:
+        if not self.take(word):
+            raise self._error(f"expected {word!r}, found {self.peek() or 'the end'!r}")
 
     def end(self) -> None:
         if self.at < len(self.tokens):

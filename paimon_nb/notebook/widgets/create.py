@@ -109,4 +109,4 @@ def _choices(key: str) -> list[str]:
 
 def _help(key: str) -> str:
     option = find_option(key)
-    return f"{option.doc} (default: {option.shown_default})" if option is not None else ""
+    return f"{option.doc} (default: {option.default_text})" if option is not None else ""

@@ -19,7 +19,7 @@ from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.options import validate_table_options
-from paimon_nb.options.spelling import catalog_slips
+from paimon_nb.options.spelling import misspelled_catalog_keys
 from paimon_nb.plan import (
     AddPartition,
     AlterDatabase,
@@ -82,7 +82,7 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
         )
     made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
     session.add_catalog(made)
-    misspelled = catalog_slips(statement.options).items()
+    misspelled = misspelled_catalog_keys(statement.options).items()
     notes = [f"unknown catalog option {key!r}; did you mean {near!r}?" for key, near in misspelled]
     if first is not None:
         session.first_catalog = None

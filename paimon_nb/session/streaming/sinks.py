@@ -64,7 +64,7 @@ class TableOutput:
         with self._write_lock:
             if self._checkpoints is not None:
                 self.table = self.table.refresh()
-                self._checkpoints.quiet(self.table.store)
+                self._checkpoints.on_empty_checkpoint(self.table.store)
 
     def savepoint(self) -> str | None:
         """Tags the last committed snapshot after a stop and returns the tag's name; None: no savepoint tag is configured."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import quote
-from paimon_nb.options.unsupported import kept_only
+from paimon_nb.options.unsupported import unsupported_option_warnings
 from paimon_nb.plan import CreateTable, Insert, Query, StopJob
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
@@ -199,7 +199,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
     savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
     made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
-    option_notes = [note for ref in query.tables for note in kept_only(ref.options)]
+    option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]
     result = summary(
         f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
     )

@@ -50,7 +50,7 @@ def run(
     def body() -> None:
         try:
             context.setJobGroup(group, description, interruptOnCancel=True)
-            with stop.heard():
+            with stop.activate():
                 result = work()
             future.set_result(result)
         except BaseException as error:
@@ -69,7 +69,7 @@ def run(
             if on_progress is not None and time.monotonic() - started >= progress_after_s:
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
-        quiet = stop.ask(GRACE_S)
+        quiet = stop.cancel(GRACE_S)
         _cancel(spark, group, future)
         raise _interrupted(future, quiet) from None
     except PaimonError:

@@ -35,7 +35,7 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.table.merge import PICKS_ROWS
-from paimon_nb.table.migrated_files import tells_partition
+from paimon_nb.table.migrated_files import stores_partition_columns
 
 if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile
@@ -207,7 +207,7 @@ def not_native(file: DataFile, facts: SplitFacts) -> str | None:
         return "this file system is known to our own reader only"
     if file.file_name.startswith(("_", ".")):
         return "Spark skips files whose names start with '_' or '.'"
-    if facts.partition and not tells_partition(file, facts.partition):
+    if facts.partition and not stores_partition_columns(file, facts.partition):
         return "the file does not tell its partition's values"
     if file.write_cols is not None:
         return "the file holds only some of its schema's columns"

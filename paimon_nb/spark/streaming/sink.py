@@ -80,7 +80,7 @@ class TableSink:
         """The time between two checkpoints is over. Does what Flink's do without rows. `user`: the query's id."""
         with self._one_at_a_time:
             table = self.table = self.table.refresh()
-            self._keep(self._of(user).quiet(table.store))
+            self._keep(self._of(user).on_empty_checkpoint(table.store))
 
     def savepoint(self) -> str | None:
         """As of `StreamCommitter`."""
@@ -123,7 +123,7 @@ class TableSink:
         try:
             count = batch.count()
             if not count and not self.complete:
-                made = self._of(user).quiet(table.store, identifier) if self.counts_quiet else []
+                made = self._of(user).on_empty_checkpoint(table.store, identifier) if self.counts_quiet else []
                 return WriteResult(tuple(made), 0, True)
             return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:

@@ -1,4 +1,4 @@
-"""Changelogs that compaction produces: what was before, what is after, per key. Pure functions over kv tables. Semantics, section 3."""
+"""Changelogs that compaction produces: before and after, per key. Pure functions over kv tables. Semantics, section 3."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def lookup_changelog(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.T
     """Changes of the keys of `after`, each a merge result that took in a level-0 record.
 
     Args:
-        before: the record of each key that was there already (at most one a key; keys not in `after` are ignored).
-        after: merge results, one a key, in key order.
+        before: the previous record of each key (at most one per key; keys not in `after` are ignored).
+        after: merge results, one per key, in key order.
 
     Returns:
         kv table in the order of `after`, -U directly before +U.
@@ -38,8 +38,8 @@ def full_compaction_changelog(
 ) -> pa.Table:
     """Changes from the top level before a full compaction to the one after it.
 
-    A key that lies on the top level alone has not changed and says nothing. One that lies below too says something
-    even where the record of the top level won.
+    A key that exists only on the top level has not changed and emits nothing. A key that exists on lower levels too
+    emits changes even if the record of the top level won.
 
     Args:
         old_top: the records of the top level. below: those of all other levels. after: merge results, in key order.
@@ -87,7 +87,7 @@ def _changes(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
 
 
 def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
-    """Rows equal in every column that counts."""
+    """Rows equal in every compared column."""
     equal = np.ones(new.num_rows, bool)
     for f in spec.fields:
         if f.name in spec.deduplicate_ignored:
@@ -112,10 +112,12 @@ def _equal_field(x: Any, y: Any, t: pa.DataType) -> bool:
 
 
 def _equal_value(x: Any, y: Any, t: pa.DataType) -> bool:
-    """Two values that are there. Inside arrays and maps, Java has it, NULL equals nothing."""
+    """Two non-NULL values. As in Java, NULL inside arrays and maps equals nothing."""
     if pa.types.is_map(t):
-        ours, theirs = ({identity(k): v for k, v in pairs} for pairs in (x, y))
-        return ours.keys() == theirs.keys() and all(_equal_element(ours[k], theirs[k], t.item_type) for k in ours)
+        left_map, right_map = ({identity(k): v for k, v in pairs} for pairs in (x, y))
+        return left_map.keys() == right_map.keys() and all(
+            _equal_element(left_map[k], right_map[k], t.item_type) for k in left_map
+        )
     if pa.types.is_list(t):
         return len(x) == len(y) and all(_equal_element(u, v, t.value_type) for u, v in zip(x, y, strict=True))
     if pa.types.is_struct(t):

@@ -1,4 +1,4 @@
-"""Order among rows that have no key: what sort compaction and `clustering.columns` bring them into."""
+"""Order of rows without primary key: used by sort compaction and `clustering.columns`."""
 
 from paimon_nb.table.cluster.external_sort import ExternalSort
 from paimon_nb.table.cluster.rows import Order, OrderedRows, sorted_rows

@@ -1,4 +1,4 @@
-"""Sort keys that keep rows near each other which are near in several columns: plain order, z-order, Hilbert curve.
+"""Sort keys that keep rows close that are close in several columns: plain order, z-order, Hilbert curve.
 
 Pure arithmetic on columns; reads no files. Source: Paimon `sort/zorder/ZIndexer.java`, `ZOrderByteUtils.java`,
 `sort/hilbert/HilbertIndexer.java` (whose curve is J. Skilling's, "Programming the Hilbert curve", 2004).
@@ -23,24 +23,25 @@ _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DATE", "TIME")
 _TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
 _CURVE_BITS = 63
 _FARTHEST = (1 << 63) - 1
-"""Where the Hilbert curve has NULL."""
+"""Position of NULL on the Hilbert curve."""
 
 Keys = Callable[[pa.Table, Sequence[DataField], int], list[pa.Array]]
 """(rows, columns to order by, bytes that a text contributes) -> key columns; rows sort by them, NULL first."""
 
 
 def check_type(field: DataField) -> None:
-    """Raise UnsupportedOperation for a column that has no order."""
+    """Raise UnsupportedOperation for a column without an order."""
     if field.type.root not in (*_WHOLE, *_TEXTS, "BOOLEAN", "FLOAT", "DOUBLE", "DECIMAL") and not isinstance(
         field.type, Timestamp | LocalZonedTimestamp
     ):
         raise UnsupportedOperation(
-            f"rows cannot be ordered by {field.name} of type {field.type.bare()}", hint="order by plain columns"
+            f"rows cannot be ordered by {field.name} of type {field.type.bare()}",
+            hint="order by columns of primitive types",
         )
 
 
 def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
-    """The columns themselves; floating point as whole numbers in Java's order (-0.0 before 0.0, NaN last)."""
+    """The columns themselves; floating point as integers in Java's order (-0.0 before 0.0, NaN last)."""
     out = []
     for field in fields:
         column = _one(rows.column(field.name))
@@ -54,12 +55,12 @@ def order_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.A
 
 
 def zorder_keys(rows: pa.Table, fields: Sequence[DataField], text_bytes: int) -> list[pa.Array]:
-    """One key: the bits of all columns taken in turn, highest first."""
+    """One key: the bits of all columns interleaved, highest first."""
     return [_interleaved([_bits(_z_bytes(_one(rows.column(f.name)), f, text_bytes)) for f in fields])]
 
 
 def hilbert_keys(rows: pa.Table, fields: Sequence[DataField], _: int) -> list[pa.Array]:
-    """One key: the place on the Hilbert curve through as many dimensions as there are columns.
+    """One key: the position on the Hilbert curve with as many dimensions as columns.
 
     Raises: UnsupportedOperation: fewer than two columns.
     """
@@ -100,7 +101,7 @@ def _z_bytes(column: pa.Array, field: DataField, text_bytes: int) -> np.ndarray:
 
 
 def _interleaved(columns: list[np.ndarray]) -> pa.Array:
-    """Bits of the columns in turn; a column that is out of bits is passed over."""
+    """Interleaved bits of the columns; a column without remaining bits is skipped."""
     widths = [c.shape[1] for c in columns]
     starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
     turn = [
@@ -112,7 +113,7 @@ def _interleaved(columns: list[np.ndarray]) -> pa.Array:
     ).cast(pa.binary())
 
 
-# -- Hilbert: every value as a whole number of 63 bits
+# -- Hilbert: every value as an integer of 63 bits
 
 
 def _h_number(column: pa.Array, field: DataField) -> np.ndarray:
@@ -144,7 +145,7 @@ def _transposed(x: list[np.ndarray]) -> list[np.ndarray]:
             inverted = (x[i] & q) != 0
             swap = np.where(inverted, np.uint64(0), (x[0] ^ x[i]) & p)
             x[0] = np.where(inverted, x[0] ^ p, x[0] ^ swap)
-            if i:  # with itself there is nothing to swap
+            if i:  # a swap with itself changes nothing
                 x[i] = x[i] ^ swap
     for i in range(1, len(x)):
         x[i] = x[i] ^ x[i - 1]
@@ -169,7 +170,7 @@ def _whole(column: pa.Array, field: DataField) -> np.ndarray:
 
 
 def _double_bits(column: pa.Array) -> np.ndarray:
-    """The bits of the values as doubles, every NaN alike; NULL as 0.0."""
+    """The bits of the values as doubles, one NaN; NULL as 0.0."""
     values = to_numpy(filled(column.cast(pa.float64()), 0.0)).copy()
     values[np.isnan(values)] = np.nan
     return values.view(np.int64)
@@ -186,7 +187,7 @@ def _raw(column: pa.Array) -> list[bytes | None]:
 
 
 def _cut(values: Sequence[bytes | None], width: int, count: int) -> np.ndarray:
-    """(rows, width) uint8: the first bytes, filled up with zeros."""
+    """(rows, width) uint8: the first bytes, padded with zeros."""
     joined = b"".join((v or b"")[:width].ljust(width, b"\0") for v in values)
     return np.frombuffer(joined, np.uint8).reshape(count, width)
 

@@ -1,6 +1,6 @@
-"""Sorting more rows than memory may hold: sorted runs on local disk, merged in slices. Knows key columns, no tables.
+"""Sorts more rows than fit in memory: sorted runs on local disk, merged in slices. Knows key columns, no tables.
 
-Memory: about `limit` bytes while rows come in, and one slice of every run while they go out.
+Memory: about `limit` bytes while rows are added, and one slice of every run while they are merged.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _SLICE_ROWS = 8192
 
 
 class ExternalSort:
-    """Takes tables in any order, gives their rows in the order of the key columns; NULL first.
+    """Takes tables in any order, returns their rows in the order of the key columns; NULL first.
 
-    A context manager: leaving it removes what was spilled.
+    A context manager: leaving it deletes the spill files.
     """
 
     def __init__(self, keys: Sequence[str], limit: int) -> None:
@@ -44,7 +44,7 @@ class ExternalSort:
             self._folder = None
 
     def add(self, rows: pa.Table) -> None:
-        """Take rows."""
+        """Add rows."""
         if not rows.num_rows:
             return
         self._waiting.append(rows)
@@ -53,7 +53,7 @@ class ExternalSort:
             self._spill()
 
     def sorted(self) -> Iterator[pa.Table]:
-        """All rows in order, in tables of some size. Ends the taking in."""
+        """All rows in order, as tables of some size. No rows can be added afterwards."""
         if not self._runs:
             if self._waiting:
                 yield self._in_order(self._waiting)
@@ -84,7 +84,7 @@ class ExternalSort:
         self._runs.append(path)
 
     def _merged(self) -> Iterator[pa.Table]:
-        """Up to the smallest last key of the open slices, everything is known: sort that part and go on."""
+        """Up to the smallest last key of the open slices all rows are known: sort that part and continue."""
         cursors = [_Cursor(path, self._keys) for path in self._runs]
         try:
             heap = [(c.last, i) for i, c in enumerate(cursors) if c.fill()]
@@ -110,7 +110,7 @@ class _Cursor:
         self._rows: pa.Table | None = None
 
     def fill(self) -> bool:
-        """Have at least one row; False at the end."""
+        """Ensure at least one row; False at the end."""
         while self._rows is None or not self._rows.num_rows:
             try:
                 self._rows = pa.Table.from_batches([self._batches.read_next_batch()])

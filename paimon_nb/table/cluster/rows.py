@@ -1,4 +1,4 @@
-"""Rows in the order of some columns or of a curve through them, within a bound of memory. Knows no files of tables.
+"""Sorts rows by columns or by a curve through them, with bounded memory. Knows no table files.
 
 Source: behaviour reference, section 4.1 (`clustering.columns`, sort compaction).
 """
@@ -18,21 +18,21 @@ from paimon_nb.table.cluster.external_sort import ExternalSort
 from paimon_nb.table.store import TableStore
 
 _AUTO_ZORDER, _AUTO_HILBERT = 2, 5
-"""From how many columns on `clustering.strategy` = auto takes a curve."""
+"""Minimum number of columns for which `clustering.strategy` = auto uses a curve."""
 _KEY = "_SORT_KEY_"
 _BATCH_ROWS = 65536
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How rows are to be ordered: by a strategy of `STRATEGIES`, over columns."""
+    """A sort order: a strategy of `STRATEGIES`, over columns."""
 
     strategy: str
     columns: tuple[str, ...]
 
     @classmethod
     def of(cls, store: TableStore, strategy: str, columns: Sequence[str]) -> Order:
-        """A checked order.
+        """A validated order.
 
         Raises: UnknownName, ColumnNotFound, UnsupportedOperation: no such strategy or column, or one without an order.
         """
@@ -48,7 +48,7 @@ class Order:
 
     @classmethod
     def of_options(cls, store: TableStore) -> Order | None:
-        """What `clustering.columns` and `clustering.strategy` say; None without columns."""
+        """The order from `clustering.columns` and `clustering.strategy`; None without columns."""
         text = store.options.get(opt.CLUSTERING_COLUMNS)
         if not text:
             return None
@@ -61,7 +61,7 @@ class Order:
 
 
 class OrderedRows:
-    """Takes rows of a table, gives them back in an order. Memory: about `write-buffer-size`; more goes to local disk."""
+    """Takes rows of a table, returns them sorted. Memory: about `write-buffer-size`; more is spilled to local disk."""
 
     def __init__(self, store: TableStore, order: Order) -> None:
         self._fields: list[DataField] = [store.schema.field(c) for c in order.columns]
@@ -83,19 +83,19 @@ class OrderedRows:
             self._sort.add(part)
 
     def sorted(self) -> Iterator[pa.Table]:
-        """The rows, without their keys."""
+        """The rows, without their sort keys."""
         if self._sort is not None:
             for table in self._sort.sorted():
                 yield table.drop_columns(self._keys)
 
     def close(self) -> None:
-        """Remove what was spilled. Safe to call twice."""
+        """Delete the spill files. Safe to call twice."""
         if self._sort is not None:
             self._sort.__exit__()
 
 
 def sorted_rows(store: TableStore, order: Order, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """All rows of `tables` in the order. What was spilled is gone when the last row was given or the iterator is closed."""
+    """All rows of `tables` in the order. Spill files are deleted after the last row, or when the iterator is closed."""
     rows = OrderedRows(store, order)
     try:
         for table in tables:

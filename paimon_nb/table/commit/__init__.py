@@ -1,4 +1,4 @@
-"""Commits: from commit messages to published snapshots. The only room that makes rows visible."""
+"""Commits: from commit messages to published snapshots. Only this package makes rows visible."""
 
 from paimon_nb.table.commit.commit import TableCommit
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage

@@ -1,4 +1,5 @@
-"""Deleting the files of work that was never committed; touches only files its own writer made, and none that a snapshot holds.
+"""Deletes the files of work that was never committed. Touches only files of its own writer, and none that a snapshot
+holds.
 
 Source: format reference, section 3 (Abort).
 """
@@ -20,7 +21,8 @@ from paimon_nb.table.store import TableStore
 def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, compaction_only: bool = False) -> None:
     """Delete new data, changelog and index files. A file that was only upgraded belongs to the table and stays.
 
-    So does all of a message of which the table has a file: somebody committed it before (a restarted job, a call made twice).
+    A message of which the table already holds a file is left alone: it was committed before (by a restarted job, or by
+    a second call).
     """
     going = [(m, m.written_by_compaction if compaction_only else m.written) for m in messages if not m.is_empty]
     held = _added_since(store, oldest_base(m for m, _ in going), {name for _, names in going for name in names})
@@ -32,7 +34,7 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
 
 
 def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[str]:
-    """Those of the names that snapshots after `base` brought into the table; all of them when that cannot be told."""
+    """The names that snapshots after `base` added to the table; all of them when this cannot be determined."""
     store.snapshots.forget()
     latest, earliest = store.snapshots.latest_id(), store.snapshots.earliest_id()
     if not names or latest is None or earliest is None:
@@ -41,7 +43,7 @@ def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[st
     for snapshot_id in range(max((base or 0) + 1, earliest), latest + 1):
         try:
             snapshot = store.snapshots.get(snapshot_id)
-            # The first that is left tells its whole state: what came before it is told nowhere else.
+            # The oldest remaining snapshot counts with its whole state: earlier deltas are expired.
             whole = snapshot_id == earliest
             manifests = (
                 snapshot_manifests(store, snapshot) if whole
@@ -50,9 +52,9 @@ def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[st
             found |= {e.file.file_name for e in entries_of(store, manifests) if e.kind == ADD} & names
             found |= {i.file_name for i in index_entries(store, snapshot)} & names
         except (SnapshotNotFound, MissingFile):
-            continue  # expired meanwhile
+            continue  # expired in the meantime
         except (PaimonError, OSError):
-            return names  # in doubt a file stays: the clean-up of orphans knows better, later
+            return names  # when in doubt a file stays; orphan-file removal can decide later
     return found
 
 
@@ -64,7 +66,7 @@ def _paths(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterat
     own = {f.file_name for f in m.new_files}
     upgraded = {f.file_name: f for f in m.compact_before}
     yield from of(f for f in m.compact_after if f.file_name not in upgraded)
-    for file in m.compact_after:  # a file that stays may have got a new index beside it
+    for file in m.compact_after:  # a file that stays may have received a new index file
         if file.file_name in upgraded:
             had = store.extra_paths(m.partition, m.bucket, upgraded[file.file_name])
             yield from (p for p in store.extra_paths(m.partition, m.bucket, file) if p not in had)
@@ -77,5 +79,5 @@ def _paths(store: TableStore, m: CommitMessage, compaction_only: bool) -> Iterat
     yield from of(m.changelog_files)
     for entry in m.new_index:
         yield store.index_path(entry)
-    # What the same message compacted away again is its own too, unless it was there before.
+    # Files that the same message wrote and compacted away are its own, unless they existed before.
     yield from of(f for f in m.compact_before if f.file_name in own)

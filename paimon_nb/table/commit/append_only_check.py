@@ -1,4 +1,6 @@
-"""Tables that only grow: what their branches have in common can be told by the names of files. Source: Paimon `branch-merge.enabled`."""
+"""Append-only check for tables with `branch-merge.enabled`: branches are compared by file names. Source: Paimon
+`branch-merge.enabled`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from paimon_nb.table.store import TableStore
 
 
 def check_only_adds(store: TableStore, change: Change) -> None:
-    """Raise UnsupportedOperation when the change takes files away from a table whose branches are to be merged."""
+    """Raise UnsupportedOperation if the change deletes files of a table whose branches will be merged."""
     if not store.options.get(opt.BRANCH_MERGE_ENABLED):
         return
     if change.kind == "OVERWRITE" or any(e.kind == DELETE for e in change.entries):
         raise UnsupportedOperation(
-            f"{store.name}: rows can be added only, because its branches are to be merged",
-            hint="a table without 'branch-merge.enabled' can be compacted, overwritten and changed",
+            f"{store.name}: only appends are allowed, because 'branch-merge.enabled' is set",
+            hint="unset 'branch-merge.enabled' to compact, overwrite or change the table",
             path=store.root,
         )

@@ -1,4 +1,4 @@
-"""One attempt to publish one snapshot: write metadata, publish, tell what became of it. Never loops, never guesses.
+"""One attempt to publish one snapshot: write metadata, publish, report the outcome. Never loops, never guesses.
 
 Source: format reference, section 3.
 """
@@ -29,15 +29,15 @@ from paimon_nb.table.commit.snapshot_change import HASH, Change
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.store import TableStore
 
-_ASK_AGAIN = 3
+_MAX_CHECKS = 3
 
 Plan = Callable[[Snapshot | None], Change]
-"""A change as it has to be on top of the given latest snapshot; called anew for every attempt."""
+"""Builds the change on top of the latest snapshot; called again for every attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a commit says about itself."""
+    """Identity and properties of a commit."""
 
     user: str
     identifier: int
@@ -47,7 +47,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`snapshot` is what was tried; `published` whether it is now part of the table."""
+    """`snapshot` is the attempted snapshot; `published` tells whether it is part of the table now."""
 
     published: Published
     snapshot: Snapshot
@@ -56,10 +56,10 @@ class Outcome:
 def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: Terms) -> Outcome:
     """Publish `change` on top of `latest`.
 
-    Metadata files of an attempt that surely lost are deleted; when in doubt (an error while publishing) they stay,
-    and the error goes up: a snapshot may have become visible that needs them.
+    Metadata files of an attempt that surely lost are deleted. When in doubt (an error while publishing) they stay and
+    the error is raised: a visible snapshot may need them.
 
-    Raises: CommitConflict. Cancelled: a stop was asked for before.
+    Raises: CommitConflict. Cancelled: cancellation was requested before publishing.
     """
     manifest_format(store)
     check_conflicts(store, latest, change)
@@ -67,12 +67,12 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
     try:
         snapshot = _prepare(store, latest, change, terms, writer)
     except Exception:
-        writer.discard()  # nothing was published yet: no doubt possible
+        writer.discard()  # nothing was published yet, so the outcome is certain
         raise
     try:
         with publishing():
             published = _publish(store, snapshot, list(_named(store, change, writer)))
-    except Cancelled:  # before it was published: these files belong to nobody
+    except Cancelled:  # not yet published, so no snapshot needs these files
         writer.discard()
         raise
     if published is Published.WON and _taken_back(store, latest):
@@ -86,9 +86,9 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
 
 
 def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
-    """Whether the snapshot that ours stands on went by a rollback or a fast-forward meanwhile, and its files with it.
+    """Whether a rollback or fast-forward removed the base snapshot, and its files, while ours was published.
 
-    Then the number of ours was free, though nobody can read it. A base that has expired is something else: nothing older is there.
+    Our id was free then, but the snapshot is unreadable. An expired base is different: it leaves no older snapshots.
     """
     try:
         return (
@@ -97,11 +97,11 @@ def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
             and any(i <= base.id for i in store.snapshots.ids())
         )
     except (OSError, StoreError):
-        return False  # ours is published: not to know more must not look as if it had failed
+        return False  # ours is published: a failed check must not look like a failed commit
 
 
 def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
-    """Paths of all that the snapshot names and earlier ones did not."""
+    """Paths of all files that the snapshot references and earlier ones do not."""
     yield from writer.written
     for entry in (*change.entries, *change.changelog):
         if entry.kind == ADD:
@@ -112,8 +112,8 @@ def _named(store: TableStore, change: Change, writer: ManifestWriter) -> Iterato
 
 
 def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Published:
-    """Publish; after an error ask again with the very same bytes, which can only win, find itself, or lose for sure."""
-    for _ in range(_ASK_AGAIN):
+    """Publish. After an error, retry with the same bytes: this can only win, find itself, or surely lose."""
+    for _ in range(_MAX_CHECKS):
         try:
             return store.snapshots.publish(snapshot, named)
         except (OSError, StoreError):
@@ -124,7 +124,7 @@ def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Pub
 def _prepare(
     store: TableStore, latest: Snapshot | None, change: Change, terms: Terms, writer: ManifestWriter
 ) -> Snapshot:
-    """Write every metadata file of the snapshot-to-be."""
+    """Write every metadata file of the new snapshot."""
     new_id = latest.id + 1 if latest else 1
     schema = store.schemas.latest()
     schema_id = schema.id if schema else store.schema.id
@@ -168,7 +168,7 @@ def _total_rows(store: TableStore, latest: Snapshot | None) -> int:
         return 0
     if latest.total_record_count is not None:
         return latest.total_record_count
-    return sum(e.file.row_count for e in live_entries(store, latest))  # snapshots of old versions have no count
+    return sum(e.file.row_count for e in live_entries(store, latest))  # snapshots of old format versions have no count
 
 
 def _watermark(latest: Snapshot | None, own: int | None) -> int | None:
@@ -183,7 +183,7 @@ def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None
 def _with_row_ids(
     store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
 ) -> tuple[tuple[ManifestEntry, ...], int]:
-    """Row tracking: new files get their first row id and the snapshot's id as sequence number (section 8.2)."""
+    """Row tracking: new files get their first row id, and the snapshot's id as sequence number (section 8.2)."""
     next_id = (latest.next_row_id if latest else None) or 0
     if not store.options.get(opt.ROW_TRACKING_ENABLED):
         return entries, next_id
@@ -193,7 +193,7 @@ def _with_row_ids(
             out.append(entry)
             continue
         file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
-        if file.first_row_id is None and file.file_source != 1:  # rows of a compacted file have their ids
+        if file.first_row_id is None and file.file_source != 1:  # rows of a compacted file keep their ids
             file = replace(file, first_row_id=next_id)
             next_id += file.row_count
         out.append(replace(entry, file=file))
@@ -211,33 +211,33 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
 
 
 def _index_manifest(store: TableStore, latest: Snapshot | None, change: Change, writer: ManifestWriter) -> str | None:
-    """The complete list after the change; the previous file's name when nothing changes."""
+    """The complete list after the change; the previous file's name if nothing changes."""
     drops_none = change.drops_index_of is not None and not change.drops_index_of
     if drops_none and not change.new_index and not change.deleted_index:
         return latest.index_manifest if latest else None
-    gone = {i.file_name for i in change.deleted_index}
+    deleted = {i.file_name for i in change.deleted_index}
     replaced = {(i.partition, i.bucket) for i in change.new_index if i.index_type == HASH}
-    kept = [
+    remaining = [
         i
         for i in index_entries(store, latest)
-        if i.file_name not in gone
+        if i.file_name not in deleted
         and not (i.index_type == HASH and (i.partition, i.bucket) in replaced)
         and not (change.drops_index_of is None or i.partition in change.drops_index_of)
     ]
-    return writer.index([*kept, *change.new_index])
+    return writer.index([*remaining, *change.new_index])
 
 
 # -- conflicts
 
 
 def check_conflicts(store: TableStore, latest: Snapshot | None, change: Change) -> None:
-    """Raise CommitConflict when `change` contradicts the table as of `latest`."""
+    """Raise CommitConflict if `change` contradicts the table as of `latest`."""
     conflict = _find_conflict(store, latest, change)
     if conflict is None:
         return
     raise CommitConflict(
         f"{store.name}: {conflict.why}",
-        hint="somebody else changed the same files meanwhile; run the statement again on the new state",
+        hint="another commit changed the same files; run the statement again on the new state",
         snapshot=latest.id if latest else None,
         user=latest.commit_user if latest else None,
         where={"partition": store.partition_values(conflict.partition), "bucket": conflict.bucket},
@@ -281,7 +281,9 @@ def _find_conflict(store: TableStore, latest: Snapshot | None, change: Change) -
 
 
 def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
-    """Index files of the snapshot a change was planned from. An expired one counts as empty: then the check is strict."""
+    """Index files of the snapshot that a change was planned from. An expired snapshot counts as empty, which makes the
+    check strict.
+    """
     try:
         return index_entries(store, store.snapshots.get(snapshot_id)) if snapshot_id else []
     except (SnapshotNotFound, MissingFile):
@@ -289,7 +291,7 @@ def _index_at(store: TableStore, snapshot_id: int | None) -> list[IndexEntry]:
 
 
 def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) -> int | None:
-    """The first snapshot after `base` that brought rows; None when there is none."""
+    """The first snapshot after `base` that added rows; None if there is none."""
     if latest is None:
         return None
     first = max((base or 0) + 1, store.snapshots.earliest_id() or 1)
@@ -298,7 +300,7 @@ def _writer_since(store: TableStore, latest: Snapshot | None, base: int | None) 
 
 
 def _overwritten_since(store: TableStore, latest: Snapshot | None, base: int | None) -> bool:
-    """True when an OVERWRITE came after the writer looked: it may have changed the bucket count."""
+    """Whether an OVERWRITE came after the writer read the table: it may have changed the bucket count."""
     if latest is None or base is None or base >= latest.id:
         return False
     first = max(base + 1, store.snapshots.earliest_id() or 1)

@@ -1,4 +1,4 @@
-"""TableCommit: messages become one or two snapshots, tried again until won, refused, or given up.
+"""TableCommit: publishes messages as one or two snapshots; retries until it wins, is refused, or runs out of retries.
 
 Source: format reference, section 3; behaviour reference, section 11.
 """
@@ -31,7 +31,7 @@ from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.append_only_check import check_only_adds
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
 from paimon_nb.table.commit.commit_log import check_last_commit, remember, spend, spent
-from paimon_nb.table.commit.listeners import tell_added
+from paimon_nb.table.commit.listeners import notify_partitions_added
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.commit.snapshot_change import Change, append_change, compact_change
@@ -44,12 +44,12 @@ sleep: Callable[[float], None] = time.sleep
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long and how often to try again. Times in milliseconds."""
+    """Retry limits and waiting times, in milliseconds."""
 
-    least: int
-    most: int
-    retries: int
-    timeout: int | None
+    min_wait_ms: int
+    max_wait_ms: int
+    max_retries: int
+    timeout_ms: int | None
 
     @classmethod
     def of(cls, store: TableStore) -> RetryPolicy:
@@ -60,14 +60,14 @@ class RetryPolicy:
         )  # fmt: skip
 
     def after(self, tries: int) -> float:
-        """Seconds to wait after the `tries`-th loss: exponential, with jitter over the whole span."""
-        span = min(self.most, self.least * 2 ** min(tries, 20))
-        return random.uniform(self.least / 2, max(span, self.least)) / 1000
+        """Seconds to wait after the `tries`-th lost attempt: exponential backoff with jitter."""
+        span = min(self.max_wait_ms, self.min_wait_ms * 2 ** min(tries, 20))
+        return random.uniform(self.min_wait_ms / 2, max(span, self.min_wait_ms)) / 1000
 
 
 log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5
-"""Tries, where others keep on writing to the same buckets."""
+"""Attempts while other writers keep changing the same buckets."""
 
 
 class TableCommit:
@@ -75,7 +75,7 @@ class TableCommit:
 
     Args:
         store: the table.
-        commit_user: identity across commits of one job; a fresh UUID for a batch write.
+        commit_user: identity across commits of one job; default: a fresh UUID for a batch write.
     """
 
     def __init__(self, store: TableStore, commit_user: str | None = None) -> None:
@@ -104,14 +104,15 @@ class TableCommit:
             overwrite: what to replace (INSERT OVERWRITE); None appends.
             expected_rows: rows the source counted; a difference refuses the commit (a lost or doubled task).
             ignore_empty: False makes an empty APPEND snapshot (streaming: the identifier must become visible).
-            watermark: epoch milliseconds; a batch has that of `end-input.watermark` unless told.
-            run_maintenance: afterwards expire snapshots and make automatic tags as the options say (never fails the commit).
+            watermark: epoch milliseconds; a batch has that of `end-input.watermark` by default.
+            run_maintenance: afterwards expire snapshots and create automatic tags as configured; never fails the
+                commit.
 
         Raises:
-            CommitConflict: somebody changed the same files. Nothing visible; the messages' files are deleted.
-            CommitGaveUp: others won every retry. CommitOverwritten, TableReplaced: see there.
-            Cancelled: the work was told to stop before. CommitError: the rows do not add up. UnsupportedOperation: this process
-            committed or discarded them before; the table takes nothing but new rows.
+            CommitConflict: another commit changed the same files. Nothing is visible; the messages' files are deleted.
+            CommitGaveUp: other commits won every retry. CommitOverwritten, TableReplaced: see there.
+            Cancelled: cancellation was requested. CommitError: the row counts differ. UnsupportedOperation: this
+            process committed or discarded the messages before, or the table is append-only.
         """
         messages = [m for m in messages if not m.is_empty or m.row_count]
         self._check_first_time(messages)
@@ -133,13 +134,13 @@ class TableCommit:
             if not second.is_empty:
                 made += self._publish(lambda latest: second, terms)
         except (CommitError, Cancelled, UnsupportedOperation) as error:
-            # Refused before or instead of publishing: these files belong to nobody. After the first snapshot was
-            # published only the compaction's files do.
+            # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
+            # published, only the compaction's files are unused.
             abort_messages(self.store, messages, compaction_only=bool(made))
             if made:
                 added = (name for m in messages for name in m.written - m.written_by_compaction)
                 spend(self.store, added, "committed")
-                # The rows are in; the compaction was overtaken and is simply left for the next one.
+                # The rows are committed. The compaction lost a conflict and is left to the next one.
                 return made + (self._compact_again(messages, terms) if isinstance(error, CommitConflict) else [])
             raise
         if made:
@@ -149,7 +150,7 @@ class TableCommit:
         return made
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **terms: object) -> int | None:
-        """Publish one change that is not made of messages (truncate, drop partition, analyze). Returns the snapshot id."""
+        """Publish one change that is not made from messages (truncate, drop partition, analyze). Returns the snapshot id."""
         plan: Plan = change if callable(change) else lambda latest: change
         self.store.check_identity()
         check_last_commit(self.store)
@@ -157,28 +158,28 @@ class TableCommit:
         return made[0] if made else None
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
-        """Those identifiers that this user has not committed yet, for a job that restarts."""
+        """The identifiers that this user has not committed yet, for a restarted job."""
         last = self.last_identifier()
         return [i for i in identifiers if last is None or i > last]
 
     def abort(self, messages: Iterable[CommitMessage]) -> None:
-        """Delete the files of messages that were never committed; what a snapshot holds stays."""
+        """Delete the files of messages that were never committed; files that a snapshot holds stay."""
         abort_messages(self.store, messages)
 
     def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
-        """A file that is added twice, or was deleted by an abort, would make the table unreadable."""
+        """A file that is added twice, or that an abort deleted, would make the table unreadable."""
         again = spent(self.store, (name for m in messages for name in m.written))
         if again is not None:
             raise UnsupportedOperation(
-                f"{self.store.name}: these messages were {again[1]} already; nothing was changed",
-                hint="messages are committed once; write the rows again in a new write",
+                f"{self.store.name}: these messages are {again[1]} already; nothing was changed",
+                hint="commit messages only once; write the rows again with a new writer",
                 file=again[0],
             )
 
-    # -- the loop
+    # -- the retry loop
 
     def _publish(self, plan: Plan, terms: Terms, empty_too: bool = False) -> list[int]:
-        """Try until won. Each try starts from the newest snapshot."""
+        """Retry until won. Each attempt starts from the newest snapshot."""
         store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
         tries = 0
@@ -190,21 +191,25 @@ class TableCommit:
             if change.is_empty and not empty_too:
                 return []
             check_only_adds(store, change)
-            if latest is not None and latest.id > seen and (ours := self._ours_since(seen, latest.id, change, terms)):
-                return [ours.id]
+            if (
+                latest is not None
+                and latest.id > seen
+                and (own := self._find_own_commit(seen, latest.id, change, terms))
+            ):
+                return [own.id]
             self._strict.check(latest, change)
             outcome = try_commit(store, latest, change, terms)
             if outcome.published is not Published.LOST:
                 self._strict.passed(outcome.snapshot.id)
                 remember(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
-                tell_added(store, {e.partition for e in change.entries if e.kind == ADD})
+                notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
                 return [outcome.snapshot.id]
             tries += 1
             seconds = time.monotonic() - started
-            if tries > pauses.retries or (pauses.timeout is not None and seconds * 1000 > pauses.timeout):
+            if tries > pauses.max_retries or (pauses.timeout_ms is not None and seconds * 1000 > pauses.timeout_ms):
                 raise CommitGaveUp(
                     f"{store.name}: other writers won {tries} times in {seconds:.1f} s",
-                    hint="retry later, or raise 'commit.max-retries'",
+                    hint="retry later, or increase 'commit.max-retries'",
                     tries=tries,
                     snapshot=outcome.snapshot.id,
                     path=store.root,
@@ -213,11 +218,11 @@ class TableCommit:
             store.check_identity()
 
     def _compact_again(self, messages: Sequence[CommitMessage], terms: Terms) -> list[int]:
-        """Where nobody sees level 0, rows that are in would not be seen before somebody's next compaction.
+        """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.
 
-        They are in: what goes wrong here is logged and not raised.
+        The rows are committed, so an error here is logged and not raised.
         """
-        from paimon_nb.table.compact import compact  # it commits what it makes, so it knows this room
+        from paimon_nb.table.compact import compact  # imported here: compaction commits through this module
         from paimon_nb.table.scan.plan.planner import visible_levels
 
         if visible_levels(self.store) is None:
@@ -237,33 +242,33 @@ class TableCommit:
             except CommitConflict:
                 continue
             except (PaimonError, OSError) as error:
-                log.warning("%s: compaction of new rows was left for later: %s", self.store.name, error)
+                log.warning("%s: compaction of new rows is postponed: %s", self.store.name, error)
                 break
         return []
 
     def _run_maintenance(self, identifier: int, partitions: set[bytes]) -> None:
         from paimon_nb.table.maintenance.post_commit import (
-            run_post_commit,  # maintenance commits too, so it knows this room
+            run_post_commit,  # imported here: maintenance commits through this module
         )
 
         batch = identifier == BATCH_IDENTIFIER
         if run_post_commit(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
             self._looked_ms = clock.now_ms()
 
-    def _ours_since(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
-        """A snapshot after `seen` that is this very commit: its success was reported as a failure."""
+    def _find_own_commit(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
+        """A snapshot after `seen` that is this very commit: it succeeded although a failure was reported."""
         for snapshot_id in range(newest, seen, -1):
             try:
                 found = self.store.snapshots.get(snapshot_id)
             except SnapshotNotFound:
-                break  # expired meanwhile
+                break  # expired in the meantime
             same = (found.commit_user, found.commit_identifier) == (terms.user, terms.identifier)
             if same and found.commit_kind == change.kind:
                 return found
         return None
 
     def last_identifier(self) -> int | None:
-        """The number of this user's newest commit that is there; None: it has none."""
+        """The identifier of this user's newest remaining commit; None if there is none."""
         newest, oldest = self.store.snapshots.latest_id(), self.store.snapshots.earliest_id()
         for snapshot_id in range(newest or 0, (oldest or 1) - 1, -1):
             try:
@@ -281,7 +286,7 @@ def _check_rows(messages: Sequence[CommitMessage], expected: int | None) -> None
     got = sum(m.row_count for m in messages)
     if got != expected:
         raise CommitError(
-            f"the writers took in {got} rows but the source counted {expected}; nothing was committed",
+            f"the writers received {got} rows but the source counted {expected}; nothing was committed",
             hint="run the statement again; a task was lost or ran twice",
             written=got,
             expected=expected,

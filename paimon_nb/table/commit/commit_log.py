@@ -1,6 +1,7 @@
-"""What this process committed: to notice when another engine overwrote a snapshot of ours, or the same work comes twice.
+"""Log of this process's commits: detects that another engine replaced one of our snapshots, or that messages are committed
+twice.
 
-Some engines publish by rename without asking who was first, and so may replace a snapshot that we were told is ours.
+Some engines publish by rename without checking for an existing file, and so may replace a snapshot that we published.
 """
 
 from __future__ import annotations
@@ -14,83 +15,85 @@ from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.store import TableStore
 
-_MOST = 1000
-_MOST_FILES = 50_000
+_MAX_COMMITS = 1000
+_MAX_FILES = 50_000
 _lock = threading.Lock()
-_last: OrderedDict[tuple[str, str], Remembered]
+_last: OrderedDict[tuple[str, str], CommitRecord]
 _spent: OrderedDict[tuple[tuple[str, str], str], str] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """The last commit of this process on one table."""
+class CommitRecord:
+    """The last commit of this process to one table."""
 
     snapshot: Snapshot
     files: tuple[str, ...]
-    """Names of the data files that the commit added: what is needed to add the rows again."""
+    """Names of the data files that the commit added: needed to add the rows again."""
 
 
 _last = OrderedDict()
 
 
 def remember(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
-    """Note a commit that was published as `snapshot`."""
+    """Record a commit that was published as `snapshot`."""
     with _lock:
         key = _key(store)
         _last.pop(key, None)
-        _last[key] = Remembered(snapshot, files)
-        while len(_last) > _MOST:
+        _last[key] = CommitRecord(snapshot, files)
+        while len(_last) > _MAX_COMMITS:
             _last.popitem(last=False)
 
 
 def spend(store: TableStore, names: Iterable[str], what: str) -> None:
-    """Note files whose messages may not be committed any more, and why: 'committed', 'discarded'. The oldest are forgotten."""
+    """Mark files whose messages may not be committed again, with the reason: 'committed' or 'discarded'. The oldest are
+    dropped.
+    """
     key = _key(store)
     with _lock:
         _spent.update(((key, name), what) for name in names)
-        while len(_spent) > _MOST_FILES:
+        while len(_spent) > _MAX_FILES:
             _spent.popitem(last=False)
 
 
 def spent(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
-    """One of the names that this process spent already, and how; None when there is none."""
+    """One of the names that this process marked before, with the reason; None if there is none."""
     key = _key(store)
     with _lock:
         return next(((name, _spent[key, name]) for name in names if (key, name) in _spent), None)
 
 
 def forget(store: TableStore) -> None:
-    """Drop the note: the history was changed on purpose (rollback, fast-forward)."""
+    """Drop the record: the history was changed on purpose (rollback, fast-forward)."""
     with _lock:
         _last.pop(_key(store), None)
 
 
 def check_last_commit(store: TableStore) -> None:
-    """Raise CommitOverwritten, once, when the last snapshot this process published is no longer as it was."""
+    """Raise CommitOverwritten, once, if the last snapshot that this process published was changed."""
     with _lock:
         noted = _last.get(_key(store))
     if noted is None:
         return
-    wanted = noted.snapshot
+    expected = noted.snapshot
     store.snapshots.forget()
     try:
-        found: Snapshot | None = store.snapshots.get(wanted.id)
+        found: Snapshot | None = store.snapshots.get(expected.id)
     except SnapshotNotFound:
         found = None
     if found is not None and (found.commit_user, found.commit_identifier) == (
-        wanted.commit_user,
-        wanted.commit_identifier,
+        expected.commit_user,
+        expected.commit_identifier,
     ):
         return
     earliest = store.snapshots.earliest_id()
-    if found is None and earliest is not None and earliest > wanted.id:
-        return  # expired, as it should in time
+    if found is None and earliest is not None and earliest > expected.id:
+        return  # expired, as intended
     forget(store)
     by = f"by user {found.commit_user}" if found else "and is gone (rolled back elsewhere?)"
     raise CommitOverwritten(
-        f"{store.name}: snapshot {wanted.id}, committed here, was replaced {by}",
-        hint="look at the latest rows; add the named data files' rows again if they are missing, then retry",
-        snapshot=wanted.id,
+        f"{store.name}: snapshot {expected.id}, committed by this process, was replaced {by}",
+        hint="check the latest rows; add the named data files' rows again if they are missing, then retry",
+        snapshot=expected.id,
         user=found.commit_user if found else None,
         files=noted.files,
         path=store.root,

@@ -1,4 +1,4 @@
-"""Does a change contradict what others committed meanwhile? Pure: entries in, the reason out.
+"""Conflict detection between a change and the commits since it was planned. Pure: entries in, the reason out.
 
 Source: behaviour reference, section 11 (Paimon `operation/commit/ConflictDetection`).
 """
@@ -33,7 +33,7 @@ def bucket_count_conflict(base: Iterable[ManifestEntry], delta: Iterable[Manifes
     for entry in delta:
         have = counts.get(entry.partition)
         if entry.kind == ADD and have is not None and entry.total_buckets > 0 and entry.total_buckets != have:
-            why = f"the partition has {have} buckets and the commit writes {entry.total_buckets}"
+            why = f"the partition has {have} buckets, the commit writes {entry.total_buckets}"
             return Conflict(why, entry.partition, entry.bucket, entry.file.file_name)
     return None
 
@@ -50,7 +50,7 @@ def file_conflict(base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry])
             live.discard(key)
         else:
             if key in live:
-                return Conflict("the file was added already", entry.partition, entry.bucket, entry.file.file_name)
+                return Conflict("the file was already added", entry.partition, entry.bucket, entry.file.file_name)
             live.add(key)
     return None
 
@@ -58,7 +58,7 @@ def file_conflict(base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry])
 def level_conflict(
     base: Sequence[ManifestEntry], delta: Sequence[ManifestEntry], key: Callable[[bytes], Any]
 ) -> Conflict | None:
-    """On level 1 and above, key ranges of one (partition, bucket, level) may not overlap after the change."""
+    """On level 1 and above, key ranges of one (partition, bucket, level) must not overlap after the change."""
     touched = {(e.partition, e.bucket, e.file.level) for e in delta if e.kind == ADD and e.file.level > 0}
     if not touched:
         return None
@@ -66,9 +66,11 @@ def level_conflict(
     added = [e for e in delta if e.kind == ADD]
     spans: dict[tuple[bytes, int, int], list[tuple[Any, Any, str]]] = {}
     for entry in [*(e for e in base if e.identity not in deleted), *added]:
-        place = (entry.partition, entry.bucket, entry.file.level)
-        if place in touched:
-            spans.setdefault(place, []).append((key(entry.file.min_key), key(entry.file.max_key), entry.file.file_name))
+        location = (entry.partition, entry.bucket, entry.file.level)
+        if location in touched:
+            spans.setdefault(location, []).append(
+                (key(entry.file.min_key), key(entry.file.max_key), entry.file.file_name)
+            )
     for (partition, bucket, level), files in spans.items():
         files.sort(key=lambda f: (f[0], f[1]))
         for before, after in pairwise(files):
@@ -79,9 +81,12 @@ def level_conflict(
 
 
 def index_conflict(
-    planned: Iterable[IndexEntry], current: Iterable[IndexEntry], new: Sequence[IndexEntry], gone: Iterable[IndexEntry]
+    planned: Iterable[IndexEntry],
+    current: Iterable[IndexEntry],
+    new: Sequence[IndexEntry],
+    deleted: Iterable[IndexEntry],
 ) -> Conflict | None:
-    """Index files of what the change touches must be those it was planned from.
+    """Index files that the change touches must be those it was planned from.
 
     A hash index guards its whole partition: another writer may have put the same new key in another bucket.
     Deletion vectors guard their bucket's data files.
@@ -91,27 +96,27 @@ def index_conflict(
     now = list(current)
     for entry in now:
         if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:
-            why = "another writer gave keys of this partition their buckets"
+            why = "another writer assigned buckets to keys of this partition"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
     present = {i.file_name for i in now}
-    for entry in gone:
+    for entry in deleted:
         if entry.file_name not in present:
             why = "an index file that the commit replaces is no longer live"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
-    return _deletion_vector_conflict(before, now, new, {i.file_name for i in gone})
+    return _deletion_vector_conflict(before, now, new, {i.file_name for i in deleted})
 
 
 def marked_conflict(
     base: Iterable[ManifestEntry], delta: Iterable[ManifestEntry], new: Iterable[IndexEntry]
 ) -> Conflict | None:
-    """A deletion vector of a file that somebody else replaced deletes nothing: the rows live on in another file."""
+    """A deletion vector for a file that another commit replaced would delete nothing: the rows moved to another file."""
     marked = [(i, dv) for i in new if i.index_type == DELETION_VECTORS for dv in i.dv_ranges or ()]
     if not marked:
         return None
     live = {e.file.file_name for e in (*base, *delta)}
     for index, dv in marked:
         if dv.data_file not in live:
-            why = f"{dv.data_file}, of which the commit deletes rows, is no longer live"
+            why = f"the commit deletes rows of {dv.data_file}, which is no longer live"
             return Conflict(why, index.partition, index.bucket, dv.data_file)
     return None
 
@@ -120,15 +125,17 @@ def lost_deletes_conflict(
     planned: Iterable[IndexEntry],
     current: Iterable[IndexEntry],
     delta: Sequence[ManifestEntry],
-    gone: Iterable[IndexEntry],
+    deleted: Iterable[IndexEntry],
 ) -> Conflict | None:
-    """Rows of a file that the change replaces were deleted meanwhile: what replaces it would bring them back.
+    """Another commit deleted rows of a file that the change replaces; the replacement would restore them.
 
-    Index files that the change itself takes away (`gone`) are those that it has read, also where their snapshot has expired.
+    Index files that the change itself deletes (`deleted`) count as read, even if their snapshot has expired.
     """
-    known = {i.file_name for i in gone}
-    kept = {e.file.file_name for e in delta if e.kind == ADD}  # on another level, its deletion vector with it
-    replaced = {e.file.file_name: e for e in delta if e.kind == DELETE and e.file.file_name not in kept}
+    known = {i.file_name for i in deleted}
+    moved = {
+        e.file.file_name for e in delta if e.kind == ADD
+    }  # moved to another level together with its deletion vector
+    replaced = {e.file.file_name: e for e in delta if e.kind == DELETE and e.file.file_name not in moved}
     before = _deleted_rows(planned, replaced)
     for name, rows in _deleted_rows((i for i in current if i.file_name not in known), replaced).items():
         if before.get(name) != rows:
@@ -138,7 +145,7 @@ def lost_deletes_conflict(
 
 
 def _deleted_rows(indexes: Iterable[IndexEntry], files: Container[str]) -> dict[str, object]:
-    """By data file, what tells its deletion vector from an earlier one: they only grow."""
+    """By data file, the state of its deletion vector. Vectors only grow, so the cardinality identifies a version."""
     return {
         dv.data_file: (index.file_name, dv.offset) if dv.cardinality is None else dv.cardinality
         for index in indexes
@@ -149,18 +156,18 @@ def _deleted_rows(indexes: Iterable[IndexEntry], files: Container[str]) -> dict[
 
 
 def _deletion_vector_conflict(
-    before: set[str], now: Iterable[IndexEntry], new: Sequence[IndexEntry], gone: set[str]
+    before: set[str], now: Iterable[IndexEntry], new: Sequence[IndexEntry], deleted: set[str]
 ) -> Conflict | None:
-    """Somebody deleted rows of a file for which this change brings a deletion vector of its own."""
-    mine = {r.data_file: i for i in new if i.index_type == DELETION_VECTORS for r in i.dv_ranges or ()}
-    buckets = {(i.partition, i.bucket) for i in mine.values()}
+    """Another commit deleted rows of a file for which this change adds a deletion vector."""
+    new_vectors = {r.data_file: i for i in new if i.index_type == DELETION_VECTORS for r in i.dv_ranges or ()}
+    buckets = {(i.partition, i.bucket) for i in new_vectors.values()}
     for entry in now:
         if entry.index_type != DELETION_VECTORS or (entry.partition, entry.bucket) not in buckets:
             continue
-        if entry.file_name in before or entry.file_name in gone:
+        if entry.file_name in before or entry.file_name in deleted:
             continue
         for dv in entry.dv_ranges or ():
-            if dv.data_file in mine:
+            if dv.data_file in new_vectors:
                 why = f"another writer deleted rows of {dv.data_file}"
                 return Conflict(why, entry.partition, entry.bucket, dv.data_file)
     return None

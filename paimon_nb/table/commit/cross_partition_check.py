@@ -1,7 +1,7 @@
-"""An overwrite of some partitions may not bring keys that lie in others, where keys move between partitions.
+"""Refuses an overwrite of some partitions that brings keys of other partitions, on tables with cross-partition updates.
 
-A write takes such a key away from where it lay; an overwrite replaces its own partitions and touches no other, so the key would
-be there twice. Java refuses it too, for the -D would not belong to the overwritten partition.
+A normal write removes such a key from its old partition. An overwrite replaces only its own partitions, so the key
+would exist twice. Java refuses it too: the -D would not belong to the overwritten partition.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from paimon_nb.table.store import TableStore
 def refuse_moved_keys(
     store: TableStore, latest: Snapshot | None, added: Iterable[ManifestEntry], deleted: Iterable[ManifestEntry]
 ) -> None:
-    """Raises UnsupportedOperation. Reads the keys of what stays, as every write into such a table does."""
+    """Raises UnsupportedOperation. Reads the keys of the remaining files, as every write to such a table does."""
     new = [e for e in added if e.kind == ADD]
     if latest is None or not new or store.bucket_option != -1 or not store.schema.is_cross_partition:
         return
-    from paimon_nb.table.scan.read.bucket_keys import bucket_keys  # scans know commits
+    from paimon_nb.table.scan.read.bucket_keys import bucket_keys  # imported here: scan depends on commit
 
-    gone = {e.identity for e in deleted}
-    stay = [e for e in live_entries(store, latest) if e.identity not in gone]
+    removed = {e.identity for e in deleted}
+    stay = [e for e in live_entries(store, latest) if e.identity not in removed]
     if not stay:
         return
-    wanted = pa.concat_arrays([keys for *_, keys in bucket_keys(store, latest, new)])
+    new_keys = pa.concat_arrays([keys for *_, keys in bucket_keys(store, latest, new)])
     for partition, _, keys in bucket_keys(store, latest, stay):
-        if is_in(keys, wanted).any():
+        if is_in(keys, new_keys).any():
             raise UnsupportedOperation(
-                f"{store.name}: the overwrite brings keys that partition {store.partition_values(partition)} holds, which stays "
-                "as it is",
-                hint="delete them there first, or INSERT INTO, which moves keys from partition to partition",
+                f"{store.name}: the overwrite has keys that exist in partition {store.partition_values(partition)}, which is not "
+                "overwritten",
+                hint="delete those keys first, or use INSERT INTO, which moves keys between partitions",
                 partition=store.partition_values(partition),
             )

@@ -1,4 +1,4 @@
-"""What a published commit did, told to the one who watches the table, such as a metastore that lists its partitions."""
+"""Notifies a listener, such as a metastore that lists partitions, about published commits."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from paimon_nb.table.store import CommitWatcher, TableStore
 log = logging.getLogger(__name__)
 
 
-def tell_added(store: TableStore, partitions: Collection[bytes]) -> None:
-    """A snapshot with new files in these partitions was published."""
-    _tell(store, lambda watcher: watcher.added(store, partitions))
+def notify_partitions_added(store: TableStore, partitions: Collection[bytes]) -> None:
+    """Called after a snapshot with new files in these partitions was published."""
+    _notify(store, lambda watcher: watcher.added(store, partitions))
 
 
-def tell_dropped(store: TableStore, partitions: Collection[bytes]) -> None:
-    """These partitions were dropped as such."""
-    _tell(store, lambda watcher: watcher.dropped(store, partitions))
+def notify_partitions_dropped(store: TableStore, partitions: Collection[bytes]) -> None:
+    """Called after these partitions were dropped."""
+    _notify(store, lambda watcher: watcher.dropped(store, partitions))
 
 
-def _tell(store: TableStore, news: Callable[[CommitWatcher], None]) -> None:
-    """The snapshot is published: a watcher that cannot be reached does not take it back."""
+def _notify(store: TableStore, event: Callable[[CommitWatcher], None]) -> None:
+    """The snapshot is published; a listener error does not undo it."""
     if store.watcher is None:
         return
     try:
-        news(store.watcher)
+        event(store.watcher)
     except (PaimonError, OSError) as error:
-        log.warning("%s: the catalog was not told of its partitions, CALL sys.repair: %s", store.name, error)
+        log.warning("%s: the catalog's partition list was not updated, run CALL sys.repair: %s", store.name, error)

@@ -1,4 +1,4 @@
-"""The live files of a snapshot: base and delta manifests added up. Knows no predicate and reads no data.
+"""The live files of a snapshot: base and delta manifests merged. Knows no predicate and reads no data.
 
 Source: format reference, section 5.4.
 """
@@ -40,14 +40,14 @@ def entries_of(
 def merge_entries(
     entries: Iterable[ManifestEntry], into: dict[Identity, ManifestEntry] | None = None
 ) -> dict[Identity, ManifestEntry]:
-    """Add up ADD and DELETE entries. A DELETE without its ADD stays, as a pending DELETE."""
+    """Merge ADD and DELETE entries. A DELETE without its ADD stays as a pending DELETE."""
     live: dict[Identity, ManifestEntry] = {} if into is None else into
     for entry in entries:
         key = entry.identity
         present = live.get(key)
         if entry.kind == ADD:
             if present is not None and present.kind == ADD:
-                raise CorruptFile(entry.file.file_name, "added twice by the manifests")
+                raise CorruptFile(entry.file.file_name, "the manifests add it twice")
             live[key] = entry
         elif present is not None:
             del live[key]
@@ -59,7 +59,7 @@ def merge_entries(
 def live_entries(
     store: TableStore, snapshot: Snapshot | None, partitions: Collection[bytes] | None = None
 ) -> list[ManifestEntry]:
-    """The live entries of a snapshot, of `partitions` only where given; [] for None."""
+    """The live entries of a snapshot, restricted to `partitions` if set; [] for None."""
     if snapshot is None or (partitions is not None and not partitions):
         return []
     keep = None if partitions is None else lambda entry: entry.partition in partitions
@@ -81,7 +81,7 @@ class BucketFiles:
 
 @dataclass
 class LiveBuckets:
-    """What manifests add up to, by bucket."""
+    """Merged manifests, by bucket."""
 
     manifests: tuple[str, ...] = ()
     live: dict[Identity, ManifestEntry] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class LiveBuckets:
     """Number of buckets per partition, without postponed rows."""
 
     def add(self, entries: Iterable[ManifestEntry]) -> None:
-        """Costs what the entries are, not what the table is, unless some of them take files away."""
+        """Costs as much as the entries, not as the table, unless some of them delete files."""
         entries = list(entries)
         merge_entries(entries, self.live)
         shrunk = {(e.partition, e.bucket) for e in entries if e.kind != ADD}
@@ -111,15 +111,15 @@ def _totals(buckets: Mapping[BucketKey, BucketFiles]) -> dict[bytes, int]:
 
 
 class LiveFiles:
-    """Live files of tables that are written to again and again: what the same manifests gave the last time stays added up.
+    """Live files of tables that are written repeatedly: the merged state of unchanged manifests is cached.
 
-    For writers, who need to know the files and not that each manifest can still be read.
+    For writers: they need the files, and do not need to check that each manifest is still readable.
     """
 
     TABLES = 4
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, LiveBuckets] = OrderedDict()
+        self._tables: OrderedDict[str, LiveBuckets] = OrderedDict()
         self._lock = threading.Lock()
 
     def at(self, store: TableStore, snapshot: Snapshot | None) -> tuple[dict[BucketKey, BucketFiles], dict[bytes, int]]:
@@ -129,29 +129,29 @@ class LiveFiles:
         manifests = snapshot_manifests(store, snapshot)
         names = tuple(m.file_name for m in manifests)
         with self._lock:
-            known = self._kept.pop(store.branch_root, LiveBuckets())
+            known = self._tables.pop(store.branch_root, LiveBuckets())
         if names[: len(known.manifests)] != known.manifests:
             known = LiveBuckets()
         known.add(entries_of(store, manifests[len(known.manifests) :]))
         known.manifests = names
-        told = dict(known.buckets), dict(known.totals)
+        result = dict(known.buckets), dict(known.totals)
         with self._lock:
-            self._kept[store.branch_root] = known
-            while len(self._kept) > self.TABLES:
-                self._kept.popitem(last=False)
-        return told
+            self._tables[store.branch_root] = known
+            while len(self._tables) > self.TABLES:
+                self._tables.popitem(last=False)
+        return result
 
     def forget(self) -> None:
-        """Begin anew, as a new process does."""
+        """Drop the cache, as in a new process."""
         with self._lock:
-            self._kept.clear()
+            self._tables.clear()
 
 
 LIVE_FILES = LiveFiles()
 
 
 def by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketKey, list[ManifestEntry]]:
-    """Entries grouped by (partition, bucket), groups in the order of first sight."""
+    """Entries grouped by (partition, bucket), groups in order of first occurrence."""
     groups: dict[BucketKey, list[ManifestEntry]] = {}
     for entry in entries:
         groups.setdefault((entry.partition, entry.bucket), []).append(entry)

@@ -1,4 +1,4 @@
-"""Writing manifests and merging small ones; knows entries and sizes, not what a commit means.
+"""Writes manifests and merges small ones. Knows entries and sizes, not the meaning of a commit.
 
 Source: format reference, sections 5.4 and 7 (Paimon `operation/ManifestFileMerger.java`).
 """
@@ -31,16 +31,16 @@ from paimon_nb.table.lsm.keys import key_order
 from paimon_nb.table.store import TableStore
 
 _FIRST_GUESS = 200
-"""Compressed bytes of one entry, before any manifest of the table tells better."""
+"""Assumed compressed bytes of one entry, until a manifest of the table gives a better estimate."""
 
 
 @dataclass
 class ManifestWriter:
-    """Writes one commit attempt's metadata files and remembers them, so that a lost attempt can be cleaned up."""
+    """Writes the metadata files of one commit attempt and records their paths, so that a lost attempt can be cleaned up."""
 
     store: TableStore
     written: list[str] = field(default_factory=list)
-    """Paths, in the order of writing."""
+    """Paths in write order."""
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _counts: dict[str, int] = field(default_factory=dict)
 
@@ -51,14 +51,14 @@ class ManifestWriter:
         return [self._manifest(entries[i : i + per_file]) for i in range(0, len(entries), per_file)]
 
     def manifest_list(self, manifests: Sequence[ManifestFile]) -> tuple[str, int]:
-        """Write a manifest list. Returns (name, bytes); an empty list is a file too."""
+        """Write a manifest list. Returns (name, bytes). An empty list is written as a file too."""
         name, path = self._name("manifest-list")
         size = write_manifest_list(self.store.fs, path, list(manifests), self._compression, self._format)
         keep_manifest_list(self.store.fs, path, manifests)
         return name, size
 
     def index(self, entries: Sequence[IndexEntry]) -> str | None:
-        """Write the complete index manifest; None when nothing is left to list."""
+        """Write the complete index manifest; None if there is nothing to list."""
         if not entries:
             return None
         name, path = self._name("index-manifest")
@@ -66,7 +66,7 @@ class ManifestWriter:
         return name
 
     def discard(self) -> None:
-        """Delete what was written. Only for an attempt that surely was not published."""
+        """Delete everything written. Only for an attempt that surely was not published."""
         for path in reversed(self.written):
             self.store.fs.delete(path)
         self.written.clear()
@@ -84,7 +84,7 @@ class ManifestWriter:
         self._counts[kind] = number + 1
         name = f"{kind}-{self._id}-{number}"
         path = self.store.manifest_path(name)
-        self.written.append(path)  # before the write: a half-made file is cleaned up too
+        self.written.append(path)  # before the write, so that a partial file is cleaned up too
         return name, path
 
     def _manifest(self, entries: Sequence[ManifestEntry]) -> ManifestFile:
@@ -97,19 +97,19 @@ class ManifestWriter:
 
 
 def manifest_format(store: TableStore) -> str:
-    """avro or orc; readers go by the option, not by the file. Raises `UnsupportedFormat` for any other."""
-    wanted = store.schema.options.get("manifest.format", "avro").lower()
-    if wanted not in ("avro", "orc"):
+    """avro or orc; readers use the option, not the file extension. Raises `UnsupportedFormat` for any other."""
+    name = store.schema.options.get("manifest.format", "avro").lower()
+    if name not in ("avro", "orc"):
         raise UnsupportedFormat(
-            f"{store.name}: manifests in {wanted} are not known",
+            f"{store.name}: unsupported manifest format {name}",
             hint="use avro or orc",
-            feature=f"manifest.format={wanted}",
+            feature=f"manifest.format={name}",
         )
-    return wanted
+    return name
 
 
 def describe(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:
-    """The manifest list's record about a manifest that holds `entries`."""
+    """The manifest list's entry for a manifest that holds `entries`."""
     added = sum(e.kind == ADD for e in entries)
     return ManifestFile(
         file_name=name,
@@ -128,7 +128,7 @@ def describe(store: TableStore, name: str, size: int, entries: Sequence[Manifest
 
 
 def partition_stats(store: TableStore, partitions: Iterable[bytes], entries: Sequence[ManifestEntry]) -> SimpleStats:
-    """Min, max and null count per partition column over the entries."""
+    """Min, max and null count of each partition column over the entries."""
     types = [f.type for f in store.schema.partition_fields]
     if not types:
         return SimpleStats(EMPTY_ROW, EMPTY_ROW, ())
@@ -146,13 +146,13 @@ def partition_stats(store: TableStore, partitions: Iterable[bytes], entries: Seq
 
 
 def merge_manifests(store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
-    """The same live set in fewer manifests, where the options say it pays."""
+    """The same live set in fewer manifests, if the options' thresholds are met."""
     merged = _full(store, manifests, writer)
     return merged if merged is not None else _minor(store, manifests, writer)
 
 
 def _minor(store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
-    """Join runs of small manifests up to the target size; a short tail waits for more."""
+    """Merge runs of small manifests up to the target size; a short tail waits for more."""
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
     out: list[ManifestFile] = []
     group: list[ManifestFile] = []
@@ -167,7 +167,7 @@ def _minor(store: TableStore, manifests: Sequence[ManifestFile], writer: Manifes
 
 
 def _join(store: TableStore, group: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile]:
-    """Rewrite a group: pairs of ADD and DELETE vanish, a DELETE of an older file stays."""
+    """Rewrite a group: pairs of ADD and DELETE cancel out, a DELETE of an older file stays."""
     if len(group) == 1:
         return list(group)
     merged = merge_entries(e for m in group for e in read_manifest(store.fs, store.manifest_path(m.file_name)))
@@ -175,7 +175,7 @@ def _join(store: TableStore, group: Sequence[ManifestFile], writer: ManifestWrit
 
 
 def _full(store: TableStore, manifests: Sequence[ManifestFile], writer: ManifestWriter) -> list[ManifestFile] | None:
-    """Rewrite all that is small or holds a DELETE, so that no DELETE remains; None below the threshold."""
+    """Rewrite every manifest that is small or holds a DELETE, so that no DELETE remains; None below the threshold."""
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
     threshold = store.options.get(opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE)
     change = [m for m in manifests if m.num_deleted > 0 or m.file_size < target]
@@ -184,7 +184,7 @@ def _full(store: TableStore, manifests: Sequence[ManifestFile], writer: Manifest
     changing = {m.file_name for m in change}
     merged = merge_entries(e for m in change for e in read_manifest(store.fs, store.manifest_path(m.file_name)))
     pending = {key for key, e in merged.items() if e.kind == DELETE}
-    kept: list[ManifestFile] = []
+    unchanged: list[ManifestFile] = []
     for manifest in manifests:
         if manifest.file_name in changing:
             continue
@@ -195,8 +195,8 @@ def _full(store: TableStore, manifests: Sequence[ManifestFile], writer: Manifest
             for entry in entries:
                 merged.pop(entry.identity, None) if entry.identity in pending else None
         else:
-            kept.append(manifest)
-    return kept + writer.entries([e for e in merged.values() if e.kind == ADD], _entry_bytes(change))
+            unchanged.append(manifest)
+    return unchanged + writer.entries([e for e in merged.values() if e.kind == ADD], _entry_bytes(change))
 
 
 def _entry_bytes(manifests: Sequence[ManifestFile]) -> float:

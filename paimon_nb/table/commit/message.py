@@ -1,4 +1,4 @@
-"""What a writer hands to the committer: files written, files replaced. Plain data that pickles; decides nothing."""
+"""Commit message: files written and files replaced by a writer. Plain picklable data without logic."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class CommitMessage:
     compact_new_index: tuple[IndexEntry, ...] = ()
     compact_deleted_index: tuple[IndexEntry, ...] = ()
     base_snapshot: int | None = None
-    """The snapshot this work was planned from; None: the table was empty."""
+    """The snapshot that this work was planned from; None: the table was empty."""
     row_count: int = 0
-    """Rows that the writer took in, for the count check before the commit."""
+    """Rows that the writer received, for the count check before the commit."""
 
     @property
     def has_append(self) -> bool:
-        """True when there is anything for the first snapshot."""
+        """True if the first snapshot would not be empty."""
         return bool(
             self.new_files or self.deleted_files or self.changelog_files or self.new_index or self.deleted_index
         )
 
     @property
     def has_compact(self) -> bool:
-        """True when there is anything for the COMPACT snapshot."""
+        """True if the COMPACT snapshot would not be empty."""
         return bool(
             self.compact_before
             or self.compact_after
@@ -56,14 +56,14 @@ class CommitMessage:
 
     @property
     def written(self) -> set[str]:
-        """Names of the data and index files that this work wrote; files that were only upgraded are the table's."""
+        """Names of the data and index files that this work wrote; files that were only upgraded belong to the table."""
         return (
             {f.file_name for f in self.new_files} | {i.file_name for i in self.new_index} | self.written_by_compaction
         )
 
     @property
     def written_by_compaction(self) -> set[str]:
-        """Those that go with the second snapshot."""
+        """Those that belong to the COMPACT snapshot."""
         upgraded = {f.file_name for f in self.compact_before}
         return {f.file_name for f in self.compact_after} - upgraded | {i.file_name for i in self.compact_new_index}
 

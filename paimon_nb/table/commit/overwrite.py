@@ -33,14 +33,13 @@ class Overwrite:
     """Values by partition column, in the in-row Python form."""
     dynamic: bool = False
     read_snapshot: int | None = None
-    """Set when the new rows were computed from the table itself: exactly the files of this snapshot are replaced,
-    and rows that came later are a conflict instead of being lost. None: the newest state is replaced."""
+    """Set if the new rows were computed from the table itself: exactly the files of this snapshot are replaced,"""
 
 
 def overwrite_change(
     store: TableStore, latest: Snapshot | None, messages: Sequence[CommitMessage], overwrite: Overwrite
 ) -> Change:
-    """The OVERWRITE snapshot on top of `latest`: DELETE what is in scope, ADD the new files. No changelog."""
+    """The OVERWRITE snapshot on top of `latest`: DELETE the files in scope, ADD the new files. No changelog."""
     added = append_change(messages)
     if overwrite.dynamic and store.schema.partition_keys:
         touched = {e.partition for e in added.entries}
@@ -50,13 +49,13 @@ def overwrite_change(
     for entry in added.entries:
         if not match(entry.partition):
             fields = [store.schema.field(k) for k in overwrite.partition]
-            wanted = partition_names(fields, list(overwrite.partition.values()), legacy=False)
+            expected = partition_names(fields, list(overwrite.partition.values()), legacy=False)
             found = partition_names(
                 store.schema.partition_fields, store.partition_values(entry.partition), legacy=False
             )
             raise UnsupportedOperation(
-                f"{store.name}: the overwrite is of partition {wanted}, and rows belong to {found}",
-                hint="leave those rows out, or overwrite the partitions that get rows (dynamic)",
+                f"{store.name}: the overwrite targets partition {expected}, but some rows belong to {found}",
+                hint="remove those rows, or use a dynamic overwrite, which replaces the partitions of the new rows",
             )
     if overwrite.partition:
         old = {e.partition for e in live_entries(store, latest) if match(e.partition)}
@@ -67,8 +66,8 @@ def overwrite_change(
 def drop_partitions_change(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> Change:
     """The OVERWRITE snapshot that removes the partitions that match any of `specs`."""
     matchers = [partition_matcher(store, spec) for spec in specs]
-    gone = {e.partition for e in live_entries(store, latest) if any(m(e.partition) for m in matchers)}
-    return _replace(store, latest, Change("OVERWRITE"), lambda p: p in gone, frozenset(gone), None)
+    dropped = {e.partition for e in live_entries(store, latest) if any(m(e.partition) for m in matchers)}
+    return _replace(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
 
 
 def _replace(
@@ -103,7 +102,7 @@ def _replace(
 def _refuse_newer(
     store: TableStore, latest: Snapshot | None, match: Callable[[bytes], bool], known: set[tuple[object, ...]]
 ) -> None:
-    """Files in scope that the overwrite's reader never saw would be lost, or doubled: refuse."""
+    """Refuse if files in scope arrived after the overwrite's reader: their rows would be lost or duplicated."""
     newer = [e for e in live_entries(store, latest) if match(e.partition) and e.identity not in known]
     if newer:
         first = newer[0]
@@ -119,7 +118,7 @@ def _refuse_newer(
 
 
 def partition_matcher(store: TableStore, spec: Mapping[str, Any]) -> Callable[[bytes], bool]:
-    """True for partitions whose values equal those of `spec` (columns left out match all)."""
+    """True for partitions whose values equal those of `spec` (missing columns match everything)."""
     keys = store.schema.partition_keys
     for name in spec:
         if name not in keys:
@@ -128,5 +127,7 @@ def partition_matcher(store: TableStore, spec: Mapping[str, Any]) -> Callable[[b
                 hint=did_you_mean(name, keys) or f"partition columns: {', '.join(keys) or 'none'}",
                 name=name,
             )
-    wanted = [(keys.index(name), value) for name, value in spec.items()]
-    return lambda partition: not wanted or all(store.partition_values(partition)[i] == value for i, value in wanted)
+    conditions = [(keys.index(name), value) for name, value in spec.items()]
+    return lambda partition: (
+        not conditions or all(store.partition_values(partition)[i] == value for i, value in conditions)
+    )

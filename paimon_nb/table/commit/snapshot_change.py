@@ -1,4 +1,4 @@
-"""One snapshot's worth of changes, as data: what a commit attempt will publish."""
+"""The changes of one snapshot, as data: what a commit attempt will publish."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Change:
     replaces_buckets: bool = False
     """True for INSERT OVERWRITE, which may change the bucket count of what it replaces."""
     drops_index_of: frozenset[bytes] | None = frozenset()
-    """Partitions whose index files all go; None: all partitions."""
+    """Partitions whose index files are all removed; None: all partitions."""
     joins_manifests: bool = False
-    """The same files in as few manifests as can be, whatever the options say about when that pays."""
+    """Write the same files into as few manifests as possible, regardless of the merge thresholds."""
 
     @property
     def is_empty(self) -> bool:
@@ -39,7 +39,7 @@ class Change:
 
     @property
     def must_check(self) -> bool:
-        """True when live files are replaced, so that somebody else's commit can contradict this one."""
+        """True if live files are replaced, so that another commit can contradict this one."""
         return self.kind != "APPEND" or any(e.kind == DELETE for e in self.entries) or bool(self.new_index)
 
 
@@ -65,7 +65,7 @@ def append_change(messages: Iterable[CommitMessage]) -> Change:
 
 
 def compact_change(messages: Iterable[CommitMessage]) -> Change:
-    """The second snapshot: DELETE of what was compacted, ADD of the result."""
+    """The second snapshot: DELETE the compaction's input, ADD its output."""
     messages = list(messages)
     entries: list[ManifestEntry] = []
     changelog: list[ManifestEntry] = []
@@ -84,7 +84,7 @@ def compact_change(messages: Iterable[CommitMessage]) -> Change:
 
 
 def oldest_base(messages: Iterable[CommitMessage]) -> int | None:
-    """The oldest snapshot any of the messages was planned from; None when one saw an empty table."""
+    """The oldest snapshot that any of the messages was planned from; None if one saw an empty table."""
     bases = [m.base_snapshot for m in messages]
     return None if not bases or None in bases else min(b for b in bases if b is not None)
 

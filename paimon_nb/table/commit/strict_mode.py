@@ -1,4 +1,4 @@
-"""`commit.strict-mode.last-safe-snapshot`: a job that must know of every change gives up when somebody else made one.
+"""`commit.strict-mode.last-safe-snapshot`: the commit fails if another user committed an overwrite or a compaction.
 
 Source: behaviour reference, section 11 (Paimon `operation/commit/StrictModeChecker.java`).
 """
@@ -14,14 +14,14 @@ from paimon_nb.table.store import TableStore
 
 
 class StrictMode:
-    """Does nothing without the option. -1 lets the first commit of a writer through, whatever came before."""
+    """Does nothing without the option. -1 accepts any state before the first commit of a writer."""
 
     def __init__(self, store: TableStore, user: str) -> None:
         self.store, self.user = store, user
         self._safe: int | None = store.options.get(opt.COMMIT_STRICT_MODE_LAST_SAFE_SNAPSHOT)
 
     def check(self, latest: Snapshot | None, change: Change) -> None:
-        """Look at what others committed since the last safe snapshot.
+        """Check what other users committed since the last safe snapshot.
 
         Raises: CommitConflict: a compaction or an overwrite; for an overwrite also rows that came to its partitions.
         """
@@ -32,14 +32,14 @@ class StrictMode:
             if found.commit_user != self.user and self._contradicts(found, change):
                 raise CommitConflict(
                     f"{self.store.name}: snapshot {found.id}, {found.commit_kind}, was committed by another user after "
-                    f"snapshot {self._safe}, the last one that 'commit.strict-mode.last-safe-snapshot' calls safe",
-                    hint="look at what it changed, then run again with its id as the last safe snapshot",
+                    f"snapshot {self._safe}, the last safe one by 'commit.strict-mode.last-safe-snapshot'",
+                    hint="check what it changed, then run again with its id as the last safe snapshot",
                     snapshot=found.id, user=found.commit_user, path=self.store.root,
                 )  # fmt: skip
         self._safe = latest.id
 
     def passed(self, snapshot_id: int) -> None:
-        """Our own snapshot was published: what came before it was looked at."""
+        """Our own snapshot was published: everything before it was checked."""
         if self._safe is not None:
             self._safe = snapshot_id
 
@@ -49,5 +49,5 @@ class StrictMode:
         if found.commit_kind != "APPEND" or change.kind != "OVERWRITE":
             return False
         touched = {e.partition for e in change.entries}
-        told = changes(self.store, found.delta_manifest_list).entries
-        return any(e.bucket >= 0 and e.partition in touched for e in told)
+        delta = changes(self.store, found.delta_manifest_list).entries
+        return any(e.bucket >= 0 and e.partition in touched for e in delta)

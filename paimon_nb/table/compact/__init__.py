@@ -1,4 +1,4 @@
-"""Compaction: the same rows in fewer, better placed files. Plans are data; each bucket's work is independent."""
+"""Compaction: the same rows in fewer and larger files. Plans are data; each bucket's work is independent."""
 
 from paimon_nb.table.compact.cluster import clusters
 from paimon_nb.table.compact.compact import CompactTask, compact, idle_partitions, plan_compaction, run_task

@@ -1,6 +1,7 @@
-"""Compacting tables without keys: small files of a partition are joined, in order, into bigger ones.
+"""Compacts tables without primary key: small neighbouring files of a partition are merged in order.
 
-Source: behaviour reference, sections 4.1 and 13 (Paimon `append/AppendCompactCoordinator`, `BucketedAppendCompactManager`).
+Source: behaviour reference, sections 4.1 and 13 (Paimon `append/AppendCompactCoordinator`,
+`BucketedAppendCompactManager`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.rolling_writer import COMPACT_SOURCE, AppendFiles, FileTarget
 
 _FULL_FILES = 3
-"""Fewer files of a bucket are not worth a full compaction (Paimon `BucketedAppendCompactManager`)."""
+"""Minimum number of files for a full compaction of a bucket (Paimon `BucketedAppendCompactManager`)."""
 
 
 class Where(Protocol):
@@ -37,17 +38,17 @@ class Where(Protocol):
 
 
 def small_below(store: TableStore) -> float:
-    """Files under this many bytes are worth joining."""
+    """Files below this size are worth merging."""
     return store.options.target_file_size(False) * float(store.options.get(opt.COMPACTION_SMALL_FILE_RATIO))
 
 
-# -- deciding
+# -- picking
 
 
 def pick_unaware(
     store: TableStore, files: Sequence[DataFile], *, full: bool, vectors: BucketVectors | None = None
 ) -> list[list[DataFile]]:
-    """Groups of files to join. `full`: every group of at least two small files, however few they are."""
+    """Groups of files to merge. `full`: every group of at least two small files."""
     o = store.options
     ratio = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
     limit = small_below(store)
@@ -72,18 +73,18 @@ def pick_unaware(
 
 
 def pick_append_auto(store: TableStore, files: Sequence[DataFile]) -> list[DataFile]:
-    """Neighbouring files of a bucket that are due after a write; [] for none. Order in the bucket is kept."""
+    """Neighbouring files of a bucket that are due after a write; [] for none. The order in the bucket is kept."""
     o = store.options
-    least, target = o.get(opt.COMPACTION_MIN_FILE_NUM), o.target_file_size(False)
+    min_files, target = o.get(opt.COMPACTION_MIN_FILE_NUM), o.target_file_size(False)
     forced = o.get(opt.COMPACTION_MAX_FILE_NUM)
     if forced:
-        least = min(least, forced)
+        min_files = min(min_files, forced)
     window: list[DataFile] = []
     size = 0
     for file in in_order(files):
         window.append(file)
         size += file.file_size
-        if len(window) >= max(least, 2):
+        if len(window) >= max(min_files, 2):
             return window
         while size >= 2 * target and window:
             size -= window.pop(0).file_size
@@ -91,7 +92,7 @@ def pick_append_auto(store: TableStore, files: Sequence[DataFile]) -> list[DataF
 
 
 def pick_append_full(store: TableStore, files: Sequence[DataFile], vectors: BucketVectors | None) -> list[DataFile]:
-    """All files of a bucket but leading big ones, when joining them pays; [] when not."""
+    """All files of a bucket except leading large ones, if merging them pays off; [] if not."""
     target = store.options.target_file_size(False)
     rest = in_order(files)
     while rest and rest[0].file_size >= target and not _has_deletes(rest[:1], vectors):
@@ -104,7 +105,7 @@ def pick_append_full(store: TableStore, files: Sequence[DataFile], vectors: Buck
 
 
 def in_order(files: Sequence[DataFile]) -> list[DataFile]:
-    """Files of a bucket in the order their rows came."""
+    """Files of a bucket in the order in which their rows arrived."""
     return sorted(files, key=lambda f: (f.min_sequence, f.max_sequence, f.creation_time_ms or 0, f.file_name))
 
 
@@ -117,13 +118,13 @@ def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bo
     return vectors is not None and any(vectors.of(f.file_name) is not None for f in files)
 
 
-# -- doing
+# -- rewriting
 
 
 def compact_append_bucket(
     store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None = None
 ) -> CompactResult:
-    """Join `files` in their order. Rows that deletion vectors hide are left out, and the vectors go."""
+    """Merge `files` in their order. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     start = files[0].min_sequence if files else 0
     return rewrite_append(store, where, files, vectors, COMPACT_SOURCE, start=start)
 
@@ -138,10 +139,10 @@ def rewrite_append(
     start: int = 0,
     order: Order | None = None,
 ) -> CompactResult:
-    """The visible rows of `files` in new files, as they come or in `order`. Deletion vectors of `files` go.
+    """The visible rows of `files` in new files, in stored order or in `order`. Deletion vectors of `files` are removed.
 
     Args:
-        source: what the new files say they came from (`APPEND_SOURCE`, `COMPACT_SOURCE`).
+        source: `file_source` of the new files (`APPEND_SOURCE`, `COMPACT_SOURCE`).
         start: sequence number of the first row.
     """
     tracked = tracks_rows(store)
@@ -160,8 +161,8 @@ def rewrite_append(
 def append_rows(
     store: TableStore, where: Where, files: Sequence[DataFile], vectors: BucketVectors | None, *, tracked: bool = False
 ) -> Iterator[pa.Table]:
-    """Rows of plain files in the table's present schema; `tracked`: with their ids, as `with_tracking` adds them."""
-    wanted = (*store.schema.fields, *TRACKING_FIELDS) if tracked else store.schema.fields
+    """Rows of plain files in the table's current schema; `tracked`: with their ids, as `with_tracking` adds them."""
+    target_fields = (*store.schema.fields, *TRACKING_FIELDS) if tracked else store.schema.fields
     for file in files:
         schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
         path = store.data_path(where.partition, where.bucket, file)
@@ -178,5 +179,5 @@ def append_rows(
                 table = table.filter(from_numpy(~vector.mask(table.num_rows, position)))
             position += batch.num_rows
             if table.num_rows:
-                evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, wanted)
+                evolved = evolve(table, [*stored, *TRACKING_FIELDS] if tracked else stored, target_fields)
                 yield with_partition(store, where.partition, file, evolved)

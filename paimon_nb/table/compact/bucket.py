@@ -1,4 +1,4 @@
-"""One bucket with everything a compaction of it needs to know; reads metadata only."""
+"""One bucket with the inputs of its compaction; reads metadata only."""
 
 from __future__ import annotations
 
@@ -33,30 +33,32 @@ class KeyBucket:
         return Levels.of(self.files, self.store.options.num_levels, decode)
 
     def choose(self, *, full: bool, streams: bool = False) -> Unit | None:
-        """What to compact: everything, or what the strategy says is due.
+        """The unit to compact: everything, or what the strategy picks.
 
-        `streams`: the writer goes on, so `compaction.optimization-interval` counts from its last full compaction; that of a
-        writer of one commit is always over.
+        `streams`: for a long-running writer `compaction.optimization-interval` counts from its last full compaction;
+        for a writer of one commit it has always elapsed.
         """
         levels = self.levels()
         if full:
             return pick_full(levels, self._must_rewrite)
         return pick(levels, pick_limits(self.store, _newest_on_top(levels) if streams else None))
 
-    def compact(self, unit: Unit, *, may_log: bool = True) -> CompactResult:
-        """Do it; writes files, publishes nothing. `may_log`: False in an overwrite, which has no changelog."""
+    def compact(self, unit: Unit, *, write_changelog: bool = True) -> CompactResult:
+        """Compact; writes files, publishes nothing. `write_changelog`: False in an overwrite, which has no changelog."""
         vectors = self.vectors()
         work = BucketCompaction(
-            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._force, may_log
+            self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._force, write_changelog
         )
         return work.run()
 
     def vectors(self) -> BucketVectors | None:
-        """The bucket's deletion vectors; None when the table has none."""
-        mine = [e for e in self.index if e.partition == self.partition and e.bucket == self.bucket]
-        if not self.store.options.deletion_vectors and not any(e.index_type == "DELETION_VECTORS" for e in mine):
+        """The bucket's deletion vectors; None if the table has none."""
+        bucket_index = [e for e in self.index if e.partition == self.partition and e.bucket == self.bucket]
+        if not self.store.options.deletion_vectors and not any(
+            e.index_type == "DELETION_VECTORS" for e in bucket_index
+        ):
             return None
-        return BucketVectors(self.store, self.partition, self.bucket, mine)
+        return BucketVectors(self.store, self.partition, self.bucket, bucket_index)
 
     @property
     def _force(self) -> bool:
@@ -72,7 +74,7 @@ class KeyBucket:
 
 
 def pick_limits(store: TableStore, last_full_ms: int | None = None) -> PickLimits:
-    """The table's limits at this moment."""
+    """The table's current limits."""
     now = clock.now_ms()
     return PickLimits.of(
         store.options, now_ms=now, hour=datetime.fromtimestamp(now / 1000).hour, last_full_ms=last_full_ms
@@ -80,9 +82,9 @@ def pick_limits(store: TableStore, last_full_ms: int | None = None) -> PickLimit
 
 
 def _newest_on_top(levels: Levels) -> int | None:
-    """When the last full compaction was, epoch ms, as the files tell it; None: there was none."""
+    """Time of the last full compaction in epoch ms, derived from the files; None: there was none."""
     made = [f.creation_time_ms for r in levels.runs if r.level == levels.max_level for f in r.run.files]
-    # Files tell the time of the wall clock: only how long ago that is can be compared.
+    # File times are wall clock: only differences can be compared.
     return clock.now_ms() - (clock.local_now_ms() - max(t or 0 for t in made)) if made else None
 
 

@@ -1,8 +1,9 @@
-"""Incremental clustering: a table without keys gets sorted runs on levels, as if it had keys, and is sorted run by run.
+"""Incremental clustering: files of a table without primary key are arranged in levels and sorted run by run.
 
-New files lie on level 0. What the rules of universal compaction pick is rewritten in the order of `clustering.columns`, onto a
-level of its own, so that most rows are not sorted again each time. Files of one level may overlap: the order is no promise.
-Source: Paimon 1.3 `append/cluster/IncrementalClusterManager.java`, `IncrementalClusterStrategy.java`, `HistoryPartitionCluster.java`.
+New files start on level 0. The files that universal compaction picks are sorted by `clustering.columns` onto a level of
+their own, so most rows are not sorted again each time. Files of one level may overlap: the order is not guaranteed.
+Source: Paimon 1.3 `append/cluster/IncrementalClusterManager.java`, `IncrementalClusterStrategy.java`,
+`HistoryPartitionCluster.java`.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ from paimon_nb.table.write.rolling_writer import APPEND_SOURCE
 
 
 def clusters(store: TableStore) -> bool:
-    """Whether compaction of the table means this."""
+    """Whether the table uses incremental clustering."""
     return not store.has_keys and store.bucket_option == -1 and bool(store.options.get(opt.CLUSTERING_INCREMENTAL))
 
 
 def pick_cluster(store: TableStore, files: Iterable[DataFile], *, full: bool) -> Unit | None:
-    """What to sort in one partition; None when nothing is due. `full`: all, unless it is sorted by these columns already.
+    """What to sort in one partition; None if nothing is due. `full`: everything, unless it is already sorted by these
+    columns.
 
     Raises: BadOptionValue: no columns to cluster by.
     """
     o = store.options
     if not o.names(opt.CLUSTERING_COLUMNS):
         raise BadOptionValue(
-            f"{store.name} has '{opt.CLUSTERING_INCREMENTAL.key}' and no '{opt.CLUSTERING_COLUMNS.key}'",
+            f"{store.name} has '{opt.CLUSTERING_INCREMENTAL.key}' but no '{opt.CLUSTERING_COLUMNS.key}'",
             hint="ALTER TABLE ... SET ('clustering.columns' = 'a,b')",
         )
     levels = Levels.of(files, o.num_levels, lambda _: 0)
@@ -58,13 +60,16 @@ def pick_cluster(store: TableStore, files: Iterable[DataFile], *, full: bool) ->
 
 
 def _same_order(store: TableStore, file: DataFile) -> bool:
-    """Whether the table had today's clustering columns when the file was written."""
+    """Whether the file was written with the table's current clustering columns."""
     then = TableOptions(store.schemas.get(file.schema_id).options)
     return then.names(opt.CLUSTERING_COLUMNS) == store.options.names(opt.CLUSTERING_COLUMNS)
 
 
-def idle_history(store: TableStore, files: Mapping[bytes, Sequence[DataFile]], chosen: Collection[bytes]) -> set[bytes]:
-    """Partitions besides the chosen ones that got no file for long and are not wholly sorted: it is time that they are.
+def idle_history(
+    store: TableStore, files: Mapping[bytes, Sequence[DataFile]], selected: Collection[bytes]
+) -> set[bytes]:
+    """Partitions that received no file for `clustering.history-partition.idle-to-full-sort` and are not fully sorted yet,
+    besides the selected ones.
 
     Args:
         files: all partitions' live files.
@@ -77,16 +82,16 @@ def idle_history(store: TableStore, files: Mapping[bytes, Sequence[DataFile]], c
     waiting = []
     for partition, its in files.items():
         newest = max((f.creation_time_ms or 0 for f in its if f.level < top), default=None)
-        if newest is not None and newest < limit and partition not in chosen:
+        if newest is not None and newest < limit and partition not in selected:
             waiting.append((newest, partition))
     return {partition for _, partition in sorted(waiting)[: o.get(opt.CLUSTERING_HISTORY_PARTITION_LIMIT)]}
 
 
 def cluster(store: TableStore, where: Where, unit: Unit, vectors: BucketVectors | None = None) -> CompactResult:
-    """Sort the unit's files onto its level. Rows that deletion vectors hide are left out, and the vectors go."""
+    """Sort the unit's files onto its level. Rows hidden by deletion vectors are dropped, and so are the vectors."""
     order = Order.of_options(store)
     assert order is not None, "pick_cluster asks for columns"
-    # Java writes them as any rows and lifts the files then: they count as appended.
+    # Java writes them like any rows and then changes the level: they count as appended.
     result = rewrite_append(store, where, unit.files, vectors, APPEND_SOURCE, order=order)
     result.after = [replace(file, level=unit.output_level) for file in result.after]
     return result

@@ -1,6 +1,6 @@
-"""Compaction on demand: a plan of independent tasks, and the work of each. The caller commits the messages.
+"""Compaction on demand: plans independent tasks and runs each. `compact_table` commits nothing; the caller does.
 
-The driver runs tasks inline; Spark runs the same `run_task` elsewhere (tasks and messages pickle).
+The driver runs tasks inline; Spark runs the same `run_task` on executors (tasks and messages pickle).
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from paimon_nb.table.compact.append import compact_append_bucket, pick_append_au
 from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
-from paimon_nb.table.compact.partition_selection import Partitions, chosen
+from paimon_nb.table.compact.partition_selection import Partitions, select_partitions
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.lsm.pick import Unit
 from paimon_nb.table.scan.read.parallel import side_by_side
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _AT_ONCE = 4
-"""Buckets at a time, at most: on a large machine memory is the limit, and Spark has more of it."""
+"""Maximum number of buckets in parallel: memory is the limit on a large machine."""
 
 
 @dataclass(frozen=True)
 class CompactTask:
-    """The work in one bucket (or, for unaware tables, one group of files)."""
+    """The work in one bucket (or, for bucket-unaware tables, one group of files)."""
 
     partition: bytes
     bucket: int
     total_buckets: int
     files: tuple[DataFile, ...]
-    """Key tables: all live files of the bucket. Else: the files to join."""
+    """Key tables: all live files of the bucket. Otherwise: the files to merge."""
     unit: Unit | None
-    """Key tables, and those that are clustered: what to compact."""
+    """Key tables, and clustered tables: what to compact."""
     index: tuple[IndexEntry, ...]
     """Deletion vectors of the bucket."""
     base_snapshot: int
@@ -54,12 +54,12 @@ class CompactTask:
 
 
 def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, full: bool = True) -> list[CompactTask]:
-    """Tasks for the latest snapshot, biggest first; [] when nothing is to be gained.
+    """Tasks for the latest snapshot, largest first; [] if there is nothing to do.
 
     Args:
         partitions: serialized partitions, or a test for them; None means all.
-        full: everything to the top level (or joined); False: only what the strategy says is due. Where postponed rows
-            wait, they are given their buckets first, which are then compacted as after a write.
+        full: everything to the max level (or merged); False: only what the strategy picks. Postponed rows first get
+            their buckets, which are then compacted as after a write.
 
     Raises: UnsupportedOperation: files of the table hold some of its columns only.
     """
@@ -73,27 +73,27 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
     index = index_entries(store, snapshot)
     tasks: list[CompactTask] = []
     buckets = by_bucket(live_entries(store, snapshot))
-    # Postponed rows are merged into real buckets that are known only then: no other task may touch those meanwhile.
+    # Postponed rows are merged into real buckets that are only known then: no other task may compact those.
     waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
-    wanted = chosen({partition for partition, _ in buckets}, partitions)
+    selected = select_partitions({partition for partition, _ in buckets}, partitions)
     history = (
-        idle_history(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, wanted)
+        idle_history(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, selected)
         if partitions is not None and clusters(store)
         else set()
     )
     for (partition, bucket), entries in buckets.items():
-        if partition not in wanted and partition not in history:
+        if partition not in selected and partition not in history:
             continue
         if partition in waiting and bucket != POSTPONE_BUCKET:
             continue
-        mine = tuple(
+        bucket_index = tuple(
             e for e in index
             if e.partition == partition and e.bucket == bucket and e.index_type == "DELETION_VECTORS"
         )  # fmt: skip
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
-        for picked, unit in _choices(store, partition, bucket, files, mine, full or partition in history):
-            tasks.append(CompactTask(partition, bucket, total, picked, unit, mine, snapshot.id))
+        for picked, unit in _choices(store, partition, bucket, files, bucket_index, full or partition in history):
+            tasks.append(CompactTask(partition, bucket, total, picked, unit, bucket_index, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
 
 
@@ -109,7 +109,7 @@ def _choices(
     if bucket == POSTPONE_BUCKET:
         return [(files, None)]
     if store.has_keys:
-        # Java's dedicated compaction, too: a changelog by full compaction comes of each, also of a minor one.
+        # As Java's dedicated compaction: with full-compaction changelog, minor compactions produce changelog too.
         full = full or needs_full_each_time(store)
         unit = KeyBucket(store, partition, bucket, files, index).choose(full=full)
         return [(files, unit)] if unit else []
@@ -122,21 +122,21 @@ def _choices(
         return [(tuple(picked), None)] if picked else []
     groups = pick_unaware(store, files, full=full, vectors=vectors)
     if index and len(groups) > 1:
-        groups = [[f for group in groups for f in group]]  # one index file for all: one task must own it
+        groups = [[f for group in groups for f in group]]  # all buckets share one index file, so one task must own it
     return [(tuple(group), None) for group in groups]
 
 
 def refuse_data_evolution(store: TableStore) -> None:
-    """Java 1.3 does not compact such tables either: rows of several files belong together by their ids."""
+    """Java 1.3 does not compact such tables either: rows of several files are linked by row id."""
     if store.options.get(opt.DATA_EVOLUTION_ENABLED):
         raise UnsupportedOperation(
-            f"{store.name} has 'data-evolution.enabled': its files are not compacted",
-            hint="Paimon 1.3 has no compaction of tables with data evolution; reads need none",
+            f"{store.name} has 'data-evolution.enabled': compaction is not supported",
+            hint="Paimon 1.3 does not compact tables with data evolution; reads do not depend on it",
         )
 
 
 def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
-    """Do one task: files are written, nothing is published."""
+    """Run one task: writes files, publishes nothing."""
     store = store.at_newest_schema()
     if task.bucket == POSTPONE_BUCKET:
         return compact_postponed(store, task.partition, task.files, task.base_snapshot)
@@ -158,9 +158,9 @@ def compact(
     full: bool = True,
     buckets: Collection[int] | None = None,
 ) -> list[CommitMessage]:
-    """Plan and run everything in this process, or only what lies in `buckets`. Commit the messages with `TableCommit`.
+    """Plan and run everything in this process, or only `buckets`. Commit the messages with `TableCommit`.
 
-    Buckets are compacted side by side, as many as there are cores (at most 4); together they take one `write-buffer-size`.
+    Buckets are compacted in parallel, one per core (at most 4); together they use one `write-buffer-size`.
     """
     return run_tasks(
         store, [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
@@ -168,7 +168,7 @@ def compact(
 
 
 def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMessage]:
-    """Do tasks side by side in this process. Of one that fails, nothing is left."""
+    """Run tasks in parallel in this process. If one fails, all their files are deleted."""
     made: list[CommitMessage] = []
     at_once = max(1, min(os.cpu_count() or 1, _AT_ONCE, len(tasks)))
     shared = max(1, store.options.get(opt.WRITE_BUFFER_SIZE) // at_once)
@@ -183,13 +183,13 @@ def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMes
         size = sum(f.file_size for task in tasks for f in task.files)
         parts = side_by_side(store.fs, run, tasks, size, at_once)
     except BaseException:
-        abort_messages(store, made)  # what other buckets wrote belongs to nobody then
+        abort_messages(store, made)  # the files of the other buckets are not needed then
         raise
     return [message for messages in parts for message in messages]
 
 
 def idle_partitions(store: TableStore, idle_ms: int) -> set[bytes]:
-    """Partitions that got no new file in the last `idle_ms` milliseconds."""
+    """Partitions that received no new file in the last `idle_ms` milliseconds."""
     newest: dict[bytes, int] = {}
     for entry in live_entries(store, store.latest()):
         newest[entry.partition] = max(entry.file.creation_time_ms or 0, newest.get(entry.partition, 0))

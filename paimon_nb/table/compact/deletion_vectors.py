@@ -1,4 +1,4 @@
-"""Deletion vectors of one bucket while it is compacted: read once, marked and dropped in memory, written once.
+"""Deletion vectors of one bucket during a compaction: read once, changed in memory, written once.
 
 Source: format reference, section 12.3; behaviour reference, section 6.
 """
@@ -32,7 +32,7 @@ class BucketVectors:
         self._changed = False
 
     def of(self, file_name: str) -> DeletionVector | None:
-        """The file's vector; None when no row of it is deleted."""
+        """The file's vector; None if no row of it is deleted."""
         return self._vectors.get(file_name)
 
     def mark(self, file_name: str, positions: np.ndarray) -> None:
@@ -43,12 +43,12 @@ class BucketVectors:
             self._changed = True
 
     def drop(self, file_names: Iterable[str]) -> None:
-        """Forget vectors of files that are rewritten."""
+        """Drop the vectors of files that are rewritten."""
         for name in file_names:
             self._changed |= self._vectors.pop(name, None) is not None
 
     def finish(self) -> tuple[list[IndexEntry], list[IndexEntry]]:
-        """(new index entries, entries they replace); both empty when nothing changed."""
+        """(new index entries, entries they replace); both empty if nothing changed."""
         if not self._changed:
             return [], []
         return [self._write(vectors) for vectors in self._files()], self._entries
@@ -56,7 +56,7 @@ class BucketVectors:
     # -- inside
 
     def _files(self) -> Iterator[dict[str, DeletionVector]]:
-        """The vectors of each index file. A bucket has one file; a table without buckets begins another at the target size."""
+        """The vectors of each index file. A bucket has one file; a bucket-unaware table rolls at the target size."""
         rolls = not self.store.has_keys and self.store.bucket_option == -1
         target = self.store.options.get(opt.DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
         part: dict[str, DeletionVector] = {}
@@ -76,7 +76,7 @@ class BucketVectors:
 
     def _write(self, vectors: Mapping[str, DeletionVector]) -> IndexEntry:
         name = self.store.new_file_name("index")
-        path, told = self.store.new_index_path(self.partition, self.bucket, name)
+        path, external = self.store.new_index_path(self.partition, self.bucket, name)
         size, ranges = write_deletion_vectors(self.store.fs, path, vectors, self._version)
         return IndexEntry(
             partition=self.partition,
@@ -86,5 +86,5 @@ class BucketVectors:
             file_size=size,
             row_count=len(vectors),
             dv_ranges=tuple(ranges),
-            external_path=told,
+            external_path=external,
         )

@@ -1,4 +1,4 @@
-"""Record-level expiry: rows whose time is up vanish when they are compacted.
+"""Record-level expiry: compaction drops rows that are too old.
 
 Source: behaviour reference, section 1 (`record-level.expire-time`, `record-level.time-field`).
 """
@@ -19,16 +19,16 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 _MS_BEGINS = 1_000_000_000_000
-"""A BIGINT from this on is milliseconds, below it seconds, as Java has it."""
+"""A BIGINT from this value on is milliseconds, below it seconds, as in Java."""
 
 
 @dataclass(frozen=True)
 class RowExpiry:
-    """Which rows are too old. `column` None: the table has no record-level expiry."""
+    """Which rows are expired. `column` None: the table has no record-level expiry."""
 
     column: str | None = None
     before: int = 0
-    """Rows older than this second go. Java counts whole seconds, too."""
+    """Rows older than this second are dropped. Java compares whole seconds, too."""
 
     @classmethod
     def of(cls, store: TableStore) -> RowExpiry:
@@ -38,14 +38,14 @@ class RowExpiry:
         column = store.options.get(opt.RECORD_LEVEL_TIME_FIELD)
         if not column:
             raise BadOptionValue(
-                "'record-level.expire-time' needs to know which column holds the time",
+                "'record-level.expire-time' needs 'record-level.time-field'",
                 hint="set 'record-level.time-field'",
             )
         store.schema.field(column)
         return cls(column, clock.now_ms() // 1000 - age // 1000)
 
     def may_expire(self, file: DataFile) -> bool:
-        """True when rows of the file may have to go."""
+        """True if the file may hold expired rows."""
         return self.column is not None
 
     def filtered(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
@@ -55,9 +55,9 @@ class RowExpiry:
             return
         for table in tables:
             alive = filled(pc.greater_equal(_seconds(table.column(self.column)), self.before), True)
-            kept = table.filter(alive)
-            if kept.num_rows:
-                yield kept
+            unexpired = table.filter(alive)
+            if unexpired.num_rows:
+                yield unexpired
 
 
 def _seconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

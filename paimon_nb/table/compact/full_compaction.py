@@ -1,4 +1,5 @@
-"""When a writer compacts everything: a batch job with each commit, a stream with each N-th, and then all that it wrote since.
+"""When a writer runs a full compaction: a batch job at each commit; a stream at each N-th, over all buckets it wrote
+since.
 
 Source: Paimon `flink/sink/GlobalFullCompactionSinkWrite.java`, `StoreSinkWrite.java`.
 """
@@ -20,16 +21,16 @@ from paimon_nb.table.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class FullCompactions:
-    """When a stream compacts everything. Both None: never, sizes decide."""
+    """Schedule of a stream's full compactions. Both None: never, only sizes trigger compaction."""
 
     every: int | None = None
-    """Commits from one to the next."""
+    """Commits between two full compactions."""
     interval_ms: int | None = None
-    """Time from one to the next; goes before `every`."""
+    """Time between two full compactions; takes precedence over `every`."""
 
     @classmethod
     def of(cls, store: TableStore) -> FullCompactions:
-        """As the options say: a number of commits, else a time, else each commit where the changelog comes of it."""
+        """From the options: a number of commits, else a time, else each commit if the changelog depends on it."""
         o = store.options
         commits = o.get(opt.FULL_COMPACTION_DELTA_COMMITS)
         if o.write_only or not store.has_keys:
@@ -44,13 +45,13 @@ class FullCompactions:
 def compact_behind(
     store: TableStore, written: Collection[BucketKey] | None, touched: Collection[BucketKey]
 ) -> list[CommitMessage]:
-    """Full compactions of buckets that a stream wrote to and does not write to now, as far as they are not compacted.
+    """Full compactions of buckets that a stream wrote to earlier and does not write to now, unless already compacted.
 
     Args:
-        written: since its last full compaction; None: nobody knows, so each bucket may be one. touched: the buckets that its
-            present commit compacts anyway.
+        written: since its last full compaction; None: unknown, so every bucket is a candidate. touched: the buckets
+            that the current commit compacts anyway.
 
-    Returns: messages to be committed with the others. Files are written, nothing is published.
+    Returns: messages to commit with the others. Writes files, publishes nothing.
     """
     if written is not None and set(written) <= set(touched):
         return []
@@ -69,8 +70,7 @@ def compact_behind(
 
 
 def written_by(store: TableStore, user: str) -> set[BucketKey] | None:
-    """The buckets that a stream wrote to, as its snapshots tell it from its last full compaction on; None: the ones that would
-    tell are gone."""
+    """The buckets that a stream's snapshots since its last full compaction wrote to; None: those snapshots have expired."""
     every, found = FullCompactions.of(store).every, set[BucketKey]()
     newest, oldest = store.snapshots.latest_id() or 0, store.snapshots.earliest_id() or 1
     try:
@@ -84,6 +84,6 @@ def written_by(store: TableStore, user: str) -> set[BucketKey] | None:
                 continue
             manifests = read_manifest_list(store.fs, store.manifest_path(snapshot.delta_manifest_list))
             found |= {(e.partition, e.bucket) for e in entries_of(store, manifests) if e.kind == ADD}
-    except (SnapshotNotFound, MissingFile):  # expired meanwhile
+    except (SnapshotNotFound, MissingFile):  # expired in the meantime
         return None
     return found if oldest == 1 else None

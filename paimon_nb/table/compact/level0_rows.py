@@ -1,4 +1,4 @@
-"""Rows that no batch read sees yet: whoever rewrites what can be read must not throw them away."""
+"""Check for rows that batch reads do not see yet: a rewrite of the visible rows must not lose them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from paimon_nb.table.store import TableStore
 
 
 def refuse_hidden(store: TableStore, entries: Iterable[ManifestEntry]) -> None:
-    """Raise `UnsupportedOperation` when one of the live files waits on level 0 of a table that shows higher levels only."""
+    """Raise `UnsupportedOperation` if a live file is on level 0 of a table whose reads skip level 0."""
     visible = visible_levels(store)
     waiting = [] if visible is None else [e for e in entries if not visible(e.file.level)]
     if waiting:
         raise UnsupportedOperation(
-            f"{store.name}: rows of {len(waiting)} files on level 0 wait for a compaction; rewriting would lose them",
-            hint=f"CALL sys.compact('{store.name}') first, with options => 'write-only=false' if the table is write-only",
+            f"{store.name}: {len(waiting)} files on level 0 are not compacted yet; rewriting would lose their rows",
+            hint=f"CALL sys.compact('{store.name}') first (with options => 'write-only=false' if the table is write-only)",
             files=len(waiting),
         )

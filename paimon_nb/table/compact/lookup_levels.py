@@ -1,4 +1,4 @@
-"""Looking keys up in files above a compaction's output: the rows before the change, and where they lie.
+"""Looks up keys in levels above a compaction's output: the rows before the change and their positions.
 
 Source: behaviour reference, sections 3 and 6 (Paimon `mergetree/LookupLevels.java`).
 """
@@ -36,24 +36,25 @@ class LookupLevels:
         self.vectors = vectors
         self._decode = key_decoder([f.type for f in store.schema.key_fields])
 
-    def find(self, asked: pa.Table) -> pa.Table | None:
-        """The records of the keys in `asked` (kv table): from the lowest level that has each. None when none is there.
+    def find(self, lookup_keys: pa.Table) -> pa.Table | None:
+        """The records of the keys in `lookup_keys` (kv table), each from the lowest level that has it. None if there are
+        none.
 
-        A -D that an upper level still holds is one: its sequence may be larger than that of the rows below.
-        With deletion vectors the rows found are marked deleted, for the compaction's output replaces them.
+        This includes a -D in an upper level: its sequence number may exceed that of the rows below.
+        With deletion vectors the found rows are marked deleted, because the compaction's output replaces them.
         """
-        if not self.files or not asked.num_rows:
+        if not self.files or not lookup_keys.num_rows:
             return None
-        wanted = key_ids(asked, self.store.schema.key_fields)
-        low, high = self._span(asked)
+        remaining = key_ids(lookup_keys, self.store.schema.key_fields)
+        low, high = self._span(lookup_keys)
         found: list[pa.Table] = []
         for file in self.files:
-            if not len(wanted) or self._decode(file.max_key) < low or self._decode(file.min_key) > high:
+            if not len(remaining) or self._decode(file.max_key) < low or self._decode(file.min_key) > high:
                 continue
-            for table, positions in self._matches(file, wanted):
+            for table, positions in self._matches(file, remaining):
                 found.append(table)
                 ids = key_ids(table, self.store.schema.key_fields)
-                wanted = wanted.filter(pc.invert(pc.is_in(wanted, value_set=ids)))
+                remaining = remaining.filter(pc.invert(pc.is_in(remaining, value_set=ids)))
                 if self.vectors is not None:
                     self.vectors.mark(file.file_name, positions)
         if not found:
@@ -68,8 +69,8 @@ class LookupLevels:
         ]
         return min(keys), max(keys)
 
-    def _matches(self, file: DataFile, wanted: pa.Array) -> list[tuple[pa.Table, np.ndarray]]:
-        """(rows, physical positions) of wanted keys in one file, deleted ones left out."""
+    def _matches(self, file: DataFile, ids: pa.Array) -> list[tuple[pa.Table, np.ndarray]]:
+        """(rows, physical positions) of the requested keys in one file, without deleted rows."""
         store = self.store
         schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
         in_file, present = kv_columns(schema.fields), kv_columns(store.schema.fields)
@@ -78,7 +79,7 @@ class LookupLevels:
         out, start = [], 0
         for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file]):
             table = ordered(evolve(pa.Table.from_batches([batch]), in_file, present), store)
-            hit = to_numpy(pc.is_in(key_ids(table, store.schema.key_fields), value_set=wanted))
+            hit = to_numpy(pc.is_in(key_ids(table, store.schema.key_fields), value_set=ids))
             if vector is not None:
                 hit &= ~vector.mask(table.num_rows, start)
             if hit.any():
@@ -88,6 +89,6 @@ class LookupLevels:
 
 
 def _extremes(rows: pa.Table, names: Sequence[str]) -> list[int]:
-    """Row numbers that include a smallest and a largest key."""
+    """Indexes of rows that include a smallest and a largest key."""
     order = pc.sort_indices(rows.select(list(names)), sort_keys=[(n, "ascending") for n in names])
     return [order[0].as_py(), order[-1].as_py()]

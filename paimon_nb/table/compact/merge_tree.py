@@ -1,4 +1,4 @@
-"""Compacting one bucket of a primary-key table: rewrite, upgrade, changelog, deletion vectors.
+"""Compacts one bucket of a primary-key table: rewrite, upgrade, changelog, deletion vectors.
 
 Source: behaviour reference, sections 3, 4 and 6 (Paimon `MergeTreeCompactTask`, `MergeTreeCompactRewriter`,
 `LookupMergeTreeCompactRewriter`, `FullChangelogMergeTreeCompactRewriter`).
@@ -34,9 +34,9 @@ from paimon_nb.table.write.rolling_writer import APPEND_SOURCE, COMPACT_SOURCE, 
 
 @dataclass
 class BucketCompaction:
-    """One unit of one bucket, on its way.
+    """The compaction of one unit of one bucket.
 
-    `levels` is the whole bucket: what lies above the output level decides about deletes and lookups.
+    `levels` is the whole bucket: levels above the output decide whether deletes are kept, and are used for lookups.
     """
 
     store: TableStore
@@ -45,13 +45,13 @@ class BucketCompaction:
     levels: Levels
     unit: Unit
     vectors: BucketVectors | None
-    """Given for tables with deletion vectors."""
+    """Set for tables with deletion vectors."""
     force_rewrite: bool = False
-    may_log: bool = True
-    """False in an overwrite, whose commit has no changelog whatever the producer."""
+    write_changelog: bool = True
+    """False in an overwrite, whose commit has no changelog with any producer."""
 
     def run(self) -> CompactResult:
-        """Do it. Files are written, nothing is published."""
+        """Run the compaction. Writes files, publishes nothing."""
         self.spec = MergeSpec.of(self.store.schema, self.store.options)
         self.keys = self.store.schema.key_fields
         self.producer = str(self.store.options.get(opt.CHANGELOG_PRODUCER))
@@ -60,10 +60,10 @@ class BucketCompaction:
         self.drop_delete = self.unit.output_level != 0 and (
             self.unit.output_level >= self.levels.highest_used or self.vectors is not None
         )
-        chosen = {f.file_name for f in self.unit.files}
+        input_files = {f.file_name for f in self.unit.files}
         self.above = LookupLevels(
             self.store, self.partition, self.bucket,
-            [f for f in self.levels.files if f.file_name not in chosen and f.level > 0], self.vectors,
+            [f for f in self.levels.files if f.file_name not in input_files and f.level > 0], self.vectors,
         )  # fmt: skip
         self.result = CompactResult()
         key = key_decoder([f.type for f in self.store.schema.key_fields])
@@ -82,20 +82,20 @@ class BucketCompaction:
             else:
                 self._upgrade(step.file)
         if self.vectors is not None:
-            kept = {f.file_name for f in self.result.after}
-            self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in kept)
+            after = {f.file_name for f in self.result.after}
+            self.vectors.drop(f.file_name for f in self.result.before if f.file_name not in after)
             self.result.new_index, self.result.deleted_index = self.vectors.finish()
         return self.result
 
-    # -- deciding
+    # -- decisions
 
     def _must_rewrite(self, file: DataFile) -> bool:
-        """A file that may not stay as it is even where it is."""
+        """Whether a file must be rewritten even on its own level."""
         deleted = self.vectors is not None and self.vectors.of(file.file_name) is not None
         return deleted or self.force_rewrite or self.expiry.may_expire(file)
 
     def _may_upgrade(self, file: DataFile) -> bool:
-        """A level change is enough, the rows can stay as they are."""
+        """Whether the level can change without rewriting the rows."""
         output, has_deletes = self.unit.output_level, file.delete_row_count != 0
         to_top = output == self.levels.max_level
         if has_deletes and (to_top or self.vectors is not None):
@@ -103,35 +103,35 @@ class BucketCompaction:
         if not file.file_name.endswith("." + file_extension(self.store.options, output)):
             return False
         if self.lookup and file.level == 0 and not to_top:
-            # Merging with the rows above may change these rows, unless the newest row simply wins.
+            # Merging with the rows above can change these rows, unless the newest row simply wins.
             return self.spec.engine == "deduplicate" and not self.spec.sequence_fields
         return True
 
-    # -- doing
+    # -- rewriting
 
     def _upgrade(self, file: DataFile) -> None:
         if self._logs(file.level):
             self._merge_into([LevelFiles(file.level, (file,))], None)
         elif self.vectors is not None and file.level == 0:
-            self._merge_into([LevelFiles(0, (file,))], None)  # marks the rows that this file hides
+            self._merge_into([LevelFiles(0, (file,))], None)  # marks the rows that this file supersedes
         self.result.before.append(file)
         self.result.after.append(replace(file, level=self.unit.output_level))
 
     def _rewrite(self, runs: Sequence[LevelFiles], files: Sequence[DataFile]) -> None:
-        place = FileTarget(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
-        with KeyValueFiles(self.store, place) as out:
+        target = FileTarget(self.partition, self.bucket, self.unit.output_level, COMPACT_SOURCE)
+        with KeyValueFiles(self.store, target) as out:
             self._merge_into(runs, out)
             self.result.after += out.finish()
         self.result.before += files
 
     def _logs(self, level: int) -> bool:
-        """Does bringing a file of `level` to the output level make a changelog?"""
+        """Whether moving a file of `level` to the output level produces changelog."""
         if self.producer == "lookup":
             return level == 0
         return self.producer == "full-compaction" and self.unit.output_level == self.levels.max_level
 
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFiles | None) -> None:
-        """Merge the runs chunk by chunk; rows go to `out` (None: they stay where they are), changes to a changelog."""
+        """Merge the runs chunk by chunk; rows go to `out` (None: they stay in place), changes to a changelog."""
         sizes = [sum(f.file_size for f in run.files) for run in runs]
         total = sum(sizes)
         streams = [
@@ -140,15 +140,15 @@ class BucketCompaction:
         ]
         levels = [run.level for run in runs]
         self.takes_up_new = 0 in levels
-        place = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
-        with KeyValueFiles(self.store, place) as log:
+        target = FileTarget(self.partition, self.bucket, self.unit.output_level, APPEND_SOURCE, changelog=True)
+        with KeyValueFiles(self.store, target) as log:
             for tables in chunks(self.store, streams):
                 rows, changes = self._merge_chunk(
                     [(lvl, t) for lvl, t in zip(levels, tables, strict=True) if t is not None]
                 )
                 if out is not None and rows.num_rows:
                     out.write(rows)
-                if self.may_log and changes is not None and changes.num_rows:
+                if self.write_changelog and changes is not None and changes.num_rows:
                     log.write(changes)
             self.result.changelog += log.finish()
 
@@ -169,18 +169,18 @@ class BucketCompaction:
         return full_compaction_changelog(old, [t for level, t in parts if level != top], merged, self.spec)
 
     def _with_lookup(self, parts: list[tuple[int, pa.Table]]) -> tuple[pa.Table, pa.Table | None]:
-        """Lookup tables: what lies on a level above 0 is already a complete result, so only the lowest of them counts."""
+        """Lookup tables: rows above level 0 are complete results, so only those of the lowest level count."""
         fresh = [t for level, t in parts if level == 0]
         upper = [(level, t) for level, t in parts if level > 0]
         high = pa.concat_tables(without_older_results(upper, self.keys)) if upper else None
         if not fresh:
             assert high is not None
             return merge([high], self.spec, drop_delete=False, alone_as_is=not self.takes_up_new), None
-        asked = pa.concat_tables(fresh)
-        new_ids = key_ids(asked, self.keys)
+        unmatched = pa.concat_tables(fresh)
+        new_ids = key_ids(unmatched, self.keys)
         if high is not None:
-            asked = asked.filter(from_numpy(~is_in(new_ids, key_ids(high, self.keys))))
-        found = self.above.find(asked)
+            unmatched = unmatched.filter(from_numpy(~is_in(new_ids, key_ids(high, self.keys))))
+        found = self.above.find(unmatched)
         before = [t for t in (high, found) if t is not None and t.num_rows]
         if self.spec.engine == "first-row":
             return self._first_rows(high, found, fresh)
@@ -195,7 +195,7 @@ class BucketCompaction:
     def _first_rows(
         self, high: pa.Table | None, found: pa.Table | None, fresh: list[pa.Table]
     ) -> tuple[pa.Table, pa.Table | None]:
-        """Keys that lie above already stay there; those that are new are the changes, as they are."""
+        """Keys that exist in upper levels are unchanged; new keys are the changes."""
         merged = merge([*fresh, *([high] if high is not None else [])], self.spec, drop_delete=False, alone_as_is=False)
         new = merged
         for there in (high, found):

@@ -1,4 +1,4 @@
-"""Giving postponed rows (bucket = -2) their real buckets. Source: behaviour reference, section 5."""
+"""Assigns postponed rows (bucket = -2) to real buckets. Source: behaviour reference, section 5."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compact_postponed(
 ) -> list[CommitMessage]:
     """Move the rows of postponed files to real buckets, each bucket compacted as after a write.
 
-    A partition that has real buckets keeps their number; else `postpone.default-bucket-num` decides.
+    A partition with real buckets keeps their number; otherwise `postpone.default-bucket-num` applies.
     """
     from paimon_nb.table.write.table_write import TableWrite
 
@@ -52,23 +52,23 @@ def compact_postponed(
 
 
 def written_order(files: Sequence[DataFile]) -> list[DataFile]:
-    """Files in the order in which they were written: later rows win."""
+    """Files in write order: later rows win."""
     return sorted(files, key=lambda f: (f.creation_time_ms or 0, f.min_sequence, f.file_name))
 
 
 def _as_compaction(store: TableStore, message: CommitMessage) -> CommitMessage:
     """New files of the move and their changelog belong to the COMPACT snapshot: the rows were committed before."""
-    gone = {f.file_name for f in message.compact_before}
-    kept = tuple(f for f in message.new_files if f.file_name not in gone)
+    replaced = {f.file_name for f in message.compact_before}
+    remaining = tuple(f for f in message.new_files if f.file_name not in replaced)
     own = {f.file_name for f in message.new_files}
     before = tuple(f for f in message.compact_before if f.file_name not in own)
     after = {f.file_name for f in message.compact_after}
     for file in message.new_files:
-        if file.file_name in gone - after:
+        if file.file_name in replaced - after:
             for path in store.paths_of(message.partition, message.bucket, file):
-                store.fs.delete(path)  # never seen by anybody
+                store.fs.delete(path)  # never visible
     # An upgraded new file is new on its final level.
     return replace(
-        message, new_files=(), changelog_files=(), compact_before=before, compact_after=(*kept, *message.compact_after),
+        message, new_files=(), changelog_files=(), compact_before=before, compact_after=(*remaining, *message.compact_after),
         compact_changelog=(*message.changelog_files, *message.compact_changelog), row_count=0,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Another number of buckets for what is there: partitions are read and written anew. The table's option stays as it is.
+"""Rescale: rewrites partitions with another number of buckets. The table's option stays unchanged.
 
 Source: behaviour reference, section 5 (Paimon `RescaleProcedure`).
 """
@@ -22,7 +22,7 @@ from paimon_nb.table.write import TableWrite
 def rescale(
     store: TableStore, buckets: int | None, partitions: Callable[[bytes], bool] | None = None
 ) -> tuple[TableStore, list[CommitMessage], Overwrite]:
-    """Rewrite rows into `buckets` buckets (None: as many as the option says). Commit the messages with the overwrite.
+    """Rewrite rows into `buckets` buckets (None: the option's number). Commit the messages with the overwrite.
 
     Args:
         partitions: a test for serialized partitions; None means all.
@@ -32,11 +32,11 @@ def rescale(
     count = store.bucket_option if buckets is None else buckets
     if store.bucket_option < 1:
         raise UnsupportedOperation(
-            f"{store.name} has bucket = {store.bucket_option}: its buckets are not counted",
-            hint="rescale is for bucket > 0",
+            f"{store.name} has bucket = {store.bucket_option}: only fixed buckets can be rescaled",
+            hint="rescale needs 'bucket' > 0",
         )
     if count < 1:
-        raise BadOptionValue(f"{count} buckets cannot be", hint="give a number from 1 on")
+        raise BadOptionValue(f"{count} is not a valid number of buckets", hint="use a number of at least 1")
     store.check_supported(Access.COMPACT)
     store.check_writable_columns()
     store = store.at_newest_schema()

@@ -1,4 +1,4 @@
-"""What a compaction did to one bucket, as data."""
+"""The result of a compaction in one bucket, as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paimon_nb.table.commit.message import CommitMessage
 
 @dataclass
 class CompactResult:
-    """Files replaced and made. An upgraded file is in both, with two levels."""
+    """Files replaced and created. An upgraded file is in both, with two levels."""
 
     before: list[DataFile] = field(default_factory=list)
     after: list[DataFile] = field(default_factory=list)
@@ -19,7 +19,7 @@ class CompactResult:
     deleted_index: list[IndexEntry] = field(default_factory=list)
 
     def on(self, message: CommitMessage) -> CommitMessage:
-        """The message with this as its compact increment."""
+        """The message with this result as its compact increment."""
         return replace(
             message,
             compact_before=tuple(self.before),

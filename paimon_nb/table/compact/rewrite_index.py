@@ -1,4 +1,4 @@
-"""Giving data files the file indexes that the options ask for now; the rows' files stay as they are.
+"""Rewrites the file indexes of data files as the options require; data files stay unchanged.
 
 Source: format reference, section 13 (Paimon `RewriteFileIndexProcedure`, `FileIndexProcessor`).
 """
@@ -19,15 +19,15 @@ from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.store import TableStore
-from paimon_nb.table.write.file_index import place_index
+from paimon_nb.table.write.file_index import store_file_index
 
 
 def rewrite_file_indexes(store: TableStore, partitions: Callable[[bytes], bool] | None = None) -> list[CommitMessage]:
-    """Index every live file anew; files whose index comes out the same are left alone. Commit the messages.
+    """Index every live file again; files whose index would be the same are skipped. Commit the messages.
 
     Args:
         partitions: a test for serialized partitions; None means all.
-    Raises: UnknownName, ColumnNotFound, BadOptionValue: what `file-index.*` options ask for cannot be.
+    Raises: UnknownName, ColumnNotFound, BadOptionValue: invalid `file-index.*` options.
     """
     store.check_supported(Access.COMPACT)
     specs = index_specs(store.options, store.schema.fields)
@@ -61,12 +61,12 @@ def _reindexed(
     if index == _present(store, partition, bucket, file, old_names):
         return file
     base = store.data_path(partition, bucket, file)
-    # An older snapshot still reads the old index, so a new one never takes its name.
+    # An older snapshot still reads the old index, so a new one gets a new name.
     suffix, number = INDEX_SUFFIX, 0
     while store.fs.exists(base + suffix):
         number += 1
         suffix = f"-{number}{INDEX_SUFFIX}"
-    embedded, extra = place_index(store, base, index, suffix)
+    embedded, extra = store_file_index(store, base, index, suffix)
     return replace(file, embedded_index=embedded, extra_files=(*others, *extra))
 
 
@@ -84,7 +84,7 @@ def _index_of(
 
 
 def _present(store: TableStore, partition: bytes, bucket: int, file: DataFile, names: Sequence[str]) -> bytes | None:
-    """The index the file has; None when there is none."""
+    """The file's current index; None if there is none."""
     if file.embedded_index is not None:
         return file.embedded_index
     folder = store.data_path(partition, bucket, file).rsplit("/", 1)[0]

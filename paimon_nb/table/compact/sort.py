@@ -1,7 +1,7 @@
-"""Sort compaction: the rows of a table whose rows may lie anywhere, rewritten in an order that lets reads skip files.
+"""Sort compaction: rewrites rows in an order that lets reads skip files.
 
-Those are tables without keys and with `bucket` = -1, and tables with keys that are given buckets as they come: there, keys
-whose rows are near to each other get the same bucket. The result is an OVERWRITE of the partitions that were read.
+For append tables with `bucket` = -1, and for primary-key tables with dynamic buckets: there, keys of neighbouring rows
+get the same bucket. The result is an OVERWRITE of the partitions that were read.
 Source: behaviour reference, section 4.1 (Paimon `SortCompactAction`).
 """
 
@@ -22,7 +22,7 @@ from paimon_nb.table.compact.append import append_rows, in_order
 from paimon_nb.table.compact.compact import refuse_data_evolution
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
 from paimon_nb.table.compact.level0_rows import refuse_hidden
-from paimon_nb.table.compact.partition_selection import Partitions, chosen
+from paimon_nb.table.compact.partition_selection import Partitions, select_partitions
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan.planner import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
@@ -46,15 +46,15 @@ class SortTask:
 
 
 def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[SortTask]:
-    """One task a partition of the latest snapshot, biggest first.
+    """One task per partition of the latest snapshot, largest first.
 
-    Raises: UnsupportedOperation: the table has keys, or buckets in which rows have an order already.
+    Raises: UnsupportedOperation: the table's buckets depend on keys.
     """
     if store.bucket_option != -1 or store.schema.is_cross_partition:
         kind = "moves keys between partitions" if store.bucket_option == -1 else f"has bucket = {store.bucket_option}"
         raise UnsupportedOperation(
-            f"{store.name} {kind}: its rows lie where their keys say, so they cannot be sorted otherwise",
-            hint="sort compaction is for tables with 'bucket' = '-1' whose primary key, if any, holds the partition columns",
+            f"{store.name} {kind}: the keys determine where its rows are stored, so they cannot be sorted",
+            hint="sort compaction needs 'bucket' = '-1' and a primary key, if any, that contains the partition columns",
         )
     store.check_supported(Access.COMPACT)
     store.check_writable_columns()
@@ -67,25 +67,25 @@ def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[S
     for entry in live_entries(store, snapshot):
         files.setdefault(entry.partition, []).append(entry)
     tasks = []
-    wanted = chosen(files, partitions)
+    selected = select_partitions(files, partitions)
     for partition, entries in files.items():
-        if partition not in wanted:
+        if partition not in selected:
             continue
         refuse_hidden(store, entries)
-        mine = tuple(e for e in index if e.partition == partition)
-        tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), mine, snapshot.id))
+        partition_index = tuple(e for e in index if e.partition == partition)
+        tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), partition_index, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)
 
 
 def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
-    """Rewrite one partition: files are written, nothing is published."""
+    """Rewrite one partition: writes files, publishes nothing."""
     store = store.at_newest_schema()
     if store.has_keys:
         return _run_keyed(store, task, order)
-    place = FileTarget(task.partition, 0)
+    target = FileTarget(task.partition, 0)
     vectors = BucketVectors(store, task.partition, 0, task.index) if task.index else None
-    with AppendFiles(store, place) as out:
-        for table in sorted_rows(store, order, append_rows(store, place, task.files, vectors)):
+    with AppendFiles(store, target) as out:
+        for table in sorted_rows(store, order, append_rows(store, target, task.files, vectors)):
             out.write(table)
         files = out.finish()
     message = CommitMessage(
@@ -95,8 +95,8 @@ def run_sort(store: TableStore, task: SortTask, order: Order) -> list[CommitMess
 
 
 def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMessage]:
-    """Merged rows, given buckets anew in their new order: each bucket takes its share of it before the next begins."""
-    from paimon_nb.table.write import TableWrite  # which knows the vectors of this room
+    """Merged rows with buckets assigned in the new order: each bucket is filled before the next begins."""
+    from paimon_nb.table.write import TableWrite  # it knows the vectors of this table
 
     plan = plan_snapshot(store, store.snapshots.get(task.base_snapshot))
     merged = (read_split(plan.store, split) for split in plan.splits if split.partition == task.partition)
@@ -108,7 +108,7 @@ def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMe
 
 
 def sort_overwrite(store: TableStore, tasks: Iterable[SortTask]) -> Overwrite:
-    """What the result replaces: exactly the files that were read. Rows that came meanwhile are a conflict."""
+    """What the result replaces: exactly the files that were read. Rows that arrived in between are a conflict."""
     return Overwrite(
         dynamic=bool(store.schema.partition_keys), read_snapshot=max((t.base_snapshot for t in tasks), default=None)
     )

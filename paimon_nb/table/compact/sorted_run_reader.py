@@ -27,22 +27,24 @@ _UNPACKED = 8
 """How many times larger rows are in memory than in a file, about: zstd and dictionaries."""
 _FORMS = 8
 """Read, in the memory types, joined, sorted, taken, written."""
-_LEAST_ROWS = 1024
+_MIN_ROWS = 1024
 
 
 @dataclass(frozen=True)
 class LevelFiles:
-    """Files of one level that share no key, in key order: one sorted run."""
+    """Files of one level with disjoint keys, in key order: one sorted run."""
 
     level: int
     files: tuple[DataFile, ...]
 
 
 def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
-    """Files as runs: those of level 0 as few as can be, for each is an open file; each upper level one run. Lower levels first."""
+    """Files as runs, lower levels first: level 0 as few runs as possible, because each is an open file; one run per upper
+    level.
+    """
     cut = sections((f for f in files if f.level == 0), key)
-    most = max(map(len, cut), default=0)
-    zero = [LevelFiles(0, tuple(f for s in cut if i < len(s) for f in s[i].files)) for i in range(most)]
+    max_runs = max(map(len, cut), default=0)
+    zero = [LevelFiles(0, tuple(f for s in cut if i < len(s) for f in s[i].files)) for i in range(max_runs)]
     levels = sorted({f.level for f in files if f.level > 0})
     upper = [
         LevelFiles(level, tuple(sorted((f for f in files if f.level == level), key=lambda f: key(f.min_key))))
@@ -54,21 +56,21 @@ def runs_of(files: Sequence[DataFile], key: Any) -> list[LevelFiles]:
 def stream(
     store: TableStore, partition: bytes, bucket: int, run: LevelFiles, vectors: BucketVectors | None, share: float = 1.0
 ) -> Iterator[pa.Table]:
-    """The run's rows as kv tables in the table's present schema, deleted positions left out.
+    """The run's rows as kv tables in the table's current schema, without deleted positions.
 
     Args:
-        share: this run's part of the bytes that are merged: the runs are read side by side over the same keys, so each needs
-            that part of `write-buffer-size`.
+        share: this run's fraction of the merged bytes: all runs are read over the same keys at the same time, so each
+            gets that fraction of `write-buffer-size`.
     """
     for file in run.files:
         yield from file_rows(store, partition, bucket, file, vectors, piece_rows(store, file, share))
 
 
 def piece_rows(store: TableStore, file: DataFile, share: float) -> int:
-    """Rows of a file to read at a time. What is merged is held in a few forms at once: each gets a part of the memory."""
+    """Rows of a file to read at a time. Merged rows exist in several forms at once; each gets a part of the memory."""
     bytes_each = max(file.file_size * _UNPACKED / max(file.row_count, 1), 1)
     allowed = store.options.get(opt.WRITE_BUFFER_SIZE) * share / _FORMS
-    return int(min(BATCH_ROWS, max(_LEAST_ROWS, allowed / bytes_each)))
+    return int(min(BATCH_ROWS, max(_MIN_ROWS, allowed / bytes_each)))
 
 
 def file_rows(
@@ -81,7 +83,7 @@ def file_rows(
 ) -> Iterator[pa.Table]:
     """One key-value file's rows, in order, at most `rows` at a time."""
     schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
-    in_file, wanted = kv_columns(schema.fields), kv_columns(store.schema.fields)
+    in_file, target_fields = kv_columns(schema.fields), kv_columns(store.schema.fields)
     path = store.data_path(partition, bucket, file)
     vector = vectors.of(file.file_name) if vectors else None
     position = 0
@@ -92,7 +94,7 @@ def file_rows(
             table = table if alive.all() else table.filter(from_numpy(alive))
         position += batch.num_rows
         if table.num_rows:
-            yield ordered(evolve(table, in_file, wanted), store)
+            yield ordered(evolve(table, in_file, target_fields), store)
 
 
 def ordered(table: pa.Table, store: TableStore) -> pa.Table:
@@ -101,13 +103,13 @@ def ordered(table: pa.Table, store: TableStore) -> pa.Table:
 
 
 def chunks(store: TableStore, streams: Sequence[Iterator[pa.Table]]) -> Iterator[list[pa.Table | None]]:
-    """Aligned chunks: one entry per stream (None: no row), all with keys up to a common cut."""
+    """Aligned chunks: one entry per stream (None: no rows), with all keys up to a common bound."""
     cursors = [_Cursor(s, store) for s in streams]
     while True:
         open_ones = [c for c in cursors if c.fill()]
         if not open_ones:
             return
-        # Rows up to the smallest last key are complete in every stream, for each is in key order.
+        # Rows up to the smallest last key are complete in every stream, because each is in key order.
         unfinished = [c.last_key for c in open_ones]
         cut = min(unfinished)
         yield [c.take_until(cut) if c in open_ones else None for c in cursors]
@@ -120,7 +122,7 @@ class _Cursor:
         self._table: pa.Table | None = None
 
     def fill(self) -> bool:
-        """Have at least one row; False at the end."""
+        """Ensure at least one row; False at the end."""
         while self._table is None or self._table.num_rows == 0:
             self._table = next(self._rows, None)
             if self._table is None:

@@ -1,4 +1,4 @@
-"""Compaction at the end of a write: what is due in the buckets that got rows, in the same commit messages."""
+"""Compaction at the end of a write: due compactions of the written buckets, in the same commit messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 
 class Before(Protocol):
-    """What the write found."""
+    """The table's state at the start of the write."""
 
     @property
     def snapshot_id(self) -> int | None: ...
@@ -32,14 +32,14 @@ def compact_after_write(
     messages: Sequence[CommitMessage],
     before: Before,
     *,
-    may_log: bool = True,
+    write_changelog: bool = True,
     full: bool | None = None,
 ) -> list[CommitMessage]:
-    """Messages with their compact increments. `before` holds the live files the write began with.
+    """Messages with their compact increments. `before` holds the live files at the start of the write.
 
     Args:
-        may_log: False in an overwrite, which has no changelog whatever the producer.
-        full: whether a stream's commit compacts everything; None: the commit is a batch job's.
+        write_changelog: False in an overwrite, which has no changelog with any producer.
+        full: whether this commit of a stream is a full compaction; None for a batch job.
     """
     store = store.at_newest_schema()
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
@@ -52,18 +52,18 @@ def compact_after_write(
         files = (*before.files((message.partition, message.bucket)), *message.new_files)
         if not store.has_keys:
             picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
-            # Rows that were deleted must not come back with the files that are joined.
+            # Deleted rows must not come back with the merged files.
             vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
             out.append(compact_append_bucket(store, message, picked, vectors).on(message) if picked else message)
             continue
         bucket = KeyBucket(store, message.partition, message.bucket, files, index)
         unit = bucket.choose(full=needs_full_each_time(store) if full is None else full, streams=full is not None)
-        out.append(bucket.compact(unit, may_log=may_log).on(message) if unit else message)
+        out.append(bucket.compact(unit, write_changelog=write_changelog).on(message) if unit else message)
     return out
 
 
 def upgraded(store: TableStore, message: CommitMessage) -> CommitMessage:
-    """Files of an overwrite go straight to the max level when they share no key and hold no delete.
+    """Files of an overwrite go straight to the max level if they share no key and hold no delete.
 
     Source: format reference, section 3 (`overwrite-upgrade`).
     """

@@ -1,4 +1,4 @@
-"""A table carried to another place: its rows written anew (clone), or its files as they are (copy). Knows no catalog."""
+"""Copies a table: its rows written again (clone), or its files unchanged (copy). Knows no catalog."""
 
 from paimon_nb.table.copy.clone import check_target, clone_rows, clone_schema
 from paimon_nb.table.copy.copy import check_same_layout, copied_schemas, copy_live_files, refuse_tracked

@@ -1,4 +1,4 @@
-"""Rows of one table written into another, in one commit, from one snapshot of the source.
+"""Clones the rows of one snapshot of a table into another table, in one commit.
 
 Source: Paimon `ClonePaimonSchemaFunction`, `ListCloneSplitsFunction`, `CommitMessageTableOperator`.
 """
@@ -26,10 +26,11 @@ def clone_schema(
 ) -> TableSchema:
     """Schema 0 of a clone: the source's newest columns, keys, comment and options.
 
-    As in Java, a table with keys gets postponed buckets (-2), one without keys its buckets only when it has a bucket key.
+    As in Java, a primary-key table gets postponed buckets (-2); an append table keeps its buckets only if it has a
+    bucket key.
 
     Args:
-        options: on top of the source's own; a `bucket` among them is taken. file_format: of the new files.
+        options: added to the source's options; may contain `bucket`. file_format: of the new files.
     """
     columns = [(f.name, f.type, f.description, f.default_value) for f in source.fields]
     own = {k: v for k, v in source.options.items() if k not in _NOT_TAKEN}
@@ -43,47 +44,51 @@ def clone_schema(
     return create_schema(columns, source.partition_keys, source.primary_keys, own, source.comment)
 
 
-def check_target(target: TableStore, wanted: TableSchema) -> None:
-    """Raise SchemaMismatch when rows of `wanted` cannot be written to the target as they are. It may have more columns."""
+def check_target(target: TableStore, schema: TableSchema) -> None:
+    """Raise SchemaMismatch if rows of `schema` cannot be written to the target unchanged. The target may have more
+    columns.
+    """
     have = target.schema
-    if (have.partition_keys, have.primary_keys) != (wanted.partition_keys, wanted.primary_keys):
+    if (have.partition_keys, have.primary_keys) != (schema.partition_keys, schema.primary_keys):
         raise SchemaMismatch(
-            f"{target.name} has other partitions or another primary key than what is to be cloned into it",
+            f"{target.name} has other partition keys or another primary key than the source",
             hint="clone under another name",
         )
     types = {f.name: f.type.bare() for f in have.fields}
-    other = [f.name for f in wanted.fields if types.get(f.name) != f.type.bare()]
+    other = [f.name for f in schema.fields if types.get(f.name) != f.type.bare()]
     if other:
         raise SchemaMismatch(
-            f"{target.name} has no column, or another type, for {', '.join(other)}",
+            f"{target.name} lacks these columns or has other types: {', '.join(other)}",
             hint="ALTER TABLE it to the source's columns, or clone under another name",
             columns=other,
         )
 
 
 def clone_rows(
-    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None = None
+    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None = None
 ) -> tuple[int, list[int]]:
-    """Write what the source's newest snapshot shows into the target, over the partitions (or the table) that it concerns.
+    """Write the rows of the source's newest snapshot into the target, replacing the affected partitions (or the table).
 
-    The source may be written meanwhile: one snapshot is read, and the next newest if that one expired under the reader.
-    Nothing is visible before the commit; whatever fails leaves no file.
+    The source may be written concurrently: one snapshot is read, and a newer one if that expires during the read.
+    Nothing is visible before the commit; a failure leaves no files.
 
     Args:
-        chosen: a test for the source's partitions; None means all.
-    Returns: how many rows, and the ids of the target's new snapshots (none when there were no rows).
+        keep_partition: a filter on the source's partitions; None means all.
+    Returns: how many rows, and the ids of the target's new snapshots (none if there were no rows).
     """
-    return steadily(source, lambda: _cloned(source, target, chosen))
+    return steadily(source, lambda: _cloned(source, target, keep_partition))
 
 
-def _cloned(source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None) -> tuple[int, list[int]]:
+def _cloned(
+    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None
+) -> tuple[int, list[int]]:
     plan = plan_scan(source)
     names = list(plan.schema.names)
     newest = target.latest()
     count = 0
     with TableWrite(target, overwrite=True) as writing:
         for split in plan.splits:
-            if chosen is None or chosen(split.partition):
+            if keep_partition is None or keep_partition(split.partition):
                 rows = read_split(plan.store, split, names)
                 count += rows.num_rows
                 writing.write(rows)

@@ -1,6 +1,7 @@
-"""Files of one table copied into another as they are, under new names, and published over what is there.
+"""Copies files of one table into another unchanged, with new names, replacing existing files.
 
-Source: Paimon `CopySchemaOperator`, `ListDataFilesOperator`, `CopyFilesUtil`. Unlike there, files keep the schema that they
+Source: Paimon `CopySchemaOperator`, `ListDataFilesOperator`, `CopyFilesUtil`. Unlike there, files keep the schema that
+they
 were written with, sidecars are copied, and deletion vectors follow the data files to their new names.
 """
 
@@ -27,13 +28,13 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def copied_schemas(source: TableStore) -> list[TableSchema]:
-    """All schema versions of a table, as a copy of it keeps them: files name the one that they were written with."""
-    gone = (opt.PATH.key, "owner")
-    return [s.with_options({k: v for k, v in s.options.items() if k not in gone}) for s in source.schemas.all()]
+    """All schema versions of a table, for its copy: files refer to the schema that they were written with."""
+    dropped_keys = (opt.PATH.key, "owner")
+    return [s.with_options({k: v for k, v in s.options.items() if k not in dropped_keys}) for s in source.schemas.all()]
 
 
 def check_same_layout(source: TableStore, target: TableStore) -> None:
-    """Raise SchemaMismatch where files of the source cannot be files of the target."""
+    """Raise SchemaMismatch if files of the source cannot be used by the target."""
     here, there = source.schema, target.schema
     for what, one, other in (
         ("buckets", source.bucket_option, target.bucket_option),
@@ -42,47 +43,48 @@ def check_same_layout(source: TableStore, target: TableStore) -> None:
     ):
         if one != other:
             raise SchemaMismatch(
-                f"{target.name} has other {what} than {source.name}: {other} and {one}",
-                hint="CALL sys.clone writes the rows anew", target=other, source=one,
+                f"{target.name} and {source.name} differ in their {what}: {other} and {one}",
+                hint="CALL sys.clone rewrites the rows", target=other, source=one,
             )  # fmt: skip
 
 
 def refuse_tracked(source: TableStore) -> None:
-    """Rows that are tracked have ids in one table; ids of two would meet."""
+    """Row ids of row-tracking tables are unique per table; those of two tables would collide."""
     if source.options.get(opt.ROW_TRACKING_ENABLED):
         raise UnsupportedOperation(
-            f"{source.name} has 'row-tracking.enabled': its files carry row ids of this table",
-            hint="CALL sys.clone writes the rows anew; CALL sys.copy_files copies the table whole",
+            f"{source.name} has 'row-tracking.enabled': its files contain row ids of this table",
+            hint="CALL sys.clone rewrites the rows; CALL sys.copy_files copies the whole table",
         )
 
 
 def copy_live_files(
-    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None = None
+    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None = None
 ) -> tuple[int, int, list[int]]:
-    """Copy what is live in the source's newest snapshot; replace the partitions (or the table) that it concerns.
+    """Copy the live files of the source's newest snapshot; replaces the affected partitions (or the table).
 
     Args:
-        chosen: a test for partitions; None means all.
-    Returns: how many files, how many rows they hold (not merged), the ids of the target's new snapshots.
-    Raises: SchemaMismatch: a file was written with columns that the target never had. AccessDenied: see `check_readable`.
+        keep_partition: a filter on partitions; None means all.
+    Returns: the number of files, the number of stored rows (not merged), the ids of the target's new snapshots.
+    Raises: SchemaMismatch: a file was written with columns that the target never had. AccessDenied: see
+        `check_readable`.
     """
     source.check_readable()
-    return steadily(source, lambda: _copied(source, target, chosen))
+    return steadily(source, lambda: _copied(source, target, keep_partition))
 
 
 def _copied(
-    source: TableStore, target: TableStore, chosen: Callable[[bytes], bool] | None
+    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None
 ) -> tuple[int, int, list[int]]:
     snapshot = source.latest()
-    entries = [e for e in live_entries(source, snapshot) if chosen is None or chosen(e.partition)]
+    entries = [e for e in live_entries(source, snapshot) if keep_partition is None or keep_partition(e.partition)]
     if not entries:
         return 0, 0, []
     carrier = _Carrier(source, target, _schema_ids(source, target, entries))
-    indexes = [i for i in index_entries(source, snapshot) if chosen is None or chosen(i.partition)]
+    indexes = [i for i in index_entries(source, snapshot) if keep_partition is None or keep_partition(i.partition)]
     try:
         messages = [
-            carrier.message(found, [i for i in indexes if (i.partition, i.bucket) == place])
-            for place, found in by_bucket(entries).items()
+            carrier.message(found, [i for i in indexes if (i.partition, i.bucket) == bucket])
+            for bucket, found in by_bucket(entries).items()
         ]
     except BaseException:
         carrier.discard()
@@ -93,7 +95,7 @@ def _copied(
 
 
 def _schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
-    """Schema ids of the source -> of the target: those with the very same fields."""
+    """Schema ids of the source -> of the target: those with exactly the same fields."""
     known = {_shape(s): s.id for s in reversed(target.schemas.all())}
     ids = {}
     for schema_id in {e.file.schema_id for e in entries}:
@@ -114,7 +116,7 @@ def _shape(schema: TableSchema) -> tuple[object, ...]:
 
 @dataclass
 class _Carrier:
-    """Copies files and remembers the copies, so that an attempt that fails can be cleaned up."""
+    """Copies files and records the copies, so that a failed attempt can be cleaned up."""
 
     source: TableStore
     target: TableStore
@@ -165,9 +167,9 @@ class _Carrier:
         copy_file(self.source.fs, source, self.target.fs, target)
 
     def _renamed(self, name: str) -> str:
-        """A name of its own for each copy, of the same kind: the writer's UUID is XORed with this copy's.
+        """A new name for each copy, of the same kind: the writer's UUID is XORed with this copy's UUID.
 
-        Names that hold no UUID are those of imported files, and stay such.
+        Names without a UUID are those of imported files, and stay unchanged.
         """
         matches = list(_UUID.finditer(name))
         if not matches:

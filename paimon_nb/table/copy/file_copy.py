@@ -8,9 +8,9 @@ _CHUNK = 8 << 20
 
 
 def copy_file(source_fs: FileIO, source: str, target_fs: FileIO, target: str) -> None:
-    """Copy a file, a piece at a time; the target must not be there.
+    """Copy a file in chunks; the target must not exist.
 
-    Raises: MissingFile. FileExistsError: the target is there.
+    Raises: MissingFile. FileExistsError: the target exists.
     """
     with source_fs.open(source) as reading, target_fs.create(target) as writing:
         while piece := reading.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""Reading a table that others write: what a snapshot names may be deleted, when it expires, while it is read."""
+"""Retries reads of a concurrently written table: files of a snapshot may be deleted when it expires during the read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TIMES = 4
 
 
 def steadily(source: TableStore, work: Callable[[], T]) -> T:
-    """`work`, which begins at the source's newest snapshot; done anew when that one expired meanwhile.
+    """Run `work`, which starts at the source's newest snapshot; run it again if that snapshot expired in the meantime.
 
-    Raises: MissingFile: the file is gone although its snapshot is there.
+    Raises: MissingFile: the file is missing although its snapshot exists.
     """
     for _ in range(_TIMES - 1):
         before = source.latest()

@@ -1,4 +1,4 @@
-"""The newest snapshot of a table with every file that it needs, under the same names and the same id.
+"""Copies the newest snapshot of a table with every file that it needs, with the same names and the same id.
 
 Source: Paimon 1.3 `CopyMetaFilesFunction`, `CopyManifestFileOperator`, `CopyDataFileOperator`, `SnapshotHintOperator`.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
 from paimon_nb.format.manifest import ADD, read_manifest_list
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.listeners import tell_added
+from paimon_nb.table.commit.listeners import notify_partitions_added
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.copy.file_copy import copy_file
 from paimon_nb.table.copy.retry_on_expiry import steadily
@@ -22,12 +22,13 @@ Pair = tuple[str, str]
 
 
 def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
-    """Copy the newest snapshot into a table without one; its schemas are there already.
+    """Copy the newest snapshot into a table without snapshots; its schemas must exist.
 
-    The snapshot comes last: before it nothing can be seen. Files that an earlier attempt copied are not copied again.
+    The snapshot file is copied last: nothing is visible before it. Files that an earlier attempt copied are not copied
+    again.
 
-    Returns: how many files were copied, and the snapshot; None when the source has none.
-    Raises: AlreadyExists: the target has another snapshot. UnsupportedOperation: files lie outside the table.
+    Returns: the number of copied files, and the snapshot; None if the source has none.
+    Raises: AlreadyExists: the target has another snapshot. UnsupportedOperation: files are outside the table.
     """
     return steadily(source, lambda: _copied(source, target))
 
@@ -39,7 +40,7 @@ def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | Non
     have = target.latest()
     if have is not None and have != snapshot:
         raise AlreadyExists(
-            f"{target.name} has a snapshot of its own", hint="copy under another name, or drop it first",
+            f"{target.name} already has a snapshot", hint="copy under another name, or drop it first",
             name=target.name, snapshot=have.id,
         )  # fmt: skip
     copied, named = 0, []
@@ -50,7 +51,7 @@ def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | Non
     target.fs.settle_and_put(named, target.snapshots.path(snapshot.id), bytes_)
     target.snapshots.write_earliest_hint(snapshot.id)
     target.snapshots.write_latest_hint(snapshot.id)
-    tell_added(target, {e.partition for e in live_entries(target, snapshot)})
+    notify_partitions_added(target, {e.partition for e in live_entries(target, snapshot)})
     return copied, snapshot
 
 
@@ -58,13 +59,13 @@ def _carried(source: TableStore, target: TableStore, old: str, new: str) -> bool
     if target.fs.exists(new):
         if target.fs.size(new) == source.fs.size(old):
             return False
-        target.fs.delete(new)  # cut short by whoever wrote it
+        target.fs.delete(new)  # truncated by a crashed writer
     copy_file(source.fs, old, target.fs, new)
     return True
 
 
 def _files(source: TableStore, target: TableStore, snapshot: Snapshot) -> Iterator[Pair]:
-    """Everything that the snapshot names, directly and through its lists."""
+    """All files of the snapshot, referenced directly or through its lists."""
     entries = [*live_entries(source, snapshot), *(e for e in changelog_entries(source, snapshot) if e.kind == ADD)]
     indexes = index_files(source, snapshot)
     outside = next(
@@ -73,7 +74,7 @@ def _files(source: TableStore, target: TableStore, snapshot: Snapshot) -> Iterat
     if outside:
         raise UnsupportedOperation(
             f"{source.name} has files outside its directory, such as {outside}",
-            hint="CALL sys.clone writes the rows anew",
+            hint="CALL sys.clone rewrites the rows",
         )
     for entry in entries:
         yield from zip(

@@ -1,4 +1,4 @@
-"""What compaction costs and saves: bytes written, sorted runs to merge and space taken, commit by commit. Reads metadata only."""
+"""Write, read and space amplification over the commit history. Reads metadata only."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from paimon_nb.table.lsm.levels import Levels
 from paimon_nb.table.scan.plan.manifest_scan import changes, merge_entries
 from paimon_nb.table.store import TableStore
 
-MOST = 300
-"""Commits looked at, the latest ones."""
+MAX_SNAPSHOTS = 300
+"""Maximum number of commits, the latest ones."""
 
 Bucket = tuple[bytes, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """The table after one commit, and what the commit did."""
+class Sample:
+    """The table after one commit, and the work of that commit."""
 
     snapshot: int
     kind: str
     written: int
-    """Bytes of data files that this commit wrote; files that only moved up a level are not written again."""
+    """Bytes of data files that this commit wrote; upgraded files are not written again."""
     rewritten: int
-    """Bytes of data files that it took away in return."""
+    """Bytes of data files that it replaced."""
     runs: int
-    """Sorted runs in the fullest bucket: what a read must merge. Without keys: its files."""
+    """Sorted runs in the fullest bucket, which a read must merge. Without primary key: its files."""
     size: int
     """Bytes of all live data files."""
     oldest: int
-    """Bytes of them in the oldest run of each bucket: what would be left if nothing had changed since."""
+    """Bytes in the oldest run of each bucket: the size without later changes."""
 
     @property
     def space(self) -> float | None:
@@ -43,30 +43,30 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Amplification:
-    """The history that is still there."""
+    """The available history."""
 
     table: str
-    moments: tuple[Moment, ...]
+    samples: tuple[Sample, ...]
 
     @property
     def by_writers(self) -> int:
-        """Bytes that were written to bring rows in."""
-        return sum(m.written for m in self.moments if m.kind != "COMPACT")
+        """Bytes written by writers (not compactions)."""
+        return sum(m.written for m in self.samples if m.kind != "COMPACT")
 
     @property
     def by_compaction(self) -> int:
-        return sum(m.written for m in self.moments if m.kind == "COMPACT")
+        return sum(m.written for m in self.samples if m.kind == "COMPACT")
 
     @property
     def write(self) -> float | None:
-        """Bytes written in all per byte written to bring rows in."""
+        """Total bytes written per byte written by writers."""
         return (self.by_writers + self.by_compaction) / self.by_writers if self.by_writers else None
 
     def __str__(self) -> str:
-        if not self.moments:
+        if not self.samples:
             return f"{self.table}: no snapshot yet"
-        now = self.moments[-1]
-        first = f"since snapshot {self.moments[0].snapshot}: "
+        now = self.samples[-1]
+        first = f"since snapshot {self.samples[0].snapshot}: "
         write = "nothing written" if self.write is None else f"write amplification {self.write:.1f}"
         space = "" if now.space is None else f"; {now.space * 100:.0f} % of the oldest run"
         return (
@@ -75,31 +75,31 @@ class Amplification:
         )
 
 
-def amplification(store: TableStore, most: int = MOST) -> Amplification:
-    """Walk the history, one delta at a time. `most`: only so many of the latest commits."""
-    snapshots = sorted(store.snapshots.all(), key=lambda s: s.id)[-most:]
+def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Amplification:
+    """Walk the history, delta by delta. `max_snapshots`: only that many of the latest commits."""
+    snapshots = sorted(store.snapshots.all(), key=lambda s: s.id)[-max_snapshots:]
     if not snapshots:
         return Amplification(store.name, ())
     buckets: dict[Bucket, dict[str, DataFile]] = {}
     _put(buckets, merge_entries(changes(store, snapshots[0].base_manifest_list).entries))
     shapes = {b: _shape(store, files.values()) for b, files in buckets.items()}
-    moments = []
+    samples = []
     for snapshot in snapshots:
         delta = changes(store, snapshot.delta_manifest_list).entries
         written, rewritten = _work(delta)
         for bucket in _put(buckets, delta):
             shapes[bucket] = _shape(store, buckets[bucket].values())
-        moments.append(
-            Moment(
+        samples.append(
+            Sample(
                 snapshot.id, snapshot.commit_kind, written, rewritten, max((s[0] for s in shapes.values()), default=0),
                 sum(s[1] for s in shapes.values()), sum(s[2] for s in shapes.values()),
             )
         )  # fmt: skip
-    return Amplification(store.name, tuple(moments))
+    return Amplification(store.name, tuple(samples))
 
 
 def _put(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestEntry]) -> set[Bucket]:
-    """Apply a delta. A file that moves is taken away and added: what is added last counts."""
+    """Apply a delta. A moved file is deleted and added: the last ADD counts."""
     entries = list(entries)
     for e in entries:
         if e.kind != ADD:
@@ -111,12 +111,12 @@ def _put(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestE
 
 
 def _work(delta: Iterable[ManifestEntry]) -> tuple[int, int]:
-    """(bytes written, bytes taken away), files that only moved left out."""
+    """(bytes written, bytes replaced), without files that only moved."""
     added = {e.file.file_name: e.file.file_size for e in delta if e.kind == ADD}
-    gone = {e.file.file_name: e.file.file_size for e in delta if e.kind != ADD}
+    removed = {e.file.file_name: e.file.file_size for e in delta if e.kind != ADD}
     return (
-        sum(size for name, size in added.items() if name not in gone),
-        sum(size for name, size in gone.items() if name not in added),
+        sum(size for name, size in added.items() if name not in removed),
+        sum(size for name, size in removed.items() if name not in added),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a compaction would pick now in each bucket, and which rule decides, with the numbers. Decides nothing itself.
+"""Previews the next compaction of each bucket and the rule that picks it, with the numbers. Decides nothing itself.
 
 The pick is the engine's own (`lsm.pick`); the rules below only show the numbers it compared.
 Source: behaviour reference, section 4 (Paimon `UniversalCompaction`).
@@ -22,28 +22,28 @@ from paimon_nb.table.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of the strategy, in the order they are asked."""
+    """One rule of the strategy, in evaluation order."""
 
     name: str
-    """As the option is called."""
+    """The option's name."""
     numbers: str
-    """What it compares."""
+    """The compared values."""
     applies: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One bucket: what would be compacted."""
+    """The compaction preview of one bucket."""
 
     partition: str
     bucket: int
     runs: int
-    """Sorted runs now; reads merge that many."""
+    """Current number of sorted runs; a read merges that many."""
     rules: tuple[Rule, ...]
     decided_by: str | None
     """The first rule that applies; None: nothing is due."""
     files: tuple[str, ...]
-    """What would be read."""
+    """Bytes that would be read."""
     bytes: int
     output_level: int | None
 
@@ -63,7 +63,7 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
     """Every bucket of the latest snapshot, those with the most runs first.
 
     Args:
-        options: what if these were set, too: `{"num-sorted-run.compaction-trigger": "3"}`.
+        options: additional options to try: `{"num-sorted-run.compaction-trigger": "3"}`.
 
     Raises:
         UnsupportedOperation: no primary key. BadOptionValue: a wrong option.
@@ -80,7 +80,7 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
     out = []
     for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
         if bucket < 0:
-            continue  # postponed rows wait for a bucket, not for a level
+            continue  # postponed rows wait for a bucket, they have no levels
         files = tuple(e.file for e in entries)
         levels = KeyBucket(store, partition, bucket, files, index).levels()
         out.append(due(levels, pick_limits(store), partition_text(store, partition), bucket))
@@ -119,7 +119,7 @@ def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
         ),
         Rule(
             "compaction.size-ratio",
-            f"{count}; a run is merged if it is at most {limits.size_ratio} % larger than the runs already picked"
+            f"{count}; a run is merged if it is at max_snapshots {limits.size_ratio} % larger than the runs already picked"
             f" ({', '.join(bytes_text(r.run.size) for r in runs)})",
             size_ratio(levels, limits) is not None,
         ),

@@ -1,4 +1,4 @@
-"""Two moments of a table side by side: files born, moved and gone, the schema, the options. Reads metadata only."""
+"""Compares two versions of a table: added, moved and deleted files, the schema, the options. Reads metadata only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paimon_nb.table.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file that is not the same at both moments."""
+    """One file that differs between the versions."""
 
     what: str
     """added, removed, or moved (an upgrade: the same file on another level, nothing rewritten)."""
@@ -33,7 +33,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is different. Counts are of stored rows; `Table.diff` tells the rows themselves."""
+    """The differences. Counts are stored rows; `Table.diff` returns the rows themselves."""
 
     table: str
     before: int
@@ -43,7 +43,7 @@ class Compared:
     rows_before: int
     rows_after: int
     columns: tuple[str, ...]
-    """Sentences about columns, by field id: added, dropped, renamed, another type, another comment or default."""
+    """Column changes, by field id: added, dropped, renamed, other type, comment or default."""
     options: tuple[str, ...]
     """`key: 'old' -> 'new'`."""
 
@@ -70,9 +70,9 @@ def compare(store: TableStore, before: int | str, after: int | str) -> Compared:
     """Compare two snapshots, given by id or tag.
 
     Raises:
-        TimeTravelError, SnapshotExpired, TagNotFound: a moment is not there.
+        TimeTravelError, SnapshotExpired, TagNotFound: a version does not exist.
     """
-    old, new = (resolve(store, AtVersion(str(moment))) for moment in (before, after))
+    old, new = (resolve(store, AtVersion(str(version))) for version in (before, after))
     assert old is not None
     assert new is not None
     a, b = _files(store, old), _files(store, new)
@@ -115,8 +115,8 @@ def _columns(before: TableSchema, after: TableSchema) -> Iterator[str]:
         else:
             yield from _column(old[number], field)
     yield from (f"{field.name} dropped" for number, field in old.items() if number not in new)
-    kept = [[f.id for f in s.fields if f.id in old and f.id in new] for s in (before, after)]
-    if kept[0] != kept[1]:
+    common = [[f.id for f in s.fields if f.id in old and f.id in new] for s in (before, after)]
+    if common[0] != common[1]:
         yield "order: " + ", ".join(after.names)
 
 
@@ -133,8 +133,8 @@ def _column(old: DataField, new: DataField) -> Iterator[str]:
 
 def _options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
     changed = [k for k in sorted(before.keys() | after.keys()) if before.get(k) != after.get(k)]
-    shown = [redact_options({k: side.get(k, "not set") for k in changed}) for side in (before, after)]
-    yield from (f"{key}: {shown[0][key]!r} -> {shown[1][key]!r}" for key in changed)
+    visible = [redact_options({k: side.get(k, "not set") for k in changed}) for side in (before, after)]
+    yield from (f"{key}: {visible[0][key]!r} -> {visible[1][key]!r}" for key in changed)
 
 
 def _levels(change: FileChange) -> str:

@@ -1,4 +1,4 @@
-"""Words that every report uses."""
+"""Text formatting of reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paimon_nb.table.store import TableStore
 
 
 def partition_text(store: TableStore, partition: bytes) -> str:
-    """`dt=2024-01-01, hh=1`, values as system tables tell them; '' for a table without partitions."""
+    """`dt=2024-01-01, hh=1`, values as in system tables; '' for a table without partitions."""
     if not store.schema.partition_keys:
         return ""
     return ", ".join(

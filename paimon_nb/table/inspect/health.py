@@ -1,4 +1,5 @@
-"""What ails a table, with the statement that mends it. Looks at metadata and file listings; reads rows only if asked.
+"""Health checks of a table: each finding comes with the SQL that fixes it. Reads metadata and listings; rows only on
+request.
 
 Limits come from the table's own options where Paimon has one, and from Paimon's advice on bucket sizes otherwise.
 """
@@ -25,7 +26,7 @@ from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import TableStore
 
 BUCKET_MAX = 2 << 30
-"""Bytes; Paimon advises 200 MB to 1 GB a bucket, twice that is worth a word."""
+"""Bytes; Paimon advises 200 MB to 1 GB per bucket, twice that is reported."""
 SKEW = 4.0
 """A bucket this many times the median is skewed."""
 SKEW_MIN = 64 << 20
@@ -41,24 +42,24 @@ Bucket = tuple[bytes, int]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to know. `grade`: broken (rows cannot be read), slow (works, costs more than it should), well."""
+    """One finding. `grade`: broken (rows cannot be read), slow (works, but costs more than necessary), ok."""
 
     grade: str
     what: str
-    """A short name that is the same for each finding of its kind."""
+    """A short name, the same for all findings of this kind."""
     detail: str
-    mend: str | None = None
+    fix: str | None = None
     """The statement to run."""
 
     def __str__(self) -> str:
-        return f"{self.grade:<6} {self.what}: {self.detail}" + (f"\n       {self.mend}" if self.mend else "")
+        return f"{self.grade:<6} {self.what}: {self.detail}" + (f"\n       {self.fix}" if self.fix else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
     store: TableStore
     name: str
-    """As SQL text within a string."""
+    """Escaped for a SQL string."""
     snapshot: Snapshot
     buckets: Mapping[Bucket, Sequence[DataFile]]
 
@@ -75,7 +76,7 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     """Findings, worst first; one of grade 'ok' when nothing was found.
 
     Args:
-        name: for the statements; None takes the folder's. read_files: also read every data file to its end.
+        name: the table's name in statements; None: the folder's name. read_files: also read every data file completely.
     """
     snapshot = store.latest()
     title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
@@ -85,17 +86,17 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
         buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
     except FormatError as error:
         back = _last_good(store, snapshot)
-        mend = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
-        return [Finding("broken", "broken metadata", str(error).splitlines()[0], mend)]
+        fix = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
+        return [Finding("broken", "broken metadata", str(error).splitlines()[0], fix)]
     look = _Look(store, title, snapshot, buckets)
     found = [finding for check in CHECKS for finding in check(look)]
     if read_files:
         found += _unreadable(look)
     order = {"broken": 0, "slow": 1, "ok": 2}
-    return sorted(found, key=lambda f: order[f.grade]) or [_well(look)]
+    return sorted(found, key=lambda f: order[f.grade]) or [_healthy(look)]
 
 
-def _well(look: _Look) -> Finding:
+def _healthy(look: _Look) -> Finding:
     files = [f for _, f in look.files]
     return Finding(
         "ok", "healthy",
@@ -104,9 +105,9 @@ def _well(look: _Look) -> Finding:
 
 
 def _missing(look: _Look) -> Iterator[Finding]:
-    """Live files that are not there, or not as long as the manifest says."""
+    """Live files that are missing, or not as long as the manifest says."""
 
-    def shown(path: str) -> str:
+    def relative_path(path: str) -> str:
         return path.removeprefix(f"{look.store.root}/")
 
     def wrong(item: tuple[Bucket, DataFile]) -> str | None:
@@ -115,16 +116,16 @@ def _missing(look: _Look) -> Iterator[Finding]:
         try:
             size = look.store.fs.size(path)
         except PaimonError:
-            return f"{shown(path)} is missing"
-        return None if size == file.file_size else f"{shown(path)} has {size:,} of {file.file_size:,} bytes"
+            return f"{relative_path(path)} is missing"
+        return None if size == file.file_size else f"{relative_path(path)} has {size:,} of {file.file_size:,} bytes"
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        gone = [text for text in pool.map(wrong, look.files) if text is not None]
-    if gone:
-        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        missing = [text for text in pool.map(wrong, look.files) if text is not None]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         back = _last_good(look.store, look.snapshot)
-        mend = f"CALL sys.rollback_to('{look.name}', {back})" if back is not None else None
-        yield Finding("broken", "missing files", gone[0] + more, mend or "restore the files from a backup")
+        fix = f"CALL sys.rollback_to('{look.name}', {back})" if back is not None else None
+        yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup")
 
 
 def _unreadable(look: _Look) -> Iterator[Finding]:
@@ -147,7 +148,7 @@ def _unreadable(look: _Look) -> Iterator[Finding]:
 
 
 def _last_good(store: TableStore, latest: Snapshot) -> int | None:
-    """The newest older snapshot whose files are all there."""
+    """The newest older snapshot without missing files."""
     for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
         if snapshot.id >= latest.id:
             continue
@@ -168,7 +169,7 @@ def _whole(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> 
 
 
 def _runs(look: _Look) -> Iterator[Finding]:
-    """Buckets that come close to the number of runs at which writers wait."""
+    """Buckets close to the number of runs at which writers stop."""
     if not look.store.has_keys:
         return
     options = look.store.options
@@ -192,13 +193,13 @@ def _run_count(files: Sequence[DataFile]) -> int:
 
 
 def _small_files(look: _Look) -> Iterator[Finding]:
-    """More files than rows fill: reads open each of them."""
+    """More files than necessary for the rows: reads open each of them."""
     if look.store.has_keys:
         return
     small = look.store.options.compaction_file_size(has_primary_key=False)
     needed = look.store.options.get(opt.COMPACTION_MIN_FILE_NUM)
-    by_place = {b: [f for f in files if f.file_size < small] for b, files in look.buckets.items()}
-    crowded = {b: files for b, files in by_place.items() if len(files) >= max(2, needed)}
+    small_by_bucket = {b: [f for f in files if f.file_size < small] for b, files in look.buckets.items()}
+    crowded = {b: files for b, files in small_by_bucket.items() if len(files) >= max(2, needed)}
     if crowded:
         count = sum(map(len, crowded.values()))
         size = sum(f.file_size for files in crowded.values() for f in files)
@@ -220,7 +221,7 @@ def _deletes(look: _Look) -> Iterator[Finding]:
 
 
 def _sizes(look: _Look) -> Iterator[Finding]:
-    """Buckets that are too big, or much bigger than the others of their partition."""
+    """Buckets that are too large, or much larger than the others of their partition."""
     if look.store.bucket_option <= 0:
         return
     sizes = {b: sum(f.file_size for f in files) for b, files in look.buckets.items()}
@@ -228,10 +229,10 @@ def _sizes(look: _Look) -> Iterator[Finding]:
     if worst is None:
         return
     if sizes[worst] > BUCKET_MAX:
-        wanted = max(look.store.bucket_option + 1, -(-sizes[worst] * look.store.bucket_option // (1 << 30)))
+        bucket_count = max(look.store.bucket_option + 1, -(-sizes[worst] * look.store.bucket_option // (1 << 30)))
         yield Finding(
             "slow", "big buckets", f"{look.where(worst)} holds {bytes_text(sizes[worst])}; recommended: 200 MB to 1 GB",
-            f"CALL sys.rescale('{look.name}', {wanted})",
+            f"CALL sys.rescale('{look.name}', {bucket_count})",
         )  # fmt: skip
     for partition in {b[0] for b in sizes}:
         here = {b: s for b, s in sizes.items() if b[0] == partition}
@@ -245,14 +246,14 @@ def _sizes(look: _Look) -> Iterator[Finding]:
 
 
 def _history(look: _Look) -> Iterator[Finding]:
-    """Snapshots beyond what the options want, and readers that hold them back."""
+    """Snapshots beyond the configured number, and consumers that retain them."""
     store = look.store
     ids = [s.id for s in store.snapshots.all()]
-    most = store.options.get(opt.SNAPSHOT_NUM_RETAINED_MAX)
+    max_snapshots = store.options.get(opt.SNAPSHOT_NUM_RETAINED_MAX)
     behind = {c: n for c in store.consumers.ids() if (n := store.consumers.next_snapshot(c)) < look.snapshot.id - 100}
-    if len(ids) > most:
+    if len(ids) > max_snapshots:
         yield Finding(
-            "slow", "many snapshots", f"{len(ids)} retained, snapshot.num-retained.max is {most}",
+            "slow", "many snapshots", f"{len(ids)} retained, snapshot.num-retained.max is {max_snapshots}",
             f"CALL sys.expire_snapshots('{look.name}')",
         )  # fmt: skip
     for consumer, at in sorted(behind.items()):

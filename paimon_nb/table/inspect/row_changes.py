@@ -1,4 +1,4 @@
-"""The rows that are another between two moments, with their old values beside the new ones. Reads both moments' rows."""
+"""Pairs changed rows of two versions with their old values. Reads the rows of both versions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.T
     """An update as -U and +U instead of one +I.
 
     Args:
-        diff: `rowkind` and the table's columns; +I for each row that is new or another, -D for each that is gone.
-        before: the rows of the earlier moment, same columns. keys: the primary key.
+        diff: `rowkind` and the table's columns; +I for each new or changed row, -D for each removed one.
+        before: the rows of the earlier version, same columns. keys: the primary key.
 
     Returns:
-        The rows of `diff` in their order; before each +U its -U.
+        The rows of `diff` in their order; each +U directly after its -U.
     """
     kinds = np.array(diff.column(ROWKIND).to_pylist(), dtype=object)
-    old = _places(diff.select(keys), before.select(keys))
+    old = _match_rows(diff.select(keys), before.select(keys))
     updated = (kinds == "+I") & (old >= 0)
     kinds[updated] = "+U"
     new_at = np.arange(diff.num_rows)
@@ -43,10 +43,10 @@ def with_old_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str]) -> pa.T
     return out.add_column(0, ROWKIND, pa.array(list(all_kinds[order]), pa.string()))
 
 
-def _places(wanted: pa.Table, rows: pa.Table) -> np.ndarray:
-    """For each wanted key its row number in `rows`, -1 where it is not there."""
-    keys = wanted.column_names
-    left = wanted.append_column("__wanted", from_numpy(np.arange(wanted.num_rows)))
+def _match_rows(keys_of: pa.Table, rows: pa.Table) -> np.ndarray:
+    """For each key its row number in `rows`, -1 if missing."""
+    keys = keys_of.column_names
+    left = keys_of.append_column("__wanted", from_numpy(np.arange(keys_of.num_rows)))
     right = rows.append_column("__place", from_numpy(np.arange(rows.num_rows)))
     joined = left.join(right, keys, join_type="left outer").sort_by("__wanted")
     return to_numpy(filled(joined.column("__place"), -1))

@@ -1,4 +1,4 @@
-"""What a planned read leaves out inside its files: row groups, by their statistics. Opens footers, reads no rows."""
+"""Row groups that a planned read skips inside its files, by their statistics. Reads footers, no rows."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.scan.read.pushdown import file_filter, pushable_predicate
 from paimon_nb.table.scan.read.split_reader import schema_and_system
 
-MOST_FILES = 200
-"""Footers that are opened."""
+MAX_FILES = 200
+"""Maximum number of footers to open."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """Pieces of the files that a plan reads."""
+    """Row groups of the files that a plan reads."""
 
     total: int
-    kept: int
+    matching: int
     rows: int
-    """Rows of all pieces."""
-    rows_kept: int
+    """Rows of all row groups."""
+    matching_rows: int
     files: int
-    """Files looked into; fewer than the plan's where it has very many."""
+    """Number of opened files; fewer than the plan's if it has very many."""
 
 
-def row_groups(plan: ScanPlan, most: int = MOST_FILES) -> RowGroups:
-    """Look into the files of a plan, as the inline read does. Raises `MissingFile`, `CorruptFile`."""
-    total = kept = rows = rows_kept = files = 0
+def row_groups(plan: ScanPlan, max_files: int = MAX_FILES) -> RowGroups:
+    """Inspect the files of a plan like an inline read. Raises `MissingFile`, `CorruptFile`."""
+    total = matching = rows = matching_rows = files = 0
     for split in plan.splits:
         for file in split.files:
-            if files >= most:
+            if files >= max_files:
                 break
-            sizes, wanted = _pieces(plan, split, file)
+            sizes, matches = _pieces(plan, split, file)
             files += 1
             total, rows = total + len(sizes), rows + sum(sizes)
-            kept, rows_kept = kept + len(wanted), rows_kept + sum(sizes[i] for i in wanted)
-    return RowGroups(total, kept, rows, rows_kept, files)
+            matching, matching_rows = matching + len(matches), matching_rows + sum(sizes[i] for i in matches)
+    return RowGroups(total, matching, rows, matching_rows, files)
 
 
 def _pieces(plan: ScanPlan, split: Split, file: DataFile) -> tuple[list[int], list[int]]:
-    """(rows of each piece, the pieces that are read)."""
+    """(rows of each row group, the row groups that are read)."""
     store = plan.store if split.branch is None else plan.store.on_branch(split.branch)
     stored = schema_and_system(file_schema(store, file.schema_id))
     path = store.data_path(split.partition, split.bucket, file)

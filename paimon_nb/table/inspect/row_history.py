@@ -1,6 +1,6 @@
-"""RowHistory a row is as it is: every stored version of a key, the order they are merged in, and the row after each.
+"""Row history: every stored version of a key in merge order, and the merged row after each.
 
-The merged rows come from the very kernel that reads and compacts, fed with one version more at a time.
+The merged rows come from the same kernel that reads and compactions use, with one more version at a time.
 Source: behaviour reference, sections 1 and 2 (merge order and merge engines).
 """
 
@@ -60,11 +60,11 @@ class RowVersion:
     """+I, -U, +U or -D."""
     values: Mapping[str, Any]
     snapshot: int | None
-    """The commit that brought the file; None when that snapshot has expired."""
+    """The commit that added the file; None if that snapshot has expired."""
     hidden: str | None
-    """RowHistory this version takes no part in the result; None: it does."""
+    """Why this version is not merged; None: it is."""
     after: Mapping[str, Any] | None
-    """The merged row once this and every version before it are taken in; None: no row."""
+    """The merged row after this version and all before it; None: no row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class RowHistory:
     engine: str
     snapshot: int | None
     versions: tuple[RowVersion, ...]
-    """In merge order: later ones win, or are added."""
+    """In merge order: later versions win, or are aggregated."""
     row: Mapping[str, Any] | None
-    """What a query answers; None: no row."""
+    """The result of a query; None: no row."""
     rule: str
-    """One sentence that says which rule decided."""
+    """A sentence with the rule that decides."""
 
     @property
-    def moment(self) -> str:
-        """In words; an empty table has no snapshot."""
+    def version_label(self) -> str:
+        """As text; an empty table has no snapshot."""
         return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
 
     def __str__(self) -> str:
@@ -95,8 +95,8 @@ def why(store: TableStore, key: Mapping[str, Any], snapshot: Snapshot | None = N
     """Explain the row with this key.
 
     Args:
-        key: all primary key columns, partition columns too unless the key lives in one partition anyway.
-        snapshot: the moment; None is the latest.
+        key: all primary key columns; partition columns may be omitted if the key exists in one partition only.
+        snapshot: the version; None: the latest.
 
     Raises:
         UnsupportedOperation: no primary key, or key columns are missing. ColumnNotFound: no such column.
@@ -140,18 +140,18 @@ def _check(store: TableStore, key: Mapping[str, Any]) -> None:
 def _bucket(
     store: TableStore, splits: Sequence[Split], predicate: Predicate, spec: MergeSpec, born: Mapping[str, int]
 ) -> tuple[list[RowVersion], dict[str, Any] | None]:
-    """The versions of one bucket in merge order, and the row they make."""
-    rows, places = _stored(store, splits, predicate)
+    """The versions of one bucket in merge order, and the resulting row."""
+    rows, locations = _stored(store, splits, predicate)
     if not rows.num_rows:
         return [], None
     order = merge_order(rows, spec)
-    hidden = _hidden(store, rows, places, spec)
+    hidden = _hidden(store, rows, locations, spec)
     taken: list[int] = []
     out: list[RowVersion] = []
     row: dict[str, Any] | None = None
     for index in (int(i) for i in order):
-        file, position, gone = places[index]
-        reason = "a deletion vector marks it deleted" if gone else hidden[index]
+        file, position, marked_deleted = locations[index]
+        reason = "a deletion vector marks it deleted" if marked_deleted else hidden[index]
         if reason is None:
             taken.append(index)
             row = _merged(rows, taken, spec)
@@ -171,10 +171,10 @@ def _bucket(
 def _stored(
     store: TableStore, splits: Sequence[Split], predicate: Predicate
 ) -> tuple[pa.Table, list[tuple[DataFile, int, bool]]]:
-    """All stored rows of the key, numbered, and of each: file, row number, whether a vector deletes it."""
+    """All stored rows of the key, numbered, with file, row number and whether a vector deletes each."""
     wide = (*store.schema.fields, SEQUENCE_FIELD, KIND_FIELD)
     parts = [no_rows(wide)]
-    places: list[tuple[DataFile, int, bool]] = []
+    locations: list[tuple[DataFile, int, bool]] = []
     for split in splits:
         for file in split.files:
             schema = file_schema(store, file.schema_id)
@@ -187,33 +187,35 @@ def _stored(
             ref = (split.deletion_vectors or {}).get(file.file_name)
             deleted = load_vector(store, ref).mask(file.row_count) if ref is not None else None
             at = found.column(ROW_POSITION).to_pylist()
-            places += [(file, position, deleted is not None and bool(deleted[position])) for position in at]
+            locations += [(file, position, deleted is not None and bool(deleted[position])) for position in at]
             parts.append(found.drop_columns([ROW_POSITION]))
     table = pa.concat_tables(parts).combine_chunks()
-    return table.append_column(_VERSION, pa.array(range(table.num_rows), pa.int64())), places
+    return table.append_column(_VERSION, pa.array(range(table.num_rows), pa.int64())), locations
 
 
 def _hidden(
-    store: TableStore, rows: pa.Table, places: Sequence[tuple[DataFile, int, bool]], spec: MergeSpec
+    store: TableStore, rows: pa.Table, locations: Sequence[tuple[DataFile, int, bool]], spec: MergeSpec
 ) -> list[str | None]:
-    """Of each stored row, why it is not merged."""
+    """Why each stored row is not merged."""
     out: list[str | None] = [None] * rows.num_rows
     levels = visible_levels(store)
     kinds = rows.column(VALUE_KIND).to_pylist()
-    for i, (file, _, _) in enumerate(places):
+    for i, (file, _, _) in enumerate(locations):
         if levels is not None and not levels(file.level):
             out[i] = "level 0 is not read before a compaction"
         elif spec.ignore_delete and kinds[i] in (1, 3):
             out[i] = "ignore-delete is on"
     if store.options.need_lookup:
         seen = [
-            (places[i][0].level, rows.slice(i, 1)) for i in range(rows.num_rows) if out[i] is None and not places[i][2]
+            (locations[i][0].level, rows.slice(i, 1))
+            for i in range(rows.num_rows)
+            if out[i] is None and not locations[i][2]
         ]
-        kept = {
+        winners = {
             v for table in without_older_results(seen, store.schema.key_fields) for v in table[_VERSION].to_pylist()
         }
         for i in range(rows.num_rows):
-            if out[i] is None and not places[i][2] and i not in kept:
+            if out[i] is None and not locations[i][2] and i not in winners:
                 out[i] = "a lower level holds the key's newer result"
     return out
 
@@ -230,13 +232,13 @@ def _values(row: pa.Table) -> dict[str, Any]:
 
 
 def _births(store: TableStore, names: set[str]) -> dict[str, int]:
-    """Which snapshot added each file, as far as snapshots are still there."""
+    """The snapshot that added each file, as far as snapshots exist."""
     out: dict[str, int] = {}
     for snapshot in sorted(store.snapshots.all(), key=lambda s: -s.id):
         if len(out) == len(names):
             break
         for entry in changes(store, snapshot.delta_manifest_list).entries:
-            # A file that only moved up a level is added again by the compaction; its first commit is the one that counts.
+            # An upgraded file is added again by the compaction; its first commit counts.
             if entry.kind == ADD and entry.file.file_name in names:
                 out[entry.file.file_name] = snapshot.id
     return out
@@ -270,16 +272,16 @@ def _rule(spec: MergeSpec, versions: Sequence[RowVersion], row: Mapping[str, Any
 
 
 def why_text(answer: RowHistory) -> str:
-    """The answer in characters; the same table gives the same text but for file names."""
+    """The answer as text; the same for the same table except for file names."""
     key = ", ".join(f"{k}={v!r}" for k, v in answer.key.items())
-    lines = [f"{answer.table} {key}, {answer.moment}: {len(answer.versions)} stored, {answer.rule}"]
+    lines = [f"{answer.table} {key}, {answer.version_label}: {len(answer.versions)} stored, {answer.rule}"]
     for v in answer.versions:
         where = f"L{v.level} {v.file}:{v.position}" + (f" bucket {v.bucket}" if v.bucket else "")
         commit = f"snapshot {v.snapshot}" if v.snapshot is not None else "an expired snapshot"
         values = ", ".join(f"{k}={value!r}" for k, value in v.values.items() if k not in answer.key)
         lines.append(f"  {v.kind} #{v.sequence} {values}   {where}, {commit}")
         if v.hidden:
-            lines.append(f"     takes no part: {v.hidden}")
+            lines.append(f"     not merged: {v.hidden}")
         elif len(answer.versions) > 1:
             after = (
                 "no row"

@@ -1,4 +1,4 @@
-"""The LSM tree of one bucket: levels, sections and what to compact. Pure: touches no file."""
+"""The LSM tree of one bucket: levels, sections and compaction picks. Pure: touches no file."""
 
 from paimon_nb.table.lsm.levels import LevelRun, Levels, SortedRun
 from paimon_nb.table.lsm.sections import sections

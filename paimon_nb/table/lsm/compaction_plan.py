@@ -1,4 +1,4 @@
-"""What a compaction unit does to each of its files: rewrite together, or move up untouched. Pure.
+"""What a compaction unit does with each of its files: rewrite together, or upgrade unchanged. Pure.
 
 Source: behaviour reference, section 4 (Paimon `mergetree/compact/MergeTreeCompactTask.java`).
 """
@@ -22,7 +22,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """Give this file another level; its bytes stay."""
+    """Change the file's level; its bytes stay."""
 
     file: DataFile
 
@@ -42,9 +42,9 @@ def compaction_steps(
 
     Args:
         parts: the unit's sections.
-        small_below: single files under this many bytes are rewritten together with their neighbours.
+        small_below: single files below this size are rewritten together with their neighbours.
         may_upgrade: False for a file that cannot simply change its level (delete rows going to the max level, ...).
-        must_rewrite: True for a file on the output level that needs a rewrite all the same (deletion vectors, ...).
+        must_rewrite: True for a file that needs a rewrite even on the output level (deletion vectors, ...).
     """
     steps: list[Step] = []
     waiting: list[Section] = []
@@ -61,7 +61,7 @@ def compaction_steps(
     def flush() -> None:
         if len(waiting) == 1 and len(waiting[0]) == 1:
             for file in waiting[0][0].files:
-                single(file)  # one lonely small file: rewriting it alone gains nothing
+                single(file)  # one small file alone: rewriting it gains nothing
         elif waiting:
             steps.append(Rewrite(tuple(waiting)))
         waiting.clear()
@@ -71,7 +71,7 @@ def compaction_steps(
             waiting.append(section)
             continue
         for file in section[0].files:
-            # A file between two waiting ones may not be skipped: the output run must stay in key order.
+            # A file between two pending ones must not be skipped: the output run must stay in key order.
             if file.file_size < small_below:
                 waiting.append((SortedRun((file,)),))
             else:

@@ -1,4 +1,4 @@
-"""Keys of files as Python values that compare in Paimon's key order; knows no file and no level."""
+"""Keys of files as Python values with Paimon's order; knows no file and no level."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def key_decoder(types: Sequence[DataType]) -> Callable[[bytes], Key]:
 
 
 def key_order(value: Any) -> tuple[bool, Any]:
-    """A value in the in-row Python form as something that compares in Paimon's order; null is smallest."""
+    """A value in the in-row Python form as an object with Paimon's order; null is smallest."""
     if value is None:
         return (False, 0)
     if isinstance(value, float):
-        # Java compares keys by < and >: -0.0 is 0.0. Its NaN is then equal to everything; here it comes last.
+        # Java compares keys by < and >: -0.0 equals 0.0. Its NaN then equals everything; here it sorts last.
         one = math.nan if value != value else value + 0.0
         bits = struct.unpack("<q", struct.pack("<d", one))[0]
         return (True, bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1)

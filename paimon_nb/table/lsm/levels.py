@@ -27,7 +27,7 @@ class SortedRun:
 
 @dataclass(frozen=True, slots=True)
 class LevelRun:
-    """A sorted run and the level it lies on."""
+    """A sorted run and its level."""
 
     level: int
     run: SortedRun
@@ -38,7 +38,7 @@ class Levels:
     """Level 0: every file its own run, newest first. Level 1 and up: one run each."""
 
     num_levels: int
-    """How many levels there are; the max level is one less. Grows when files lie deeper than the option says."""
+    """Number of levels; the max level is one less. Grows if files are on deeper levels than the option says."""
     level0: tuple[DataFile, ...]
     upper: tuple[SortedRun, ...]
     """Runs of level 1, 2, ...; empty runs included."""
@@ -68,7 +68,7 @@ class Levels:
 
     @property
     def highest_used(self) -> int:
-        """The deepest level that holds files; -1 when the bucket is empty."""
+        """The deepest level with files; -1 if the bucket is empty."""
         return max((r.level for r in self.runs), default=-1)
 
     @property
@@ -77,5 +77,5 @@ class Levels:
 
 
 def newest_first(file: DataFile) -> tuple[int, int, int, str]:
-    """Sort key of level 0. Two jobs may write equal sequence numbers, so time and name break the tie."""
+    """Sort key of level 0. Two jobs may write equal sequence numbers, so time and name break ties."""
     return (-file.max_sequence, file.min_sequence, file.creation_time_ms or 0, file.file_name)

@@ -1,4 +1,4 @@
-"""Interval partition: cut files into sections that share no key, and each section into the fewest sorted runs.
+"""Interval partitioning: splits files into sections with disjoint keys, and each section into the fewest sorted runs.
 
 Source: format reference, section 14.1 (Paimon `mergetree/compact/IntervalPartition.java`).
 """
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 def sections(files: Iterable[DataFile], key: Callable[[bytes], Any]) -> list[Section]:
-    """Sections in key order. Rows of one key lie in one section; a section of one run needs no merge."""
+    """Sections in key order. All rows of a key are in one section; a section with one run needs no merge."""
     bounded = [(key(f.min_key), key(f.max_key), f) for f in files]
     return [tuple(SortedRun(tuple(run)) for run in section) for section in cut(bounded)]
 
 
 def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
-    """`sections` of anything, as lists of runs. `bounded`: (least key, greatest key, thing), sorted here."""
+    """`sections` of anything, as lists of runs. `bounded`: (smallest key, largest key, thing); sorted here."""
     bounded.sort(key=lambda b: (b[0], b[1]))
     out: list[list[list[T]]] = []
     current: list[tuple[Any, Any, T]] = []
@@ -39,9 +39,10 @@ def cut(bounded: list[tuple[Any, Any, T]]) -> list[list[list[T]]]:
 
 
 def _runs(section: list[tuple[Any, Any, T]]) -> list[list[T]]:
-    """Greedy: each file goes to the run that ends first, if that run ends before the file begins.
+    """Greedy: each file is added to the run that ends first, if that run ends before the file begins.
 
-    The runs' order means nothing to a merge, but changes are read file after file: it is that of Java's queue.
+    A merge does not depend on the order of the runs, but changes are read file by file: so the order is that of Java's
+    queue.
     """
     queue: list[tuple[Any, list[T]]] = []  # (max key of the run's last file, run), a heap by the keys
     for low, high, file in section:

@@ -1,9 +1,9 @@
-"""Rows of upper levels that a later result already contains. Knows kv tables and levels, no files.
+"""Drops rows of upper levels that a newer result already contains. Knows kv tables and levels, no files.
 
 In tables with lookup (changelog-producer=lookup, deletion vectors, first-row, force-lookup) a compaction looks up the
-present result of a key before it writes the new one. So what lies on a level above 0 is complete, and older results
-of the same key on higher levels must not be merged again: a sum would count twice.
-Source: Paimon `LookupMergeFunction`, which Java uses for reads of such tables too.
+current result of a key before it writes the new one. So rows above level 0 are complete results, and older results of
+the same key on higher levels must not be merged again: a sum would count twice. Source: Paimon `LookupMergeFunction`,
+which Java uses for reads of such tables too.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ def without_older_results(parts: Sequence[tuple[int, pa.Table]], keys: Sequence[
         parts: (level, rows with the key columns); a level may occur several times, its tables then share no key.
         keys: the trimmed primary key.
     """
-    kept = [table for level, table in parts if level == 0]
+    remaining = [table for level, table in parts if level == 0]
     seen: pa.Array | None = None
     for level in sorted({level for level, _ in parts if level > 0}):
         here: list[pa.Array] = [] if seen is None else [seen]
         for table in (t for lvl, t in parts if lvl == level):
             ids = key_ids(table, keys)
-            kept.append(table if seen is None else _drop(table, is_in(ids, seen)))
+            remaining.append(table if seen is None else _drop(table, is_in(ids, seen)))
             here.append(ids)
         seen = pa.concat_arrays(here)
-    return [t for t in kept if t.num_rows] or kept[:1]
+    return [t for t in remaining if t.num_rows] or remaining[:1]
 
 
 def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
-    """One value per row that is equal exactly for equal keys."""
+    """One value per row, equal exactly for equal keys."""
     columns = [_whole(rows.column(f.name)) for f in keys]
     columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
     if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
@@ -57,7 +57,7 @@ def _drop(table: pa.Table, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> 
 
 
 def _equal_bits(numbers: pa.Array) -> pa.Array:
-    """Floats that are equal as keys with equal bits: one NaN, one zero."""
+    """Floats that are equal as keys get equal bits: one NaN, one zero."""
     return pc.add(with_one_nan(numbers), scalar(0.0, numbers.type))
 
 

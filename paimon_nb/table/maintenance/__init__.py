@@ -1,4 +1,4 @@
-"""Keeping a table tidy: expiry, tags, branches, rollback, orphans. Deletes files; each delete asks `reachable` first."""
+"""Table maintenance: expiry, tags, branches, rollback, orphan files. Every deletion checks `reachable` first."""
 
 from paimon_nb.table.maintenance.analyze import analyze
 from paimon_nb.table.maintenance.branches import create_branch, delete_branch, fast_forward, rename_branch

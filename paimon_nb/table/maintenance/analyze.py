@@ -1,6 +1,7 @@
-"""ANALYZE TABLE: counts, bounds and lengths of a snapshot's rows, in a statistics file that a new snapshot names.
+"""ANALYZE TABLE: row count and column statistics of a snapshot, in a statistics file of a new snapshot.
 
-Numbers are those that Flink computes for Paimon: bounds of numbers and dates, lengths of texts in characters.
+The statistics equal those that Flink computes for Paimon: bounds of numbers and dates, lengths of strings in
+characters.
 Source: format reference, sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
 """
 
@@ -33,10 +34,10 @@ _TEXTS, _BYTES = ("CHAR", "VARCHAR"), ("BINARY", "VARBINARY")
 
 
 def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None:
-    """Count the rows of the latest snapshot and look at columns. Returns the id of the ANALYZE snapshot.
+    """Count the rows of the latest snapshot and collect column statistics. Returns the id of the ANALYZE snapshot.
 
     Args:
-        columns: which to look at; () none, None all that can be (nested ones cannot).
+        columns: which to analyze; () none, None all except nested ones.
     Returns None for a table without a snapshot.
     Raises: ColumnNotFound. UnsupportedOperation: a column of a nested type is named.
     """
@@ -57,7 +58,7 @@ def analyze(store: TableStore, columns: Sequence[str] | None = ()) -> int | None
 
 
 def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) -> Statistics:
-    """What the rows of a snapshot are like. Memory: one split's rows, and `write-buffer-size` for distinct values."""
+    """Statistics of a snapshot's rows. Memory: one split's rows, and `write-buffer-size` for distinct values."""
     plan = plan_scan(store.without_fallback().copy({"scan.snapshot-id": str(snapshot.id)}))
     names = [f.name for f in fields] or [*store.schema.primary_keys[:1], *store.schema.names][:1]
     columns = [_Column(f, store.options.get(opt.WRITE_BUFFER_SIZE) // max(len(fields), 1)) for f in fields]
@@ -73,7 +74,7 @@ def measure(store: TableStore, snapshot: Snapshot, fields: Sequence[DataField]) 
             column.close()
     stored = sum(s.row_count for s in plan.splits)
     size = sum(s.size for s in plan.splits)
-    # As Spark does: bytes of the files, less the share of rows that merging removes.
+    # As in Spark: bytes of the files, minus the share of rows that merging removes.
     return Statistics(snapshot.id, snapshot.schema_id, rows, size * rows // stored if stored else 0, results)
 
 
@@ -95,7 +96,7 @@ def _nested(t: DataType) -> bool:
 
 @dataclass
 class _Column:
-    """One column being looked at, part by part."""
+    """Statistics of one column, collected part by part."""
 
     about: DataField
     limit: int
@@ -165,7 +166,7 @@ class _Column:
 
 
 def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Values whose equality is the column's and whose order Arrow and Python agree on."""
+    """Values with the column's equality, ordered alike by Arrow and Python."""
     if pa.types.is_floating(values.type):
         one_nan = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), values.type), values)
         bits = pa.int32() if values.type.bit_width == 32 else pa.int64()
@@ -180,7 +181,7 @@ def _text(t: DataType, value: pa.Scalar) -> str:
     plain = from_scalar(t, value)
     match plain:
         case Instant():
-            return _moment(plain)
+            return _timestamp_text(plain)
         case decimal.Decimal():
             return f"{plain:f}"
         case float() if t.root == "FLOAT":
@@ -190,11 +191,11 @@ def _text(t: DataType, value: pa.Scalar) -> str:
     return str(plain)
 
 
-def _moment(instant: Instant) -> str:
-    """The form that Java's parser takes. (Its own writer puts a T between day and time, and then cannot read it back.)"""
-    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=instant[0])
-    text = f"{moment.year:04d}-{moment:%m-%d %H:%M:%S}"
-    nanos = moment.microsecond * 1000 + instant[1]
+def _timestamp_text(instant: Instant) -> str:
+    """The format that Java's parser accepts. (Java writes a T between date and time, and then cannot read it back.)"""
+    timestamp = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=instant[0])
+    text = f"{timestamp.year:04d}-{timestamp:%m-%d %H:%M:%S}"
+    nanos = timestamp.microsecond * 1000 + instant[1]
     if nanos:
         digits = 3 if nanos % 10**6 == 0 else 6 if nanos % 1000 == 0 else 9
         text += "." + f"{nanos:09d}"[:digits]

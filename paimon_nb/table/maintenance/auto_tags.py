@@ -1,4 +1,4 @@
-"""Tags that make themselves: one per day, hour or other period, from process time or watermark.
+"""Automatic tags: one per day, hour or other period, by process time or watermark.
 
 Source: behaviour reference, section 7 (Paimon `tag/TagAutoCreation.java`, `TagPeriodHandler.java`).
 """
@@ -31,7 +31,7 @@ _FREE_FORMAT = "%Y%m%d%H%M"
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """How long one tag stands for, and how it is called after its beginning."""
+    """The length of a tag's period, and the tag's name from the period's start."""
 
     length: timedelta
     pattern: str
@@ -45,32 +45,32 @@ class Period:
         name = str(o.get(opt.TAG_CREATION_PERIOD))
         return cls(_PERIODS[name], _FORMATS[(str(o.get(opt.TAG_PERIOD_FORMATTER)), name == "daily")])
 
-    def floor(self, moment: datetime) -> datetime:
-        """The beginning of the period that `moment` lies in."""
+    def floor(self, time: datetime) -> datetime:
+        """Start of the period that contains a time."""
         zero = datetime(1970, 1, 1)
-        return zero + (moment - zero) // self.length * self.length
+        return zero + (time - zero) // self.length * self.length
 
     def name(self, start: datetime) -> str:
         return start.strftime(self.pattern)
 
     def start(self, name: str) -> datetime | None:
-        """The beginning that an automatic tag's name tells; None for other tags."""
+        """The period start in an automatic tag's name; None for other tags."""
         try:
-            moment = datetime.strptime(name, self.pattern)
+            time = datetime.strptime(name, self.pattern)
         except ValueError:
             return None
-        return moment if self.name(moment) == name else None
+        return time if self.name(time) == name else None
 
 
 def create_due_tags(store: TableStore) -> list[str]:
-    """Create the automatic tags that the snapshots since the last one call for. Returns their names."""
+    """Create the automatic tags that are due since the last one. Returns their names."""
     mode = str(store.options.get(opt.TAG_AUTOMATIC_CREATION))
     if mode not in ("process-time", "watermark"):
         return []
     period, delay = Period.of(store), timedelta(milliseconds=store.options.get(opt.TAG_CREATION_DELAY))
     if delay >= period.length:
         raise BadOptionValue(
-            f"tag.creation-delay of {delay} is not below the tag's period of {period.length}",
+            f"tag.creation-delay of {delay} must be shorter than the tag's period of {period.length}",
             hint="shorten the delay, or choose a longer tag.creation-period",
         )
     made: list[str] = []
@@ -81,12 +81,12 @@ def create_due_tags(store: TableStore) -> list[str]:
         if snapshot_id < first:
             continue
         snapshot = store.snapshots.get(snapshot_id)
-        moment = _moment(store, snapshot, mode)
-        if moment is None or (expected is not None and moment - delay < expected + period.length):
+        time = _snapshot_time(store, snapshot, mode)
+        if time is None or (expected is not None and time - delay < expected + period.length):
             continue
-        starts = [period.floor(moment) - period.length]
+        starts = [period.floor(time) - period.length]
         if expected is not None and store.options.get(opt.TAG_AUTOMATIC_COMPLETION):
-            starts = _steps(expected, moment - delay - period.length, period.length)
+            starts = _steps(expected, time - delay - period.length, period.length)
         for start in starts:
             name = period.name(start)
             if create_tag(store, name, snapshot.id, ignore_if_exists=True):
@@ -98,7 +98,7 @@ def create_due_tags(store: TableStore) -> list[str]:
 
 
 def waits_for_a_snapshot(store: TableStore) -> bool:
-    """Whether a tag by process time is due, and only a snapshot is missing: a stream without rows makes one then.
+    """Whether a tag by process time is due and only a snapshot is missing: a stream without rows creates one then.
 
     Source: Paimon `tag/TagAutoCreation.java` (forceCreatingSnapshot).
     """
@@ -111,7 +111,7 @@ def waits_for_a_snapshot(store: TableStore) -> bool:
 
 
 def makes_tags_by_clock(store: TableStore) -> bool:
-    """Whether commits make tags by process time."""
+    """Whether commits create tags by process time."""
     return store.options.get(opt.TAG_AUTOMATIC_CREATION) == "process-time" and not store.options.write_only
 
 
@@ -119,12 +119,12 @@ def create_batch_tag(store: TableStore) -> str | None:
     """The tag of a finished batch job (`tag.automatic-creation` = batch): the latest state under the job's name."""
     if str(store.options.get(opt.TAG_AUTOMATIC_CREATION)) != "batch":
         return None
-    given = store.options.get(opt.TAG_BATCH_CUSTOMIZED_NAME)
+    custom = store.options.get(opt.TAG_BATCH_CUSTOMIZED_NAME)
     snapshot = store.latest()
     if snapshot is None:
         return None
     day = datetime.fromtimestamp(snapshot.time_ms / 1000).strftime("%Y-%m-%d")
-    name = given or f"batch-write-{day}"
+    name = custom or f"batch-write-{day}"
     if name in store.tags.names():
         delete_tag(store, name)
     create_tag(store, name, snapshot.id)
@@ -139,31 +139,31 @@ def _automatic(store: TableStore, period: Period) -> list[tuple[datetime, Snapsh
 
 
 def _named(store: TableStore, period: Period) -> list[tuple[datetime, str]]:
-    """Names of automatic tags with the beginning they tell, oldest first."""
+    """Names of automatic tags with their period start, oldest first."""
     return sorted((start, name) for name in store.tags.names() if (start := period.start(name)) is not None)
 
 
 def _drop_oldest(store: TableStore, period: Period) -> None:
-    most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
-    if most is None:
+    max_tags = store.options.get(opt.TAG_NUM_RETAINED_MAX)
+    if max_tags is None:
         return
     auto = [name for _, name in _named(store, period)]
-    for name in auto[: max(len(auto) - most, 0)]:
+    for name in auto[: max(len(auto) - max_tags, 0)]:
         delete_tag(store, name)
 
 
 def _drop_oldest_of_all(store: TableStore) -> None:
-    """After a batch tag, Java counts every tag, those made by hand too."""
-    most = store.options.get(opt.TAG_NUM_RETAINED_MAX)
-    if most is None:
+    """After a batch tag, Java counts every tag, manual ones too."""
+    max_tags = store.options.get(opt.TAG_NUM_RETAINED_MAX)
+    if max_tags is None:
         return
     tags = sorted((store.tags.get(name).snapshot.id, name) for name in store.tags.names())
-    for _, name in tags[: max(len(tags) - most, 0)]:
+    for _, name in tags[: max(len(tags) - max_tags, 0)]:
         delete_tag(store, name)
 
 
-def _moment(store: TableStore, snapshot: Snapshot, mode: str) -> datetime | None:
-    """The wall time a snapshot stands for, in the zone that the options name."""
+def _snapshot_time(store: TableStore, snapshot: Snapshot, mode: str) -> datetime | None:
+    """The wall clock time of a snapshot, in the configured zone."""
     if mode == "watermark":
         if snapshot.watermark is None or snapshot.watermark < 0:
             return None
@@ -172,7 +172,7 @@ def _moment(store: TableStore, snapshot: Snapshot, mode: str) -> datetime | None
 
 
 def _wall_time(millis: int, zone: str | None) -> datetime:
-    """`zone`: None is this machine's."""
+    """`zone`: None is this machine's zone."""
     return datetime.fromtimestamp(millis / 1000, ZoneInfo(zone) if zone else None).replace(tzinfo=None)
 
 

@@ -18,18 +18,18 @@ from paimon_nb.table.store import TableStore
 
 
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
-    """A new branch: empty with the table's schemas, or beginning with a tag's snapshot.
+    """A new branch: empty with the table's schemas, or starting at a tag's snapshot.
 
-    The first schema comes last: without it there is no branch yet, so a crash leaves none that is half made.
+    The first schema is written last: without it the branch does not exist, so a crash leaves no partial branch.
     """
     store.branches.check_new(name)
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     if name in main.branches.names():
         if if_not_exists:
             return False
-        raise AlreadyExists(f"branch {name!r} exists already", hint="choose another name", name=name)
+        raise AlreadyExists(f"branch {name!r} already exists", hint="choose another name", name=name)
     root = main.branches.root(name)
-    main.fs.delete_tree(root)  # what is left of a creation that died half-way
+    main.fs.delete_tree(root)  # remove the remains of an interrupted creation
     newest_schema = None
     if tag is not None:
         snapshot = main.tags.get(tag).snapshot
@@ -47,49 +47,49 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
 
 
 def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
-    """A tag does not hold the changelog: it went with the snapshot, also where a rollback to the tag made that anew."""
+    """A tag does not retain the changelog of its snapshot, also after a rollback to the tag restored the snapshot file."""
     if tagged.id not in main.snapshots.ids():
         return False
     return main.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
 
 
 def delete_branch(store: TableStore, name: str) -> None:
-    """Remove a branch and the files that only it needs. Raises BranchNotFound."""
+    """Delete a branch and the files that only it uses. Raises BranchNotFound."""
     _no_main(name)
     branch = open_branch(store, name)
-    doomed = DeletionCandidates(branch)
+    candidates = DeletionCandidates(branch)
     for snapshot in _states(branch):
-        doomed.add_entries(live_entries(branch, snapshot))
-        doomed.add_entries(changelog_entries(branch, snapshot))
-        doomed.add_metadata(snapshot)
+        candidates.add_entries(live_entries(branch, snapshot))
+        candidates.add_entries(changelog_entries(branch, snapshot))
+        candidates.add_metadata(snapshot)
     used = reachable(
         branch,
         without_snapshots=branch.snapshots.ids(),
         without_tags=branch.tags.names(),
         without_changelogs=branch.changelogs.ids(),
     )
-    paths = doomed.unused(used)
+    paths = candidates.unused(used)
     branch.fs.delete_tree(branch.branch_root)
     forget(branch)
     delete_paths(branch, paths)
 
 
 def rename_branch(store: TableStore, name: str, to: str) -> None:
-    """Give a branch another name. Raises BranchNotFound, AlreadyExists."""
+    """Rename a branch. Raises BranchNotFound, AlreadyExists."""
     _no_main(name)
     branch = open_branch(store, name)
     store.branches.check_new(to)
     if to in store.branches.names():
-        raise AlreadyExists(f"branch {to!r} exists already", hint="choose another name", name=to)
+        raise AlreadyExists(f"branch {to!r} already exists", hint="choose another name", name=to)
     branch.fs.move(branch.branch_root, store.branches.root(to))
     forget(branch)
 
 
 def fast_forward(store: TableStore, name: str) -> None:
-    """Let main become what the branch is: main's history from the branch's first snapshot on is replaced by it.
+    """Fast-forward main to the branch: main's history from the branch's first snapshot on is replaced by the branch's.
 
-    Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or what is left of main's history needs schemas that the
-    branch has not, or has otherwise; nothing is changed then.
+    Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or the remaining history of main uses schemas
+        that the branch lacks or has with other columns. Nothing is changed then.
     """
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     branch = open_branch(main, name)
@@ -98,19 +98,19 @@ def fast_forward(store: TableStore, name: str) -> None:
         raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
     first_schema = branch.snapshots.get(first).schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
-    theirs = branch.tags.names()
-    replaced_tags = [n for n in main.tags.names() if n in theirs or main.tags.get(n).snapshot.id >= first]
+    branch_tags = branch.tags.names()
+    replaced_tags = [n for n in main.tags.names() if n in branch_tags or main.tags.get(n).snapshot.id >= first]
     _check_schemas(main, branch, first_schema, set(replaced), set(replaced_tags))
-    doomed = DeletionCandidates(main)
+    candidates = DeletionCandidates(main)
     for snapshot in [
         *map(main.snapshots.get, replaced),
         *(without_changelog(main.tags.get(n).snapshot) for n in replaced_tags),
     ]:
-        doomed.add_entries(live_entries(main, snapshot))
-        doomed.add_entries(changelog_entries(main, snapshot))
-        doomed.add_metadata(snapshot)
-    # The branch itself stays, so everything that main takes over from it is reachable through it.
-    paths = doomed.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
+        candidates.add_entries(live_entries(main, snapshot))
+        candidates.add_entries(changelog_entries(main, snapshot))
+        candidates.add_metadata(snapshot)
+    # The branch itself stays, so everything that main takes from it is reachable through it.
+    paths = candidates.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
     forget(main)
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)
@@ -119,12 +119,12 @@ def fast_forward(store: TableStore, name: str) -> None:
     main.fs.delete(f"{main.branch_root}/snapshot/LATEST")
     taken = branch.schemas.ids()
     for schema_id in taken:
-        # Replaced in one step each: at no moment is the table without a schema.
+        # Replaced in one step each: the table always has a schema.
         main.fs.overwrite(main.schemas.path(schema_id), main.fs.read(branch.schemas.path(schema_id)))
     for schema_id in main.schemas.ids():
         if schema_id >= first_schema and schema_id not in taken:
             main.fs.delete(main.schemas.path(schema_id))
-    for tag in theirs:
+    for tag in branch_tags:
         _copy(main, branch.tags.path(tag), main.tags.path(tag))
     for snapshot_id in branch.snapshots.ids():
         _copy(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
@@ -138,12 +138,12 @@ def fast_forward(store: TableStore, name: str) -> None:
 def _check_schemas(
     main: TableStore, branch: TableStore, first: int, replaced: Collection[int], replaced_tags: Collection[str]
 ) -> None:
-    """The branch's schemas from `first` on take the place of main's, and older snapshots must not be read under them."""
-    theirs = branch.schemas.ids()
+    """The branch's schemas from `first` on replace main's; remaining snapshots must not be read with them."""
+    branch_tags = branch.schemas.ids()
     changed = [
         i
         for i in main.schemas.ids()
-        if i >= first and (i not in theirs or main.schemas.get(i).fields != branch.schemas.get(i).fields)
+        if i >= first and (i not in branch_tags or main.schemas.get(i).fields != branch.schemas.get(i).fields)
     ]
     if not changed:
         return
@@ -153,14 +153,14 @@ def _check_schemas(
     if lost:
         raise UnsupportedOperation(
             f"{', '.join(lost[:5])} of main {'need' if len(lost) > 1 else 'needs'} schema {changed[0]}, which branch "
-            f"{branch.branch!r} does not have so: after a fast-forward nobody could read {'them' if len(lost) > 1 else 'it'}",
+            f"{branch.branch!r} lacks: {'they' if len(lost) > 1 else 'it'} would be unreadable after a fast-forward",
             hint="expire those snapshots and delete those tags first, or roll main back to before them",
             name=branch.branch,
         )
 
 
 def open_branch(store: TableStore, name: str) -> TableStore:
-    """The branch, or BranchNotFound with the nearest name."""
+    """The branch; raises BranchNotFound with the nearest name."""
     store.branches.need(name)
     return store.on_branch(name)
 

@@ -13,7 +13,7 @@ from paimon_nb.table.store import TableStore
 
 
 def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None:
-    """Let a consumer go on with `next_snapshot`; creates it when absent."""
+    """Set the next snapshot of a consumer; creates it if absent."""
     check_name(consumer, "consumer")
     if next_snapshot < 1:
         raise BadOptionValue(f"next snapshot {next_snapshot} is below 1", hint="snapshot ids begin with 1")
@@ -21,7 +21,7 @@ def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None
 
 
 def delete_consumer(store: TableStore, consumer: str) -> None:
-    """Forget a consumer. Raises ConsumerNotFound."""
+    """Delete a consumer. Raises ConsumerNotFound."""
     ids = store.consumers.ids()
     if consumer not in ids:
         raise ConsumerNotFound(
@@ -33,23 +33,23 @@ def delete_consumer(store: TableStore, consumer: str) -> None:
 
 
 def clear_consumers(store: TableStore, including: str | None = None, excluding: str | None = None) -> list[str]:
-    """Forget all consumers whose whole name matches `including` and not `excluding` (regular expressions)."""
-    gone = []
+    """Delete all consumers whose whole name matches `including` and not `excluding` (regular expressions)."""
+    removed = []
     for consumer in store.consumers.ids():
-        wanted = including is None or re.fullmatch(including, consumer)
-        if wanted and not (excluding and re.fullmatch(excluding, consumer)):
+        included = including is None or re.fullmatch(including, consumer)
+        if included and not (excluding and re.fullmatch(excluding, consumer)):
             store.consumers.delete(consumer)
-            gone.append(consumer)
-    return gone
+            removed.append(consumer)
+    return removed
 
 
 def expire_consumers(store: TableStore) -> list[str]:
-    """Forget consumers that did not move for `consumer.expiration-time`. Returns their names; [] without the option."""
+    """Delete consumers without progress for `consumer.expiration-time`. Returns their names; [] without the option."""
     age = store.options.get(opt.CONSUMER_EXPIRATION_TIME)
     if age is None:
         return []
     limit = clock.now_ms() - age
-    gone = [consumer for consumer, moved in store.consumers.modified_ms().items() if moved < limit]
-    for consumer in gone:
+    removed = [consumer for consumer, moved in store.consumers.modified_ms().items() if moved < limit]
+    for consumer in removed:
         store.consumers.delete(consumer)
-    return gone
+    return removed

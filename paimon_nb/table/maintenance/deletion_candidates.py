@@ -1,6 +1,6 @@
-"""Files that become unused when some roots go: candidates first, then all that anybody still reaches is spared.
+"""Files that may be deleted when some roots are removed: candidates minus everything that is still reachable.
 
-Collected completely before anything is deleted, so that an unreadable file stops the work while it is harmless.
+Collected completely before anything is deleted, so that an unreadable file stops the work before it does harm.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class DeletionCandidates:
                 self.data[extra] = extra_path
 
     def add_metadata(self, snapshot: Snapshot) -> None:
-        """Manifest lists, manifests, index and statistics files that the snapshot names.
+        """Manifest lists, manifests, index and statistics files of the snapshot.
 
-        A list that is gone already (an earlier expiry was cut short) dooms nothing more.
+        A missing list (an earlier expiry was interrupted) adds no candidates.
         """
         store = self.store
         for name in list_names(snapshot):
@@ -60,7 +60,7 @@ class DeletionCandidates:
             self.statistics[snapshot.statistics] = store.statistics_path(snapshot.statistics)
 
     def unused(self, used: Reachable) -> list[str]:
-        """Paths to delete: candidates that nobody reaches. Data first, metadata last."""
+        """Paths to delete: unreachable candidates. Data first, metadata last."""
         return [
             *(p for n, p in self.data.items() if n not in used.data),
             *(p for n, p in self.indexes.items() if n not in used.indexes),
@@ -70,5 +70,5 @@ class DeletionCandidates:
 
 
 def delete_paths(store: TableStore, paths: Iterable[str]) -> int:
-    """Delete files; returns how many were there."""
+    """Delete files; returns how many existed."""
     return sum(store.fs.delete(path) for path in paths)

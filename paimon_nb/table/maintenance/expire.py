@@ -18,28 +18,28 @@ from paimon_nb.table.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class ExpireLimits:
-    """What an expiry keeps."""
+    """What an expiry retains."""
 
     retain_min: int
-    """At least this many of the newest stay, whatever their age."""
+    """At least this many of the newest snapshots are retained, at any age."""
     retain_max: int
-    """At most this many stay, however young."""
+    """At most this many are retained, at any age."""
     older_than_ms: int
-    """Between the two: gone when they ended before this moment (epoch ms)."""
-    most: int
-    """At most this many go in one run."""
+    """Between the two: expired if they ended before this time (epoch ms)."""
+    max_deletes: int
+    """Maximum number expired in one run."""
 
     @classmethod
     def of(
         cls, store: TableStore, *, changelogs: bool = False, retain_min: int | None = None, retain_max: int | None = None,
-        older_than_ms: int | None = None, most: int | None = None,
+        older_than_ms: int | None = None, max_deletes: int | None = None,
     ) -> Self:  # fmt: skip
-        """Limits from the table's options; given values win. `retain_max` alone also lowers the minimum to it.
+        """Limits from the table's options; arguments take precedence. `retain_max` alone also lowers the minimum to it.
 
         changelogs: of long-lived changelogs, by the options `changelog.*`; else of snapshots.
         """
         o = store.options
-        kept = (
+        defaults = (
             (o.changelog_num_retained_min, o.changelog_num_retained_max, o.changelog_time_retained_ms)
             if changelogs
             else (
@@ -48,72 +48,74 @@ class ExpireLimits:
                 o.get(opt.SNAPSHOT_TIME_RETAINED),
             )
         )
-        low = retain_min if retain_min is not None else kept[0]
-        high = retain_max if retain_max is not None else kept[1]
+        low = retain_min if retain_min is not None else defaults[0]
+        high = retain_max if retain_max is not None else defaults[1]
         if retain_max is not None and retain_min is None:
             low = min(low, retain_max)
         if low < 1 or high < low:
             raise BadOptionValue(
-                f"cannot keep at least {low} and at most {high}",
+                f"cannot retain at least {low} and at most {high}",
                 hint="1 <= retain_min <= retain_max",
                 retain_min=low,
                 retain_max=high,
             )
         if older_than_ms is None:
-            older_than_ms = clock.now_ms() - kept[2]
-        return cls(low, high, older_than_ms, most if most is not None else o.get(opt.SNAPSHOT_EXPIRE_LIMIT))
+            older_than_ms = clock.now_ms() - defaults[2]
+        return cls(
+            low, high, older_than_ms, max_deletes if max_deletes is not None else o.get(opt.SNAPSHOT_EXPIRE_LIMIT)
+        )
 
 
 def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> int:
-    """Remove snapshots that the limits let go, and the files only they needed. Returns how many snapshots went.
+    """Expire snapshots beyond the limits, and the files that only they use. Returns the number of expired snapshots.
 
-    Tags, branches, consumers and long-lived changelogs keep what they need. Snapshot files go first, oldest first,
-    so a crash leaves unused files at worst, never a snapshot without its files.
+    Tags, branches, consumers and long-lived changelogs protect what they use. Snapshot files are deleted first, oldest
+    first, so a crash leaves unused files at worst, never a snapshot without its files.
     """
     limits = limits or ExpireLimits.of(store)
     store.snapshots.forget()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
         return 0
-    end = _first_kept(store, limits, earliest, latest)
+    end = _first_retained(store, limits, earliest, latest)
     if end <= earliest:
         return 0
     ids = list(range(earliest, end))
-    gone = [s for s in (_get(store, i) for i in ids) if s is not None]
-    if gone and store.options.changelog_outlives_snapshots:
-        # Also of those that changed nothing (compactions): a stream goes from id to id, and a gap would end it.
-        for snapshot in gone:
+    expired = [s for s in (_get(store, i) for i in ids) if s is not None]
+    if expired and store.options.changelog_outlives_snapshots:
+        # Also for snapshots without changes (compactions): a stream reads id by id, and a gap would end it.
+        for snapshot in expired:
             store.changelogs.put(snapshot)
-        store.changelogs.write_latest_hint(gone[-1].id)
-    doomed = DeletionCandidates(store)
-    for snapshot in gone:
-        doomed.add_entries(changelog_entries(store, snapshot))
-        doomed.add_metadata(snapshot)
-    for snapshot in gone:
+        store.changelogs.write_latest_hint(expired[-1].id)
+    candidates = DeletionCandidates(store)
+    for snapshot in expired:
+        candidates.add_entries(changelog_entries(store, snapshot))
+        candidates.add_metadata(snapshot)
+    for snapshot in expired:
         following = _get(store, snapshot.id + 1)
         if following is not None:
-            doomed.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
+            candidates.add_entries(e for e in delta_entries(store, following) if e.kind == DELETE)
         if following is None or not continues(store, snapshot, following):
-            # A gap in the history (fast-forward leaves such): what was deleted inside it nobody tells any more.
-            doomed.add_entries(live_entries(store, snapshot))
-    paths = doomed.unused(reachable(store, without_snapshots=ids))
+            # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
+            candidates.add_entries(live_entries(store, snapshot))
+    paths = candidates.unused(reachable(store, without_snapshots=ids))
     store.snapshots.write_earliest_hint(end)
     for snapshot_id in ids:
         store.snapshots.delete(snapshot_id)
     delete_paths(store, paths)
     _clean_empty_directories(store, paths)
-    return len(gone)
+    return len(expired)
 
 
-def _first_kept(store: TableStore, limits: ExpireLimits, earliest: int, latest: int) -> int:
-    """The oldest snapshot id that stays."""
-    at_most = max(latest - limits.retain_max + 1, earliest)
-    end = min(latest - limits.retain_min + 1, earliest + limits.most)
+def _first_retained(store: TableStore, limits: ExpireLimits, earliest: int, latest: int) -> int:
+    """The oldest retained snapshot id."""
+    newest_allowed = max(latest - limits.retain_max + 1, earliest)
+    end = min(latest - limits.retain_min + 1, earliest + limits.max_deletes)
     consumed = store.consumers.min_next_snapshot()
     if consumed is not None and not store.options.get(opt.CONSUMER_CHANGELOG_ONLY):
         end = min(end, consumed)
-    for snapshot_id in range(at_most, end):
-        # A snapshot was the table's state until the next one came.
+    for snapshot_id in range(newest_allowed, end):
+        # A snapshot was the table's state until the next one was committed.
         following = _get(store, snapshot_id + 1)
         if following is not None and following.time_ms >= limits.older_than_ms:
             return snapshot_id
@@ -124,7 +126,7 @@ def _get(store: TableStore, snapshot_id: int) -> Snapshot | None:
     try:
         return store.snapshots.get(snapshot_id)
     except (SnapshotNotFound, MissingFile):
-        return None  # another expiry took it meanwhile
+        return None  # removed by another expiry in the meantime
 
 
 def _clean_empty_directories(store: TableStore, paths: list[str]) -> None:
@@ -139,16 +141,16 @@ def _clean_empty_directories(store: TableStore, paths: list[str]) -> None:
 
 
 def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, heed_consumers: bool = True) -> int:
-    """Remove long-lived changelogs that are older than `changelog.*` allows. Returns how many went.
+    """Delete long-lived changelogs that are older than `changelog.*` allows. Returns their number.
 
     Args:
-        heed_consumers: what some consumer has not read yet stays.
+        heed_consumers: keep what some consumer has not read yet.
     """
     limits = limits or ExpireLimits.of(store, changelogs=True)
     ids, latest = store.changelogs.ids(), store.snapshots.latest_id() or 0
     consumed = store.consumers.min_next_snapshot() if heed_consumers else None
     going: list[int] = []
-    for changelog_id in ids[: limits.most]:
+    for changelog_id in ids[: limits.max_deletes]:
         if consumed is not None and changelog_id >= consumed:
             break
         newer = latest - changelog_id
@@ -156,15 +158,15 @@ def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, 
         if newer >= limits.retain_max or (newer >= limits.retain_min and old.time_ms < limits.older_than_ms):
             going.append(changelog_id)
         else:
-            break  # from the front only
-    doomed = DeletionCandidates(store)
+            break  # oldest first
+    candidates = DeletionCandidates(store)
     for changelog_id in going:
         old = store.changelogs.get(changelog_id)
-        doomed.add_entries(changelog_entries(store, old))
-        doomed.add_metadata(old)
+        candidates.add_entries(changelog_entries(store, old))
+        candidates.add_metadata(old)
         if keeps_delta(store, old):
-            doomed.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
-    paths = doomed.unused(reachable(store, without_changelogs=going))
+            candidates.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
+    paths = candidates.unused(reachable(store, without_changelogs=going))
     for changelog_id in going:
         store.changelogs.delete(changelog_id)
     if going and len(going) < len(ids):

@@ -1,4 +1,4 @@
-"""Telling a web service that a partition is complete: the action `http-report` of `partition.mark-done-action`.
+"""Reports a complete partition to a web service: the action `http-report` of `partition.mark-done-action`.
 
 Source: Paimon `partition/actions/HttpReportMarkDoneAction.java`.
 """
@@ -26,7 +26,7 @@ def report_done(store: TableStore, partition: str) -> None:
     url = store.options.get(opt.PARTITION_MARK_DONE_ACTION_HTTP_URL)
     if not url or not url.lower().startswith(("http://", "https://")):
         raise BadOptionValue(
-            f"{store.name}: the action http-report has no address",
+            f"{store.name}: the action http-report needs a URL",
             hint="set 'partition.mark-done-action.http.url' = 'http://host/path'",
             option=opt.PARTITION_MARK_DONE_ACTION_HTTP_URL.key,
             value=url,
@@ -44,11 +44,11 @@ def report_done(store: TableStore, partition: str) -> None:
             result = json.loads(answer.read()).get("result")
     except (URLError, OSError, http.client.HTTPException, ValueError, AttributeError) as error:
         raise SourceUnavailable(
-            f"{store.name}: {redact_text(url)} was told of {partition} and did not answer as it should: {error}",
-            hint='it has to answer {"result": "SUCCESS"}',
+            f"{store.name}: {redact_text(url)} reporting {partition} failed: {error}",
+            hint='the service must answer {"result": "SUCCESS"}',
         ) from error
     if str(result).upper() != "SUCCESS":
         raise SourceUnavailable(
-            f"{store.name}: {redact_text(url)} was told of {partition} and answered {result!r}",
-            hint='it has to answer {"result": "SUCCESS"}',
+            f"{store.name}: {redact_text(url)} reporting {partition} returned {result!r}",
+            hint='the service must answer {"result": "SUCCESS"}',
         )

@@ -1,4 +1,4 @@
-"""Manifests in order: joined on demand, and freed of files that somebody deleted under the table.
+"""Manifest maintenance: merge on demand, and remove entries of files that were deleted outside of Paimon.
 
 Source: behaviour reference, section 7 (Paimon `CompactManifestProcedure`, `RemoveUnexistingFilesAction`).
 """
@@ -22,7 +22,7 @@ from paimon_nb.table.store import TableStore
 
 
 def compact_manifests(store: TableStore) -> int | None:
-    """List the same files in as few manifests as can be. Returns the COMPACT snapshot's id; None: nothing to gain."""
+    """Write the same entries into as few manifests as possible. Returns the COMPACT snapshot's id; None: nothing to gain."""
     return TableCommit(store).publish(lambda latest: Change("COMPACT", joins_manifests=_pays(store, latest)))
 
 
@@ -35,43 +35,43 @@ def _pays(store: TableStore, latest: Snapshot | None) -> bool:
 
 
 def missing_files(store: TableStore) -> list[ManifestEntry]:
-    """Live entries whose data file is not there any more."""
+    """Live entries whose data file is missing."""
     entries = live_entries(store, store.latest())
     return [e for e in entries if not store.fs.exists(store.data_path(e.partition, e.bucket, e.file))]
 
 
 def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[str]:
-    """Take files that are gone out of the latest state, so that the rest can be read again. Returns their paths.
+    """Remove missing files from the latest state, so that the rest is readable again. Returns their paths.
 
-    The rows in them are lost; this only says so. Older snapshots still name the files.
+    Their rows are already lost. Older snapshots still reference the files.
     """
     snapshot = store.latest()
-    gone = missing_files(store)
-    if gone and not dry_run and snapshot is not None:
+    missing = missing_files(store)
+    if missing and not dry_run and snapshot is not None:
         messages = [
             CommitMessage(e.partition, e.bucket, e.total_buckets, deleted_files=(e.file,), base_snapshot=snapshot.id)
-            for e in gone
+            for e in missing
         ]
         TableCommit(store).commit(messages)
-    return [store.data_path(e.partition, e.bucket, e.file) for e in gone]
+    return [store.data_path(e.partition, e.bucket, e.file) for e in missing]
 
 
 def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
-    """Publish a state without the manifests that are gone, so that what the others list can be read again.
+    """Publish a state without missing manifests, so that the files of the other manifests are readable again.
 
-    The files that the lost manifests listed are lost with them, and files that they said were deleted come back.
+    Files added by the lost manifests are lost; files deleted by them come back.
     Source: Paimon `RemoveUnexistingManifestsAction`.
 
-    Returns: the paths of the manifests that are gone, and the new snapshot; None when none is gone.
-    Raises: CommitConflict: somebody committed meanwhile.
+    Returns: the paths of the missing manifests, and the new snapshot; None if none is missing.
+    Raises: CommitConflict: another commit came first.
     """
     latest = store.latest()
     if latest is None:
         return [], None
     manifests = snapshot_manifests(store, latest)
     there = [m for m in manifests if store.fs.exists(store.manifest_path(m.file_name))]
-    gone = [store.manifest_path(m.file_name) for m in manifests if m not in there]
-    if not gone:
+    missing = [store.manifest_path(m.file_name) for m in manifests if m not in there]
+    if not missing:
         return [], None
     rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
     writer = ManifestWriter(store)
@@ -97,8 +97,8 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     if store.snapshots.publish(repaired, writer.written) is Published.LOST:
         writer.discard()
         raise CommitConflict(
-            f"{store.name}: somebody committed while its manifests were looked for", hint="run it again",
+            f"{store.name}: another commit was made during the check of its manifests", hint="run it again",
             snapshot=repaired.id, path=store.root,
         )  # fmt: skip
     store.snapshots.write_latest_hint(repaired.id)
-    return gone, repaired.id
+    return missing, repaired.id

@@ -1,4 +1,4 @@
-"""Telling others that a partition is complete: a `_SUCCESS` file in its directory, or a word to a web service.
+"""Marks partitions as done: a `_SUCCESS` file in their directory, or a report to a web service.
 
 Source: Paimon `partition/actions/SuccessFileMarkDoneAction.java`, `SuccessFile.java`.
 """
@@ -22,22 +22,22 @@ SUCCESS_FILE = "_SUCCESS"
 
 
 def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Write or renew the success files of partitions. Returns their paths.
+    """Write or update the success files of partitions. Returns their paths.
 
     Raises:
-        BadOptionValue: a spec that leaves partition columns out. ColumnNotFound. UnsupportedOperation: not partitioned, or
-            `partition.mark-done-action` names no action that is possible here.
+        BadOptionValue: a spec without all partition columns. ColumnNotFound. UnsupportedOperation: not partitioned, or
+        `partition.mark-done-action` has no supported action.
     """
     keys = store.schema.partition_keys
     if not keys:
-        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be done")
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be marked done")
     partitions = []
     for spec in specs:
         values = in_row_spec(store.schema, spec)
         if missing := [k for k in keys if k not in values]:
             raise BadOptionValue(
-                f"partition {dict(spec)} leaves {', '.join(missing)} out",
-                hint=f"give {', '.join(keys)}",
+                f"partition {dict(spec)} lacks {', '.join(missing)}",
+                hint=f"specify {', '.join(keys)}",
                 missing=missing,
             )
         partitions.append(serialize([f.type for f in store.schema.partition_fields], [values[k] for k in keys]))
@@ -45,12 +45,13 @@ def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) 
 
 
 def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
-    """The same of serialized partitions. Raises UnsupportedOperation: no action that is possible here. SourceUnavailable: a
-    service that is to be told does not answer."""
+    """The same for serialized partitions. Raises UnsupportedOperation: no supported action. SourceUnavailable: the service
+    does not answer.
+    """
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
     if not {_HERE, _REPORT} & set(actions):
         raise UnsupportedOperation(
-            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a class of Java",
+            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a Java class",
             hint=f"add {_HERE} to it",
         )
     paths = []

@@ -1,4 +1,4 @@
-"""A branch's new files put into another branch, both stay. Only where tables do nothing but grow.
+"""Adds a branch's new files to another branch; both branches stay. Only for append-only tables.
 
 Source: Paimon issue 7863 and its `merge_branch` procedure.
 """
@@ -20,11 +20,11 @@ from paimon_nb.table.store import TableStore
 
 
 def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> int | None:
-    """Give `target` the files that only `source` has. Returns the snapshot's id; None when it had them all.
+    """Add the files that only `source` has to `target`. Returns the snapshot's id; None if `target` has them all.
 
     Raises:
-        BranchNotFound. UnsupportedOperation: the table does not allow it, or both are one branch. SchemaMismatch: a schema
-        of the source is not the target's.
+        BranchNotFound. UnsupportedOperation: the table is not append-only, or both are the same branch. SchemaMismatch:
+        a schema of the source differs from the target's.
     """
     if source == target:
         raise UnsupportedOperation(f"{source!r} cannot be merged into itself", hint="name two branches", branch=source)
@@ -32,19 +32,20 @@ def merge_branch(store: TableStore, source: str, target: str = MAIN_BRANCH) -> i
     for branch in (giving, taking):
         if not branch.options.get(opt.BRANCH_MERGE_ENABLED):
             raise UnsupportedOperation(
-                f"branches of {store.name} cannot be merged: its files may be compacted or replaced",
-                hint="CREATE TABLE ... WITH ('branch-merge.enabled' = 'true'); fast_forward takes a whole branch over",
+                f"branches of {store.name} cannot be merged: it is not append-only",
+                hint="CREATE TABLE ... WITH ('branch-merge.enabled' = 'true'); fast_forward replaces main by a branch",
             )
     if giving.options.get(opt.ROW_TRACKING_ENABLED) != taking.options.get(opt.ROW_TRACKING_ENABLED):
         raise UnsupportedOperation(
-            f"of {source!r} and {target!r} only one tracks rows", hint=f"set {opt.ROW_TRACKING_ENABLED.key!r} alike"
+            f"of {source!r} and {target!r} only one has row tracking",
+            hint=f"set {opt.ROW_TRACKING_ENABLED.key!r} alike",
         )
     entries = live_entries(giving, giving.latest())
     _check_schemas(giving, taking, {e.file.schema_id for e in entries})
 
     def missing(latest: Snapshot | None) -> Change:
         has = {e.identity for e in live_entries(taking, latest)}
-        # Rows get the target's ids: the source's may be those of other rows there.
+        # Rows get new ids from the target: the source's ids may belong to other rows there.
         new = [replace(e, kind=ADD, file=replace(e.file, first_row_id=None)) for e in entries if e.identity not in has]
         return Change("APPEND", tuple(new))
 
@@ -56,15 +57,15 @@ def _branch(store: TableStore, name: str) -> TableStore:
 
 
 def _check_schemas(giving: TableStore, taking: TableStore, used: set[int]) -> None:
-    """A file says by a number what its columns are: the number must mean the same in both."""
+    """A file refers to its schema by id: the id must mean the same in both branches."""
     known = set(taking.schemas.ids())
     for schema_id in sorted(used | (known & set(giving.schemas.ids()))):
         if schema_id in known and giving.schemas.get(schema_id).fields == taking.schemas.get(schema_id).fields:
             continue
         raise SchemaMismatch(
-            f"schema {schema_id} of branch {giving.branch!r} is not that of {taking.branch!r}",
-            hint=f"alter {taking.branch!r} as {giving.branch!r} was, in the same order"
+            f"schema {schema_id} of branch {giving.branch!r} differs from that of {taking.branch!r}",
+            hint=f"apply the same ALTER statements to {taking.branch!r} as to {giving.branch!r}, in the same order"
             if schema_id not in known
-            else "columns were changed otherwise in both; INSERT INTO ... SELECT copies the rows",
+            else "both branches changed their columns; copy the rows with INSERT INTO ... SELECT",
             schema=schema_id,
         )

@@ -1,4 +1,4 @@
-"""Files that no snapshot, tag, branch or changelog names: left by crashed writers. Dry by default upstairs.
+"""Orphan files: not referenced by any snapshot, tag, branch or changelog, left by crashed writers.
 
 Source: behaviour reference, section 7 (Paimon `OrphanFilesClean`).
 """
@@ -21,7 +21,7 @@ _TEMPORARY = re.compile(r"^\..*\.tmp$|\.tmp$")
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A file nobody needs."""
+    """An unreferenced file."""
 
     path: str
     size: int
@@ -31,10 +31,10 @@ class Orphan:
 def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age: bool = False) -> list[Orphan]:
     """Unused files, modified before `older_than_ms` (epoch; default: a day ago).
 
-    The used set is read before and after the listing: what a commit or a fast expiry changes meanwhile is in one of
-    the two. Anything unreadable raises, and then nothing counts as unused.
+    The set of used files is read before and after the listing, so it includes what a concurrent commit or expiry
+    changes. An unreadable file raises an error, and then nothing counts as unused.
 
-    Raises: BadOptionValue: younger than a day, which may be a writer's files that are about to be committed.
+    Raises: BadOptionValue: less than a day ago: such files may belong to a running write.
     """
     now = clock.now_ms()
     limit = older_than_ms if older_than_ms is not None else now - DAY_MS
@@ -55,7 +55,7 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None, *, any_age
 def remove_orphans(
     store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True, any_age: bool = False
 ) -> list[Orphan]:
-    """Find, and unless `dry_run` delete, unused files; empty bucket and partition directories go with them."""
+    """Find unused files and, unless `dry_run`, delete them and the empty bucket and partition directories."""
     found = find_orphans(store, older_than_ms, any_age=any_age)
     if dry_run:
         return found
@@ -73,7 +73,7 @@ def _used(used: Reachable, file: FileStatus) -> bool:
 
 
 def _candidates(store: TableStore) -> Iterator[FileStatus]:
-    """Files of the places where writers leave things. Schemas, tags, consumers are never candidates."""
+    """Files in the directories that writers use. Schemas, tags, consumers are never candidates."""
     fs, root = store.fs, store.root
     for folder in ("manifest", "index", "statistics"):
         yield from (s for s in fs.list(f"{root}/{folder}") if not s.is_dir)

@@ -1,4 +1,4 @@
-"""Partitions that a stream writes to, until they are complete: their time is over and nothing came for so long.
+"""Tracks the partitions that a stream writes to, and marks them done after their time and an idle period.
 
 Source: Paimon `flink/sink/listener/PartitionMarkDoneTrigger.java`, `PartitionMarkDoneListener.java`.
 """
@@ -25,18 +25,21 @@ log = logging.getLogger(__name__)
 
 
 def marks_idle(store: TableStore) -> bool:
-    """Whether streams into the table mark partitions done: both `partition.idle-time-to-done` and `partition.time-interval`
-    are set. As in Java, one of them alone does nothing."""
+    """Whether streams into the table mark partitions done: both `partition.idle-time-to-done` and
+    `partition.time-interval` are set. As in Java, one of them alone has no effect.
+    """
     o = store.options
     both = o.get(PARTITION_IDLE_TIME_TO_DONE) is not None and o.get(PARTITION_TIME_INTERVAL) is not None
     return both and bool(store.schema.partition_keys)
 
 
 class IdlePartitions:
-    """Those that are not marked yet. Time is the clock's, or with `partition.mark-done-action.mode` = `watermark` the stream's."""
+    """Partitions not marked yet. Time is the clock's, or with `partition.mark-done-action.mode` = `watermark` the
+    stream's.
+    """
 
     def __init__(self, pending: Iterable[bytes] = ()) -> None:
-        """`pending`: what a stream knew that goes on; as in Java they count from now."""
+        """`pending`: partitions from a restored state; as in Java they count from now."""
         self._written_ms = dict.fromkeys(pending, clock.now_ms())
 
     @property
@@ -44,15 +47,15 @@ class IdlePartitions:
         return list(self._written_ms)
 
     def wrote(self, store: TableStore, partitions: Iterable[bytes], watermark: int | None) -> None:
-        """Rows came just now, or at a watermark; without one none is waited for."""
+        """Rows arrived now, or at a watermark."""
         now = watermark if by_watermark(store) else clock.now_ms()
         if now is not None:
             self._written_ms |= dict.fromkeys(partitions, now)
 
     def mark(self, store: TableStore, watermark: int | None = None) -> list[bytes]:
-        """Mark those that are complete. Returns them. What goes wrong is logged; they are tried again.
+        """Mark the partitions that are complete. Returns them. Errors are logged, and the partitions are retried.
 
-        Partitions whose values tell no time are never complete, and forgotten.
+        Partitions whose values contain no time are never complete; they are dropped.
         """
         now = watermark if by_watermark(store) else clock.now_ms()
         if now is None:
@@ -62,7 +65,9 @@ class IdlePartitions:
             end = _end_ms(store, partition)
             if end is None:
                 log.warning(
-                    "%s: no time in partition %s, so it is not marked", store.name, store.partition_values(partition)
+                    "%s: partition %s contains no time, so it is not marked done",
+                    store.name,
+                    store.partition_values(partition),
                 )
                 del self._written_ms[partition]
             elif now - max(written, end) > (store.options.get(PARTITION_IDLE_TIME_TO_DONE) or 0):
@@ -71,7 +76,7 @@ class IdlePartitions:
             if done:
                 mark_done(store, done)
         except (PaimonError, OSError) as error:
-            log.warning("%s: partitions were not marked: %s", store.name, error)
+            log.warning("%s: partitions were not marked done: %s", store.name, error)
             return []
         for partition in done:
             del self._written_ms[partition]
@@ -83,9 +88,9 @@ def by_watermark(store: TableStore) -> bool:
 
 
 def _end_ms(store: TableStore, partition: bytes) -> int | None:
-    """When a partition's time is over, epoch ms; None: its values tell none.
+    """End of a partition's time, epoch ms; None: its values contain no time.
 
-    A partition's time is that of the wall clock here; where a watermark is compared with it, it is UTC.
+    A partition's time is in the local zone; when compared with a watermark, in UTC.
     """
     o = store.options
     start = partition_time(

@@ -1,4 +1,4 @@
-"""The time that a partition's values tell. Source: behaviour reference, section 7 (`values-time`)."""
+"""The time in a partition's values. Source: behaviour reference, section 7 (`values-time`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOKEN = re.compile(r"'(?:[^']|'')*'|yyyy|SSS|MM|dd|HH|mm|ss|M|d|H|.", re.S)
 def partition_time(
     store: TableStore, values: tuple[Any, ...], pattern: str | None, formatter: str | None
 ) -> datetime | None:
-    """The time, or None when the values tell none.
+    """The time, or None if the values contain none.
 
     Args:
         pattern: `$dt $hour:00:00`, columns by name; None: the first partition column alone.

@@ -12,7 +12,7 @@ from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedOperat
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit.commit import TableCommit
-from paimon_nb.table.commit.listeners import tell_dropped
+from paimon_nb.table.commit.listeners import notify_partitions_dropped
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.overwrite import Overwrite, drop_partitions_change, overwrite_change, partition_matcher
 from paimon_nb.table.commit.snapshot_change import Change
@@ -23,32 +23,33 @@ _STRATEGIES = ("values-time", "update-time")
 
 
 def truncate(store: TableStore) -> int | None:
-    """Empty the table with one OVERWRITE snapshot. Returns its id; None when there was nothing."""
+    """Empty the table with one OVERWRITE snapshot. Returns its id; None if there was nothing to delete."""
     return TableCommit(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
 
 
 def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> int | None:
-    """Remove every partition that matches any of `specs` (values in the in-row Python form; columns may be left out).
+    """Delete every partition that matches any of `specs` (values in the in-row Python form; missing columns match
+    everything).
 
-    Returns: the snapshot id; None when no live file matches.
-    Raises: UnknownName: with `must_exist`, when one of `specs` matches none; nothing is dropped then.
+    Returns: the snapshot id; None if no live file matches.
+    Raises: UnknownName: with `must_exist`, if one of `specs` matches nothing; nothing is dropped then.
     """
     if not store.schema.partition_keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="TRUNCATE TABLE empties it")
     if not specs or any(not spec for spec in specs):
         raise BadOptionValue("no partition given", hint="PARTITION (dt = '2025-10-19')")
-    gone: frozenset[bytes] = frozenset()
+    dropped_partitions: frozenset[bytes] = frozenset()
 
     def plan(latest: Snapshot | None) -> Change:
-        nonlocal gone
+        nonlocal dropped_partitions
         if must_exist:
             _refuse_missing(store, latest, specs)
         change = drop_partitions_change(store, latest, specs)
-        gone = change.drops_index_of or frozenset()
+        dropped_partitions = change.drops_index_of or frozenset()
         return change
 
     made = TableCommit(store).publish(plan)
-    tell_dropped(store, gone)
+    notify_partitions_dropped(store, dropped_partitions)
     return made
 
 
@@ -56,21 +57,21 @@ def _refuse_missing(store: TableStore, latest: Snapshot | None, specs: Sequence[
     known = {entry.partition for entry in live_entries(store, latest)}
     for spec in specs:
         if not any(map(partition_matcher(store, spec), known)):
-            said = ", ".join(f"{column} = {value}" for column, value in spec.items())
+            spec_text = ", ".join(f"{column} = {value}" for column, value in spec.items())
             raise UnknownName(
-                f"{store.name} has no partition ({said})", hint="SHOW PARTITIONS tells them; DROP IF EXISTS PARTITION",
-                name=said,
+                f"{store.name} has no partition ({spec_text})", hint="list them with SHOW PARTITIONS, or use DROP IF EXISTS PARTITION",
+                name=spec_text,
             )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """Outcome of a partition expiry."""
+    """Result of a partition expiry."""
 
     dropped: tuple[tuple[Any, ...], ...]
     """Values of the dropped partitions, in partition-key order."""
     skipped: tuple[tuple[Any, ...], ...]
-    """Partitions whose values tell no time."""
+    """Partitions whose values contain no time."""
 
 
 def expire_partitions(
@@ -80,28 +81,28 @@ def expire_partitions(
     formatter: str | None = None,
     pattern: str | None = None,
     strategy: str | None = None,
-    most: int | None = None,
+    max_expires: int | None = None,
     now: datetime | None = None,
 ) -> Expired:
-    """Drop partitions older than `partition.expiration-time`. Given values win over the table's options.
+    """Drop partitions older than `partition.expiration-time`. Arguments take precedence over the table's options.
 
-    Strategy values-time: the time is told by the partition's values. update-time: by its newest file.
+    Strategy values-time: the time is in the partition's values. update-time: that of its newest file.
     """
     o = store.options
     age = expiration_ms if expiration_ms is not None else o.get(opt.PARTITION_EXPIRATION_TIME)
     if age is None:
         raise BadOptionValue(
-            "no expiration time given", hint="set 'partition.expiration-time' = '7 d', or pass expiration_time"
+            "no expiration time is set", hint="set 'partition.expiration-time' = '7 d', or pass expiration_time"
         )
     strategy = strategy or str(o.get(opt.PARTITION_EXPIRATION_STRATEGY))
     if strategy not in _STRATEGIES:
         raise UnsupportedOperation(
-            f"{store.name}: partition.expiration-strategy = {strategy} is not possible here; no partition was dropped",
+            f"{store.name}: partition.expiration-strategy = {strategy} is not supported; no partition was dropped",
             hint=f"use {' or '.join(_STRATEGIES)}",
         )
     formatter = formatter or o.get(opt.PARTITION_TIMESTAMP_FORMATTER)
     pattern = pattern or o.get(opt.PARTITION_TIMESTAMP_PATTERN)
-    limit = most if most is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)
+    limit = max_expires if max_expires is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)
     now = now or datetime.fromtimestamp(clock.now_ms() / 1000)
     before = now - timedelta(milliseconds=age)
     entries = live_entries(store, store.latest())

@@ -1,4 +1,4 @@
-"""What a committer does after each commit, as Java's does: marks, expiry, automatic tags. Never fails the commit."""
+"""Maintenance after each commit, as in Java: mark partitions done, expiry, automatic tags. Never fails the commit."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ log = logging.getLogger(__name__)
 def run_post_commit(
     store: TableStore, *, batch: bool = True, looked_ms: int | None = None, partitions: Collection[bytes] = ()
 ) -> bool:
-    """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as the options say.
+    """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as configured.
 
-    `write-only` tables are left alone. Consumers go first, for they hold snapshots back.
+    `write-only` tables are skipped. Consumers expire first, because they retain snapshots.
 
     Args:
-        batch: the commit ends a batch job. looked_ms: when the committer last looked for old partitions; None: just now.
-        partitions: those that got rows: `partition.end-input-to-done` marks them at the end of a batch job.
+        batch: the commit ends a batch job. looked_ms: time of the committer's last partition expiry check; None: just
+            now.
+        partitions: those with new rows: `partition.end-input-to-done` marks them at the end of a batch job.
 
-    Returns whether it looked for old partitions.
+    Returns whether partition expiry was checked.
 
     The rows are committed already, so an error here is logged and not raised: the next commit tries again.
     """
@@ -50,8 +51,8 @@ def run_post_commit(
         try:
             if due:
                 step(store)
-        except (PaimonError, OSError) as error:  # one that fails must not keep the others from their work
-            log.warning("%s: tidying after the commit was left for later: %s", store.name, error)
+        except (PaimonError, OSError) as error:  # a failing step must not prevent the others
+            log.warning("%s: maintenance after the commit failed, the next commit retries: %s", store.name, error)
     return looks
 
 
@@ -63,7 +64,7 @@ def _expire_history(store: TableStore) -> None:
 
 
 def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -> bool:
-    """As in Java, a committer looks once an interval, counted from its own beginning; a batch job only when told to."""
+    """As in Java, a committer checks once per interval, counted from its start; a batch job only if configured."""
     o = store.options
     if o.get(opt.PARTITION_EXPIRATION_TIME) is None or not store.schema.partition_keys:
         return False
@@ -74,7 +75,7 @@ def _partitions_are_due(store: TableStore, batch: bool, looked_ms: int | None) -
 
 
 def _anything_to_expire(store: TableStore) -> bool:
-    """A cheap look before the real one."""
+    """A cheap check before the expensive one."""
     oldest, newest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if oldest is None or newest is None:
         return False

@@ -1,4 +1,4 @@
-"""Emptying a table for good: rows, history, tags, branches and consumers; columns and options stay.
+"""Purges a table: deletes rows, history, tags, branches and consumers; columns and options stay.
 
 Source: Paimon `PurgeFilesProcedure`.
 """
@@ -16,9 +16,9 @@ _EVER = 1 << 62
 
 
 def purge(store: TableStore) -> int | None:
-    """Remove everything but the table. Returns the id of the snapshot that emptied it; None for a table without rows.
+    """Delete everything but the table. Returns the id of the snapshot that emptied it; None for a table without rows.
 
-    Only files that the table knows go; `remove_orphans` is for the others.
+    Only referenced files are deleted; `remove_orphans` deletes the others.
     """
     for branch in store.branches.names():
         delete_branch(store, branch)
@@ -26,7 +26,7 @@ def purge(store: TableStore) -> int | None:
         delete_tag(store, tag)
     clear_consumers(store)
     made = truncate(store)
-    only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, most=_EVER)
+    only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, max_deletes=_EVER)
     expire_snapshots(store, only_newest)
     if store.changelogs.ids():
         expire_changelogs(store, only_newest)

@@ -1,7 +1,7 @@
-"""Which files the table still needs: the one answer that expiry, tag deletion, rollback and orphan removal share.
+"""Which files a table still uses: the shared check of expiry, tag deletion, rollback and orphan removal.
 
-Roots are the snapshots, tags and long-lived changelogs of every branch. A root that cannot be read raises: then
-nothing may be deleted, for "unreadable" must never count as "needs no files".
+Roots are the snapshots, tags and long-lived changelogs of every branch. An unreadable root raises an error: then
+nothing may be deleted, because "unreadable" must never count as "uses no files".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paimon_nb.table.store import TableStore
 
 @dataclass
 class Reachable:
-    """Names of files in use. Names are unique (they hold a UUID), so no path is needed."""
+    """Names of files in use. Names are unique (they contain a UUID), so no path is needed."""
 
     data: set[str] = field(default_factory=set)
     """Data and changelog files and their sidecars."""
@@ -41,7 +41,7 @@ class Reachable:
             self.data.update(file.extra_files)
 
     def add_metadata(self, store: TableStore, snapshot: Snapshot) -> None:
-        """The metadata files that a snapshot names, directly and through its lists."""
+        """The metadata files that a snapshot references, directly and through its lists."""
         for name in list_names(snapshot):
             self.manifests.add(name)
             self.manifests.update(m.file_name for m in read_manifest_list(store.fs, store.manifest_path(name)))
@@ -57,7 +57,7 @@ def reachable(
     store: TableStore, *, without_snapshots: Iterable[int] = (), without_tags: Iterable[str] = (),
     without_changelogs: Iterable[int] = (),
 ) -> Reachable:  # fmt: skip
-    """Everything in use, by all branches, if the named roots of `store`'s own branch were gone."""
+    """Everything in use by all branches if the listed roots of `store`'s own branch were removed."""
     used = Reachable()
     store.snapshots.forget()
     store.changelogs.forget()
@@ -71,9 +71,9 @@ def reachable(
 
 
 def _add_history(used: Reachable, store: TableStore, without: set[int]) -> None:
-    """Live files of the oldest kept snapshot, and whatever later ones added.
+    """Live files of the oldest retained snapshot, and all files that later ones added.
 
-    Together that is the union of all kept states, without adding up every state by itself.
+    Together that is the union of all retained states, without merging each state separately.
     """
     previous: Snapshot | None = None
     for snapshot_id in store.snapshots.ids():
@@ -90,9 +90,9 @@ def _add_history(used: Reachable, store: TableStore, without: set[int]) -> None:
 
 
 def continues(store: TableStore, before: Snapshot, after: Snapshot) -> bool:
-    """True when `after` certainly is `before` plus its own delta: it lists the very same manifests as its base.
+    """True if `after` certainly is `before` plus its own delta: its base list contains exactly the manifests of `before`.
 
-    False also after a manifest merge, which is rare. Ids alone do not tell: after a fast-forward, neighbouring ids may
+    False also after a manifest merge, which is rare. Ids are not enough: after a fast-forward, neighbouring ids may
     come from two histories.
     """
     if after.id != before.id + 1:
@@ -114,7 +114,7 @@ def _add_tags(used: Reachable, store: TableStore, without: set[str]) -> None:
 
 
 def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> None:
-    """A long-lived changelog needs its changelog files or, where it has none, the files its commit appended."""
+    """A long-lived changelog uses its changelog files or, without any, the files that its commit appended."""
     for changelog_id in store.changelogs.ids():
         if changelog_id in without:
             continue
@@ -132,14 +132,14 @@ def _add_changelogs(used: Reachable, store: TableStore, without: set[int]) -> No
 
 
 def keeps_delta(store: TableStore, changelog: Snapshot) -> bool:
-    """True when a long-lived changelog has no changelog files and still is read, through its delta."""
+    """True if a long-lived changelog has no changelog files but is readable through its delta."""
     if changelog.changelog_manifest_list:
         return False
-    # What an overwrite of keys took away is gone with the snapshot before; its new rows alone would tell half the change.
+    # What an overwrite of keys deleted is gone with the previous snapshot; its new rows alone are half of the change.
     return changelog.commit_kind == "APPEND" or (changelog.commit_kind == "OVERWRITE" and not store.has_keys)
 
 
-# -- what one snapshot names
+# -- files of one snapshot
 
 
 def list_names(snapshot: Snapshot) -> list[str]:
@@ -149,7 +149,7 @@ def list_names(snapshot: Snapshot) -> list[str]:
 
 
 def without_changelog(snapshot: Snapshot) -> Snapshot:
-    """A tag keeps a state, not the changelog of its snapshot."""
+    """A tag retains a state, not the changelog of its snapshot."""
     return replace(snapshot, changelog_manifest_list=None)
 
 
@@ -165,7 +165,7 @@ def changelog_entries(store: TableStore, snapshot: Snapshot) -> Iterator[Manifes
 
 
 def index_files(store: TableStore, snapshot: Snapshot) -> list[IndexEntry]:
-    """Index files live in the snapshot."""
+    """Live index files of the snapshot."""
     if not snapshot.index_manifest:
         return []
     return list(read_index_manifest(store.fs, store.manifest_path(snapshot.index_manifest)))

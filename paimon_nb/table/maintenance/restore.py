@@ -1,7 +1,8 @@
-"""An earlier state as the newest snapshot: nothing is forgotten, unlike a rollback. Source: behaviour reference, section 7.
+"""Restores an earlier state as the newest snapshot; unlike a rollback it keeps the history. Source: behaviour reference,
+section 7.
 
-Files that went meanwhile come back as copies under new names: an expiry, ours or Java's, deletes by name what an old
-snapshot removed, and must not reach files that live again.
+Files that were deleted since then come back as copies with new names: an expiry, ours or Java's, deletes by name what
+an old snapshot removed, and must not delete restored files.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ _CHUNK = 8 << 20
 
 
 def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
-    """Commit the state of `target` as a new OVERWRITE snapshot. Returns its id; None when that is the state already.
+    """Commit the state of `target` as a new OVERWRITE snapshot. Returns its id; None if the state is already the same.
 
-    Raises: CommitConflict: somebody committed meanwhile; nothing changed.
+    Raises: CommitConflict: another commit came first; nothing changed.
     """
     now = store.latest()
-    wanted = {e.identity: e for e in live_entries(store, target)}
+    target_entries = {e.identity: e for e in live_entries(store, target)}
     present = {e.identity: e for e in live_entries(store, now)}
     same_index = index_entries(store, target) == index_entries(store, now)
-    back = [e for key, e in wanted.items() if key not in present]
-    gone = [replace(e, kind=DELETE) for key, e in present.items() if key not in wanted]
-    if not back and not gone and same_index:
+    back = [e for key, e in target_entries.items() if key not in present]
+    deleted = [replace(e, kind=DELETE) for key, e in present.items() if key not in target_entries]
+    if not back and not deleted and same_index:
         return None
     made: list[str] = []
     try:
         copies = {e.file.file_name: _copied(store, e, made) for e in back}
         change = Change(
             kind="OVERWRITE",
-            entries=(*gone, *(replace(e, kind=ADD, file=copies[e.file.file_name]) for e in back)),
+            entries=(*deleted, *(replace(e, kind=ADD, file=copies[e.file.file_name]) for e in back)),
             new_index=tuple(_renamed(index_entries(store, target), copies)),
             base_snapshot=now.id if now else None,
             replaces_buckets=True,
@@ -55,7 +56,7 @@ def restore_as_latest(store: TableStore, target: Snapshot) -> int | None:
 def _on_top(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, change: Change) -> Change:
     if (latest.id if latest else None) != (seen.id if seen else None):
         raise CommitConflict(
-            f"{store.name}: snapshot {latest.id if latest else None} came while the old state was made the newest",
+            f"{store.name}: snapshot {latest.id if latest else None} was committed during the restore",
             hint="run the statement again on the new state",
             snapshot=latest.id if latest else None,
             path=store.root,
@@ -64,7 +65,7 @@ def _on_top(store: TableStore, latest: Snapshot | None, seen: Snapshot | None, c
 
 
 def _copied(store: TableStore, entry: ManifestEntry, made: list[str]) -> DataFile:
-    """The data file and its sidecars under a new name; `made` grows with each path."""
+    """Copies the data file and its sidecars to new names; appends each path to `made`."""
     file = entry.file
     extension = file.file_name.partition(".")[2]
     name = store.new_file_name("data", extension or None)
@@ -88,7 +89,7 @@ def _copy(store: TableStore, source: str, target: str) -> None:
 
 
 def _renamed(entries: Iterable[IndexEntry], copies: dict[str, DataFile]) -> list[IndexEntry]:
-    """Index entries whose deletion vectors speak of the copies."""
+    """Index entries with the deletion vectors of the copies."""
     out = []
     for entry in entries:
         ranges = entry.dv_ranges

@@ -1,4 +1,4 @@
-"""Rollback: forget everything after a snapshot or tag. Source: format reference, section 15 (Rollback)."""
+"""Rollback: deletes everything after a snapshot or tag. Source: format reference, section 15 (Rollback)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paimon_nb.table.store import TableStore
 
 
 def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
-    """Make `snapshot_id` the latest again; newer snapshots, their tags and files go. Raises SnapshotNotFound."""
+    """Make `snapshot_id` the latest again; deletes newer snapshots, their tags and files. Raises SnapshotNotFound."""
     ids = store.snapshots.ids()
     if snapshot_id not in ids:
-        span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+        span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
         held = [n for n in store.tags.names() if store.tags.get(n).snapshot.id == snapshot_id]
         raise SnapshotNotFound(
             f"{store.name} has no snapshot {snapshot_id}",
-            hint=f"it lives on as tag {held[0]!r}: roll back to the tag" if held else span,
+            hint=f"tag {held[0]!r} retains it: roll back to the tag" if held else span,
             snapshot=snapshot_id,
         )
     target = store.snapshots.get(snapshot_id)
@@ -35,10 +35,10 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
 
 
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
-    """Make the tag's snapshot the latest again; re-creates its snapshot file when that has expired."""
+    """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired."""
     target = store.tags.get(name).snapshot
     if target.id not in store.snapshots.ids():
-        # The snapshot file comes first: from here on its files are reachable, whatever happens next.
+        # The snapshot file comes first: from here on its files are reachable.
         store.snapshots.put(without_changelog(target))
         store.snapshots.write_earliest_hint(target.id)
     _forget_after(store, target)
@@ -46,39 +46,40 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
 
 
 def _forget_after(store: TableStore, target: Snapshot) -> None:
-    """Delete newer snapshots, newest first, then newer changelogs and tags, then the files nobody needs any more.
+    """Delete newer snapshots, newest first, then newer changelogs and tags, then unused files.
 
-    After a fast-forward or a rollback two histories may count alike: where another has the target's number, the target takes its place.
+    After a fast-forward or a rollback two histories may use the same ids: a different snapshot with the target's id is
+    replaced.
     """
     stays = store.snapshots.same_commit(target)
     newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
     newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
-    doomed = DeletionCandidates(store)
+    candidates = DeletionCandidates(store)
     previous = None
     for snapshot_id in newer:
         snapshot = store.snapshots.get(snapshot_id)
         if previous is not None and continues(store, previous, snapshot):
-            doomed.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+            candidates.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
         else:
-            # It may hold files of still other snapshots that expired between it and the target.
-            doomed.add_entries(live_entries(store, snapshot))
-        doomed.add_entries(changelog_entries(store, snapshot))
-        doomed.add_metadata(snapshot)
+            # It may retain files of other snapshots that expired between it and the target.
+            candidates.add_entries(live_entries(store, snapshot))
+        candidates.add_entries(changelog_entries(store, snapshot))
+        candidates.add_metadata(snapshot)
         previous = snapshot
     for name in newer_tags:
         snapshot = store.tags.get(name).snapshot
-        doomed.add_entries(live_entries(store, snapshot))
-        doomed.add_metadata(without_changelog(snapshot))
+        candidates.add_entries(live_entries(store, snapshot))
+        candidates.add_metadata(without_changelog(snapshot))
     used = reachable(store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs)
-    paths = doomed.unused(used)
+    paths = candidates.unused(used)
     forget(store)
     for snapshot_id in reversed(newer):
         if snapshot_id == target.id:
             store.snapshots.replace(without_changelog(target))
         else:
             store.snapshots.delete(snapshot_id)
-    # What was published on top of them since they were listed cannot be read any more; it counts as rolled back, too.
+    # Snapshots published on top of them since the listing are unreadable now; they count as rolled back, too.
     for snapshot_id in [i for i in store.snapshots.ids() if newer and i > newer[-1]]:
         store.snapshots.delete(snapshot_id)
     store.snapshots.write_latest_hint(target.id)

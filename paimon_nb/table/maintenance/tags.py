@@ -25,10 +25,10 @@ def create_tag(
     retained_ms: int | None = None,
     ignore_if_exists: bool = False,
 ) -> Snapshot | None:
-    """Keep a snapshot (the latest by default) under a name. Returns it, or None when ignored.
+    """Create a tag for a snapshot (default: the latest). Returns the snapshot, or None if the tag is ignored.
 
     Args:
-        retained_ms: how long the tag lives; None: `tag.default-time-retained`, else for ever.
+        retained_ms: retention time of the tag; None: `tag.default-time-retained`, else unlimited.
 
     Raises: AlreadyExists, SnapshotNotFound, InvalidName.
     """
@@ -37,7 +37,7 @@ def create_tag(
     if name in store.tags.names():
         if ignore_if_exists:
             return None
-        raise AlreadyExists(f"tag {name!r} exists already", hint="delete it first, or CALL sys.replace_tag", name=name)
+        raise AlreadyExists(f"tag {name!r} already exists", hint="delete it first, or CALL sys.replace_tag", name=name)
     snapshot = pick_snapshot(store, snapshot_id)
     _write(store, name, snapshot, retained_ms)
     return snapshot
@@ -46,19 +46,19 @@ def create_tag(
 def replace_tag(
     store: TableStore, name: str, snapshot_id: int | None = None, *, retained_ms: int | None = None
 ) -> Snapshot:
-    """Let an existing tag name another snapshot; what only the old one needed is deleted."""
+    """Move an existing tag to another snapshot; deletes the files that only the old one used."""
     old = store.tags.get(name)
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
-    # Not by the id: after a fast-forward or a rollback two histories may count alike.
+    # Not by id: after a fast-forward or a rollback two histories may use the same ids.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
-    doomed = DeletionCandidates(store) if same else _needed_by(store, old)
-    _write(store, name, snapshot, retained_ms, replace=True)  # one step: at no moment is there no such tag
-    delete_paths(store, doomed.unused(reachable(store)) if not same else [])
+    candidates = DeletionCandidates(store) if same else _needed_by(store, old)
+    _write(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
+    delete_paths(store, candidates.unused(reachable(store)) if not same else [])
     return snapshot
 
 
 def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool:
-    """Remove a tag and the files that nothing else needs. Raises TagNotFound."""
+    """Delete a tag and the files that nothing else uses. Raises TagNotFound."""
     if if_exists and name not in store.tags.names():
         return False
     tag = store.tags.get(name)
@@ -69,18 +69,18 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
 
 
 def rename_tag(store: TableStore, name: str, to: str) -> None:
-    """Give a tag another name. Raises TagNotFound, AlreadyExists."""
+    """Rename a tag. Raises TagNotFound, AlreadyExists."""
     store.tags.get(name)
     check_tag_name(to)
     if to in store.tags.names():
-        raise AlreadyExists(f"tag {to!r} exists already", hint="choose another name", name=to)
+        raise AlreadyExists(f"tag {to!r} already exists", hint="choose another name", name=to)
     store.tags.rename(name, to)
 
 
 def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str]:
-    """Delete tags whose time is up (or that were created before `older_than_ms`). Returns their names."""
+    """Delete expired tags (or those created before `older_than_ms`). Returns their names."""
     now = clock.now_ms()
-    gone = []
+    expired = []
     for name in store.tags.names():
         tag = store.tags.get(name)
         created = _created_ms(tag)
@@ -88,12 +88,12 @@ def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str
         old = older_than_ms is not None and created is not None and created < older_than_ms
         if late or old:
             delete_tag(store, name)
-            gone.append(name)
-    return gone
+            expired.append(name)
+    return expired
 
 
 def pick_snapshot(store: TableStore, snapshot_id: int | None) -> Snapshot:
-    """A snapshot by id, also one that only a tag still holds; the latest for None. Raises SnapshotNotFound."""
+    """A snapshot by id, also one that only a tag retains; the latest for None. Raises SnapshotNotFound."""
     if snapshot_id is None:
         newest = store.latest()
         if newest is None:
@@ -106,15 +106,15 @@ def pick_snapshot(store: TableStore, snapshot_id: int | None) -> Snapshot:
         if held.id == snapshot_id:
             return held
     ids = store.snapshots.ids()
-    span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+    span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
     raise SnapshotNotFound(f"{store.name} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
 
 
 def check_tag_name(name: str) -> str:
-    """A tag name that can be a file name and is not blank."""
+    """A tag name that is a valid file name and not blank."""
     check_name(name, "tag")
     if name != name.strip():
-        raise InvalidName(f"tag name {name!r} begins or ends with a blank", hint="leave the blanks out", name=name)
+        raise InvalidName(f"tag name {name!r} begins or ends with a blank", hint="remove the blanks", name=name)
     return name
 
 
@@ -130,19 +130,19 @@ def _write(store: TableStore, name: str, snapshot: Snapshot, retained_ms: int | 
 
 
 def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
-    """Paths that nobody reaches once this tag is gone."""
+    """Paths that are unreachable once this tag is deleted."""
     return _needed_by(store, tag).unused(reachable(store, without_tags=[name]))
 
 
 def _needed_by(store: TableStore, tag: Tag) -> DeletionCandidates:
-    doomed = DeletionCandidates(store)
-    doomed.add_entries(live_entries(store, tag.snapshot))
-    doomed.add_metadata(without_changelog(tag.snapshot))
-    return doomed
+    candidates = DeletionCandidates(store)
+    candidates.add_entries(live_entries(store, tag.snapshot))
+    candidates.add_metadata(without_changelog(tag.snapshot))
+    return candidates
 
 
 def _created_ms(tag: Tag) -> int | None:
-    """Creation time in epoch ms; the file holds local wall time. Tags without one count from their snapshot's time."""
+    """Creation time in epoch ms; the file stores local wall time. Tags without one use their snapshot's time."""
     if tag.create_time is None:
         return tag.snapshot.time_ms
     return int(tag.create_time.timestamp() * 1000)

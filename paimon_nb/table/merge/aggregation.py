@@ -17,7 +17,7 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 
 def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """Raises `UnsupportedOperation` when a function cannot take a retraction."""
+    """Raises `UnsupportedOperation` if a function does not support a retraction."""
     kinds = to_numpy(groups.kv.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     if bool(((kinds == 1) | (kinds == 3)).any()):
         return _stepwise(groups, spec)
@@ -33,7 +33,7 @@ def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
 
 
 def _column(groups: Groups, spec: MergeSpec, name: str) -> pa.Array:
-    """One column over all groups: at once where the function can, else value by value."""
+    """One column over all groups: vectorised if the function supports it, else value by value."""
     field = next(f for f in spec.fields if f.name == name)
     function = aggregate_of(field, spec.aggregators[name])
     at_once = function.reduce(groups, name)

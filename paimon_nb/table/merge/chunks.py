@@ -1,4 +1,4 @@
-"""Rows of several tables in merge order, gathered piece by piece: sorted all at once they would be there twice."""
+"""Rows of several tables in merge order, gathered chunk by chunk: sorting all at once would need twice the memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 PIECE_KEYS = 1 << 17
 _JOINED_BYTES = 32 << 20
-"""Up to here the tables are joined once, and pieces gathered out of one; beyond, out of many, which costs a third copy of each
-row and no second buffer."""
+"""Up to this size the tables are concatenated once and chunks gathered from one; beyond it from many, which costs a third
+copy of each row but no second buffer.
+"""
 
 
 class SortedChunks:
-    """Iterates over the groups of all keys, about 130,000 keys at a time; as often as wanted.
+    """Iterates over the groups of all keys, about 130,000 keys at a time; can be repeated.
 
     Args:
-        tables: kv tables, at least one. They stay in memory as long as this does.
+        tables: kv tables, at least one. They are kept in memory.
     """
 
     def __init__(self, tables: Sequence[pa.Table], spec: MergeSpec) -> None:
@@ -56,9 +57,9 @@ class SortedChunks:
             for table, part, begin in zip(self._tables, parts, self._begins[:-1], strict=True)
             if len(part)
         ]
-        place = np.empty(len(rows), np.int64)
-        place[by_owner] = np.arange(len(rows))
-        return pa.concat_tables(taken).combine_chunks().take(from_numpy(place))
+        position = np.empty(len(rows), np.int64)
+        position[by_owner] = np.arange(len(rows))
+        return pa.concat_tables(taken).combine_chunks().take(from_numpy(position))
 
 
 def _ascends(rows: Indices) -> bool:

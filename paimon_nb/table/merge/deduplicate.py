@@ -1,4 +1,4 @@
-"""deduplicate: the last version of a key is the row; if it is a deletion, the key is gone."""
+"""deduplicate: the last version of a key is the result; if it is a deletion, the key is deleted."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 
 def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """Kind and sequence number are the winner's own."""
+    """Kind and sequence number are those of the last version."""
     return groups.pick(groups.ends)

@@ -1,4 +1,4 @@
-"""first-row: the first version of a key is the row, for ever."""
+"""first-row: the first version of a key is the result and never changes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
     kinds = to_numpy(groups.kv.column(VALUE_KIND))
     if bool(((kinds == 1) | (kinds == 3)).any()):
         raise UnsupportedOperation(
-            "merge engine first-row takes no -U or -D", hint="set 'ignore-delete' = 'true' to drop them"
+            "merge engine first-row does not accept -U or -D", hint="set 'ignore-delete' = 'true' to drop them"
         )
     return groups.pick(groups.starts)

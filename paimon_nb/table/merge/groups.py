@@ -1,4 +1,4 @@
-"""Rows of one merge: unsorted columns, the order, and where each key begins. Columns are gathered only when needed."""
+"""Rows of one merge: unsorted columns, the order, and the start of each key. Columns are gathered only when needed."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Groups:
         out[self.starts[1:]] = 1
         return np.cumsum(out)
 
-    def only(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Groups:
-        """The chosen groups alone."""
-        positions = np.flatnonzero(chosen[self.group_of])
+    def only(self, selected: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Groups:
+        """The selected groups only."""
+        positions = np.flatnonzero(selected[self.group_of])
         rows = positions if self.order is None else self.order[positions]
-        sizes = np.diff(np.append(self.starts, self.rows))[chosen]
+        sizes = np.diff(np.append(self.starts, self.rows))[selected]
         return Groups(self.kv.take(from_numpy(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
 
     def pick(self, positions: Indices) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Merging sorted runs into one row a key: the kernel behind reads, writes and compaction."""
+"""Merges sorted runs into one row per key: the kernel of reads, writes and compaction."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 
 
 def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *, alone_as_is: bool = True) -> pa.Table:
-    """One row a key, in key order.
+    """One row per key, in key order.
 
     Args:
         runs: kv tables (columns of the table, `_SEQUENCE_NUMBER`, `_VALUE_KIND`), in any order.
-        drop_delete: leave out keys whose result is a retraction.
-        alone_as_is: a key with one version keeps it unchanged, kind and all; no merge engine sees it (Paimon's
-            `ReducerMergeFunctionWrapper`: reads, flushes and most compactions). Compactions with lookup say False.
+        drop_delete: omit keys whose result is a retraction.
+        alone_as_is: a key with one version keeps it unchanged, including its kind; the merge engine is not applied
+            (Paimon's `ReducerMergeFunctionWrapper`: reads, flushes and most compactions). False in compactions with
+            lookup.
 
     Raises:
-        UnsupportedOperation: a retraction that the engine cannot take; names the option that would allow it.
+        UnsupportedOperation: a retraction that the engine does not accept; names the option that would allow it.
     """
     runs = [r for r in runs if r.num_rows] or list(runs[:1])
     kv = pa.concat_tables(sorted(runs, key=_age)).combine_chunks() if len(runs) > 1 else runs[0].combine_chunks()
@@ -40,14 +41,14 @@ def merge(runs: Sequence[pa.Table], spec: MergeSpec, drop_delete: bool = True, *
 
 
 def merged_groups(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """The same of rows that are in order already, retractions kept."""
+    """The same for rows that are already in order, retractions kept."""
     if spec.ignore_delete and retracts(groups.kv).any():
         return merge([groups.sorted], spec, drop_delete=False)
     return _with_lone_rows(groups, spec)
 
 
 def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """The engine's results where a key has several versions, the version itself where there is one."""
+    """The engine's result for keys with several versions, the version itself for keys with one."""
     engine = MERGE_ENGINES.find(spec.engine)
     lone = groups.ends == groups.starts
     if not lone.any() or spec.engine == "deduplicate":
@@ -71,23 +72,23 @@ def retracts(kv: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 def without_retracts(rows: pa.Table) -> pa.Table:
     """The rows that are +I or +U."""
-    gone = retracts(rows)
-    return rows.filter(from_numpy(~gone)) if gone.any() else rows
+    deletes = retracts(rows)
+    return rows.filter(from_numpy(~deletes)) if deletes.any() else rows
 
 
 def winners(kv: pa.Table, spec: MergeSpec) -> Indices:
-    """For deduplicate and first-row: the row numbers of `kv` that stay, in key order, retractions left out.
+    """For deduplicate and first-row: the row numbers of `kv` that remain, in key order, without retractions.
 
     `kv` needs only the key, user sequence, `_SEQUENCE_NUMBER` and `_VALUE_KIND` columns.
     """
-    kept = np.flatnonzero(~retracts(kv)) if spec.ignore_delete else None
-    some = kv if kept is None else kv.take(from_numpy(kept))
+    inserts = np.flatnonzero(~retracts(kv)) if spec.ignore_delete else None
+    some = kv if inserts is None else kv.take(from_numpy(inserts))
     order = merge_order(some, spec)
     keys = some.select(list(spec.keys)).combine_chunks().take(from_numpy(order))
     starts = group_starts(keys, spec.keys)
-    chosen = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
-    chosen = chosen[~retracts(some)[chosen]]
-    return chosen if kept is None else kept[chosen]
+    last = order[starts] if spec.engine == "first-row" else order[group_ends(starts, len(order))]
+    last = last[~retracts(some)[last]]
+    return last if inserts is None else inserts[last]
 
 
 def _grouped(kv: pa.Table, order: Indices, spec: MergeSpec) -> Groups:

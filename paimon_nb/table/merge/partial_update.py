@@ -23,7 +23,7 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 
 def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """Raises `UnsupportedOperation` for a retraction without an option that says what it means."""
+    """Raises `UnsupportedOperation` for a retraction without an option that defines its meaning."""
     kinds = to_numpy(groups.sorted.column(VALUE_KIND)) if groups.rows else np.empty(0, np.int8)
     retract = (kinds == 1) | (kinds == 3)
     if spec.groups:
@@ -32,11 +32,11 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
         return _last_values(groups, spec, np.ones(groups.rows, bool), np.zeros(len(groups), np.int8))
     if not spec.remove_record_on_delete:
         raise UnsupportedOperation(
-            "merge engine partial-update takes no -U or -D as it is set up",
+            "merge engine partial-update does not accept -U or -D with these options",
             hint="set 'ignore-delete', 'partial-update.remove-record-on-delete' or a sequence group",
         )
-    # A -D empties the row; what comes after it builds a new one. A -U changes nothing, but the row counts as there
-    # again if an insert was ever met: so Java has it.
+    # A -D clears the row; later versions build a new one. A -U changes nothing, but the row counts as present
+    # again if an insert was ever seen, as in Java.
     deleted, never = groups.last_where(kinds == 3)
     after = np.arange(groups.rows) > np.where(never, -1, deleted)[groups.group_of]
     inserted = after & ~retract
@@ -74,7 +74,7 @@ def _fill_not_null(
     empty: np.ndarray[tuple[int], np.dtype[np.bool_]],
     begun: Indices,
 ) -> pa.Table:
-    """An empty row still carries values in NOT NULL columns: those of the retraction that it began with."""
+    """A cleared row still has values in NOT NULL columns: those of the retraction that cleared it."""
     for f in spec.fields:
         if not f.type.nullable and f.name not in spec.keys and bool(empty.any()):
             at = merged.column_names.index(f.name)
@@ -84,7 +84,7 @@ def _fill_not_null(
 
 
 def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
-    """Row after row, as Java does: sequence groups and aggregates depend on what came before."""
+    """Row by row, as in Java: sequence groups and aggregates depend on earlier versions."""
     table = groups.sorted
     names = [f.name for f in spec.fields]
     values = python_columns(table, names)
@@ -106,7 +106,7 @@ def _stepwise(groups: Groups, spec: MergeSpec) -> pa.Table:
 
 
 class GroupStepper:
-    """The state of one key while its versions come in, oldest first. Also shown to people, step by step."""
+    """The state of one key while its versions are added, oldest first. Also used to explain a merge step by step."""
 
     def __init__(self, spec: MergeSpec) -> None:
         self.spec = spec
@@ -125,7 +125,7 @@ class GroupStepper:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: the next key begins."""
+        """Reset for the next key."""
         self.row: list[Any] = [None] * len(self.spec.fields)
         self.sequence = 0
         self.met_insert = self.filled = self.deleted = False
@@ -133,7 +133,7 @@ class GroupStepper:
             aggregate.begin()
 
     def add(self, value: list[Any], kind: int, sequence: int) -> None:
-        """Take one version."""
+        """Add one version."""
         self.deleted = False
         if kind in (1, 3):
             if not self.filled:
@@ -187,9 +187,7 @@ class GroupStepper:
             if newer is None:
                 continue
             if newer and i in sequence:
-                if kind == 3 and not self.remove_on.isdisjoint(
-                    sequence
-                ):  # whichever of the group's columns comes first
+                if kind == 3 and not self.remove_on.isdisjoint(sequence):  # the first of the group's columns
                     self.deleted = True
                     self.row = [None] * len(value)
                     self._init(value)
@@ -201,13 +199,13 @@ class GroupStepper:
                 self.row[i] = aggregate.retract(self.row[i], old)
 
     def _newer(self, value: list[Any], sequence: tuple[int, ...]) -> bool | None:
-        """Whether the group's tuple is at least the stored one; None when it is all NULL."""
+        """Whether the group's sequence is at least the stored one; None if it is all NULL."""
         if all(value[i] is None for i in sequence):
             return None
         for i in sequence:
             new, old = value[i], self.row[i]
             if new == old:
                 continue
-            # Groups go upwards whatever sequence.field.sort-order says; NULL is smaller than every value.
+            # Groups are ascending regardless of sequence.field.sort-order; NULL is the smallest value.
             return old is None or (new is not None and bool(new > old))
         return True

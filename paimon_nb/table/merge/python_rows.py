@@ -1,4 +1,4 @@
-"""Columns as Python values and back, for the engines that go row by row. Times stay numbers, so nothing is rounded."""
+"""Columns as Python values and back, for row-by-row engines. Times stay integers, so nothing is rounded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, numbers_as_times,
 
 
 def python_columns(table: pa.Table, names: Sequence[str]) -> list[list[Any]]:
-    """Each column as a list; timestamps, dates and times as their counts."""
+    """Each column as a list; timestamps, dates and times as integers."""
     return [times_as_numbers(table.column(n)).to_pylist() for n in names]
 
 
@@ -21,7 +21,7 @@ def column_of(values: list[Any], t: pa.DataType) -> pa.Array:
 
 
 def _decimals(values: list[Any], t: pa.DataType) -> pa.Array:
-    """Decimals by their unscaled integers: Java lets a sum grow beyond its precision, and Arrow can hold that."""
+    """Decimals from their unscaled integers: in Java a sum may exceed its precision, and Arrow can store that."""
     try:
         return pa.array(values, t)
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""The order of rows inside a merge: by key, then user sequence, then sequence number. The age of runs is never trusted."""
+"""The order of rows in a merge: by key, then user sequence, then sequence number. The order of runs is never trusted."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
     key = _single_integer(kv, spec)
     if key is not None and not spec.sequence_fields:
         order = np.argsort(key, kind="stable")
-        # Runs are usually given oldest first, so a stable sort is enough; where it is not, sequence numbers decide.
+        # Runs are usually passed oldest first, so a stable sort is enough; otherwise sequence numbers decide.
         k, s = key[order], sequence[order]
         same = k[1:] == k[:-1]
         if bool((same & (s[1:] < s[:-1])).any()):
             several = np.zeros(len(order), bool)
             several[1:] |= same
             several[:-1] |= same
-            place = np.flatnonzero(several)
-            order[place] = order[place[np.lexsort((s[place], k[place]))]]
+            tied = np.flatnonzero(several)
+            order[tied] = order[tied[np.lexsort((s[tied], k[tied]))]]
         return order.astype(np.int64, copy=False)
     names = [*spec.keys]
     columns: list[Any] = [_sortable(kv.column(n)) for n in names]
     sort_keys = [(f"k{i}", "ascending", "at_start") for i in range(len(columns))]
     for i, name in enumerate(spec.sequence_fields):
         columns.append(_sortable(kv.column(name)))
-        # NULL is the smallest sequence, and so the first to merge, in either order.
+        # NULL is the smallest sequence, and so merged first, in either order.
         sort_keys.append((f"s{i}", "descending" if spec.descending else "ascending", "at_start"))
     columns.append(kv.column(SEQUENCE_NUMBER))
     sort_keys.append(("n", "ascending", "at_start"))
@@ -48,7 +48,7 @@ def merge_order(kv: pa.Table, spec: MergeSpec) -> Indices:
 
 
 def group_starts(kv: pa.Table, keys: Sequence[str]) -> Indices:
-    """Where each key begins in a sorted table."""
+    """Start of each key in a sorted table."""
     n = kv.num_rows
     if n == 0:
         return np.empty(0, np.int64)
@@ -97,7 +97,9 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _float_order(values: pa.Array) -> pa.Array:
-    """Integers in Java's order of floats: one NaN after all numbers; -0.0 and 0.0 are the same key, and tie as sequences."""
+    """Integers in Java's order of floats: one NaN after all numbers. -0.0 and 0.0 are the same key, and equal as
+    sequences.
+    """
     numbers = to_numpy(filled(values.cast(pa.float64()), 0.0))
     numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0
     bits = numbers.view(np.int64)

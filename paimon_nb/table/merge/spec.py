@@ -1,4 +1,4 @@
-"""How the versions of one key become one row: read from a table's schema and options once, then only data. Semantics, section 2."""
+"""How the versions of one key are merged: read once from a table's schema and options. Semantics, section 2."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paimon_nb.options import table as opt
 
 DEFAULT_AGGREGATE = "last_non_null_value"
 PICKS_ROWS = frozenset({"deduplicate", "first-row"})
-"""Merge engines whose result is one of the stored rows: each column comes from that row alone."""
+"""Merge engines whose result is one of the stored rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Aggregator:
 
 @dataclass(frozen=True, slots=True)
 class MergeSpec:
-    """Everything a merge engine needs to know."""
+    """Everything that a merge engine needs."""
 
     engine: str
     fields: tuple[DataField, ...]
     """Columns of the table."""
     keys: tuple[str, ...]
-    """Trimmed primary key: rows of one partition and bucket are compared by it."""
+    """Trimmed primary key: the comparison key inside one partition and bucket."""
     sequence_fields: tuple[str, ...] = ()
     descending: bool = False
     ignore_delete: bool = False
@@ -58,7 +58,7 @@ class MergeSpec:
         """The spec of a primary-key table.
 
         Raises:
-            BadOptionValue: groups or aggregates name columns that are not there, or contradict each other.
+            BadOptionValue: groups or aggregates name unknown columns, or contradict each other.
         """
         engine = options.merge_engine
         sequence = options.names(opt.SEQUENCE_FIELD)
@@ -66,7 +66,7 @@ class MergeSpec:
         for name in sequence:
             if name not in names:
                 raise BadOptionValue(
-                    f"sequence.field names no column: {name!r}", hint=f"columns: {', '.join(schema.names)}"
+                    f"sequence.field names an unknown column: {name!r}", hint=f"columns: {', '.join(schema.names)}"
                 )
         groups = _groups(schema, options) if engine == "partial-update" else ()
         if engine == "partial-update":
@@ -110,14 +110,14 @@ def _refuse_contradictions(
     for name in on_groups:
         if name not in sequences:
             raise BadOptionValue(
-                f"{on_group.key} names no sequence field: {name!r}",
+                f"{on_group.key} names an unknown sequence field: {name!r}",
                 hint=f"sequence fields: {', '.join(sorted(sequences))}",
                 option=on_group.key,
             )
 
 
 def _two_things(one: str, other: str) -> BadOptionValue:
-    return BadOptionValue(f"{one} and {other} say two things about a -D", hint="keep one of them", option=one)
+    return BadOptionValue(f"{one} and {other} contradict each other about a -D", hint="unset one of them", option=one)
 
 
 def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, ...]:
@@ -130,7 +130,9 @@ def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, 
         protected = _columns(value, schema, key)
         for name in protected:
             if name in taken:
-                raise BadOptionValue(f"column {name!r} is in two sequence groups", hint="name it once", option=key)
+                raise BadOptionValue(
+                    f"column {name!r} is in two sequence groups", hint="use it in one group only", option=key
+                )
             if name in schema.primary_keys:
                 raise BadOptionValue(
                     f"key column {name!r} cannot be in a sequence group", hint="keys never change", option=key
@@ -145,7 +147,7 @@ def _columns(text: str, schema: TableSchema, option: str) -> tuple[str, ...]:
     for name in names:
         if name not in schema.names:
             raise BadOptionValue(
-                f"{option} names no column: {name!r}", hint=f"columns: {', '.join(schema.names)}", option=option
+                f"{option} names an unknown column: {name!r}", hint=f"columns: {', '.join(schema.names)}", option=option
             )
     return names
 
@@ -157,7 +159,9 @@ def _aggregators(
     sequence: tuple[str, ...],
     groups: tuple[SequenceGroup, ...],
 ) -> dict[str, Aggregator]:
-    """Function per column: sequence fields last_value, keys kept, then the column's own, the default, else last non-null."""
+    """Function per column: last_value for sequence fields, none for keys, then the column's own, the default, else last
+    non-null.
+    """
     if engine not in ("aggregation", "partial-update"):
         return {}
     default = options.get(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION)
@@ -176,7 +180,7 @@ def _aggregators(
                 continue
             name = own or default
             if name:
-                # A newest value that is not NULL needs no order of its own; every other function does.
+                # The newest non-NULL value needs no order of its own; every other function does.
                 if name != DEFAULT_AGGREGATE and f.name not in protected:
                     raise BadOptionValue(
                         f"aggregate function {name} of column {f.name!r} needs a sequence group",

@@ -1,4 +1,4 @@
-"""Reading a table: which files hold the wanted rows of which moment, and how their rows become the result."""
+"""Reading a table: plan which files hold the requested rows of a snapshot, then read and merge them."""
 
 from typing import TYPE_CHECKING
 

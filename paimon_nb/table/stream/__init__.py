@@ -1,4 +1,4 @@
-"""Reading a table as a stream: where it starts, which snapshot is the next step, what rows it brings. Knows no Spark."""
+"""Streaming reads of a table: start position, next snapshot, and its rows. Knows no Spark."""
 
 from paimon_nb.table.stream.consumer import ConsumerRecord
 from paimon_nb.table.stream.offset import StreamOffset

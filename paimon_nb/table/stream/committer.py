@@ -1,7 +1,8 @@
-"""Commits of a stream into a table, and what Flink's checkpoints do beside the rows: each N-th compacts everything, those
-without rows may make a snapshot, partitions that are complete are marked. Knows neither Spark nor where rows come from.
+"""Commits of a stream into a table, with the work of Flink's checkpoints: full compaction at each N-th commit, snapshots
+for empty checkpoints, marking complete partitions. Knows neither Spark nor the source of the rows.
 
-Source: Paimon `flink/sink/CommitterOperator.java`, `GlobalFullCompactionSinkWrite.java`, `listener/PartitionMarkDoneListener.java`.
+Source: Paimon `flink/sink/CommitterOperator.java`, `GlobalFullCompactionSinkWrite.java`,
+`listener/PartitionMarkDoneListener.java`.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _PENDING = "paimon_partitions.json"
 
 
 class StreamCommitter:
-    """One stream's. Not for several threads.
+    """Commits of one stream. Not thread-safe.
 
     Args:
         user: the stream's commit user, the same after a restart; None: a new one.
-        folder: where the stream keeps its own checkpoint, for the partitions that are not marked yet; None: a restart forgets them.
-        ends: the stream takes what is there and is over: as a batch job it compacts everything at its end, which may be any commit.
+        folder: the stream's checkpoint folder, which stores the partitions not marked yet; None: a restart loses them.
+        ends: a bounded stream: like a batch job it runs a full compaction at its end, which may be any commit.
     """
 
     def __init__(
@@ -45,20 +46,20 @@ class StreamCommitter:
         self._idle = IdlePartitions(self._noted()) if marks_idle(store) else None
         self._full_ms = clock.now_ms()
         self._since_full = 0
-        """StreamCommitter since the last full compaction, those without rows too."""
+        """Commits since the last full compaction, including empty ones."""
         self._knows = FullCompactions.of(store) != FullCompactions() and self._commit.last_identifier() is None
-        """All that the stream wrote since its last full compaction is in `_written`: it did not begin before this process."""
+        """All writes since the last full compaction are in `_written`: the stream did not start before this process."""
         self._written: set[BucketKey] = set()
         self._last: int | None = None
         self.snapshot: int | None = None
-        """The newest that this stream made since it began."""
+        """The newest snapshot of this stream since its start."""
         self._came = False
-        """A micro-batch came since the last call of `quiet`."""
+        """A micro-batch arrived since the last call of `on_empty_checkpoint`."""
 
     # -- with rows
 
     def is_full(self, store: TableStore, identifier: int) -> bool:
-        """Whether the commit of this number compacts everything."""
+        """Whether the commit with this number is a full compaction."""
         schedule = FullCompactions.of(store)
         if self._ends:
             return schedule != FullCompactions()
@@ -69,18 +70,18 @@ class StreamCommitter:
     def commit(
         self, store: TableStore, messages: Sequence[CommitMessage], identifier: int, *, full: bool, **terms: Any
     ) -> list[int]:
-        """Publish messages that were prepared with `full`. Terms, result and errors as of `TableCommit.commit`."""
+        """Publish messages that were prepared with `full`. Parameters, result and errors as of `TableCommit.commit`."""
         self._commit.store = store
         try:
-            beside = self._behind(store, messages) if full and terms.get("overwrite") is None else []
+            extra = self._behind(store, messages) if full and terms.get("overwrite") is None else []
         except BaseException:
             self._commit.abort(messages)
             raise
-        if self._idle is not None:  # noted before: who is killed behind the commit finds them when it starts again
+        if self._idle is not None:  # recorded first: a process killed after the commit finds them at its restart
             self._idle.wrote(store, (m.partition for m in messages if m.new_files), terms.get("watermark"))
             self._note()
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
-        whole = [*messages, *beside]
+        whole = [*messages, *extra]
         made = self._commit.commit(whole, identifier, **terms)
         self._written |= {(m.partition, m.bucket) for m in messages if m.new_files}
         self._last = identifier
@@ -92,21 +93,22 @@ class StreamCommitter:
         self._mark(store, terms.get("watermark"))
         return made
 
-    # -- without
+    # -- empty checkpoints
 
     @staticmethod
     def count_without_rows(store: TableStore) -> bool:
-        """Whether checkpoints without rows do anything."""
+        """Whether empty checkpoints do anything."""
         schedule = FullCompactions.of(store)
         waits = bool(schedule.interval_ms) or (schedule.every or 1) > 1
         return waits or marks_idle(store) or _forces_snapshots(store) or makes_tags_by_clock(store)
 
-    def quiet(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
-        """The time between two checkpoints is over: unless rows came meanwhile, one without rows is due. Returns the snapshots made.
+    def on_empty_checkpoint(self, store: TableStore, identifier: int | None = None, **terms: Any) -> list[int]:
+        """Called when a checkpoint interval has elapsed. If no rows arrived, commits an empty checkpoint. Returns the
+        snapshots.
 
         Args:
-            identifier: the number of a micro-batch without rows. None: there was none, so snapshots bear the number of the last
-                commit; that of the next belongs to rows that are not delivered yet.
+            identifier: the number of an empty micro-batch. None: there was none, so snapshots use the number of the
+                last commit; the next number belongs to rows that are not delivered yet.
             terms: as of `TableCommit.commit`.
         """
         if self._came and identifier is None:
@@ -133,11 +135,10 @@ class StreamCommitter:
             self._last = self._commit.last_identifier() or 0
         return self._last
 
-    # -- the last
+    # -- savepoint tag
 
     def savepoint(self, store: TableStore) -> str | None:
-        """The tag that keeps what a stream that was stopped made last (`sink.savepoint.auto-tag`); None: no tag was asked for, or
-        nothing was made."""
+        """The tag of a stopped stream's last snapshot (`sink.savepoint.auto-tag`); None: not configured, or no snapshot."""
         if not self.snapshot or not store.options.get(SINK_SAVEPOINT_AUTO_TAG):
             return None
         snapshot = store.snapshots.get(self.snapshot)
@@ -166,7 +167,7 @@ class StreamCommitter:
         return compact_behind(store, self._written, {(m.partition, m.bucket) for m in messages})
 
     def _was_full(self, store: TableStore, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
-        """Begin anew, unless another writer's compaction went before this one: then what it was for is still to be done."""
+        """Restart the count, unless another writer's compaction came first: then the compaction is still due."""
         if any(m.has_compact for m in messages) and not any(
             store.snapshots.get(i).commit_kind != "APPEND" for i in made
         ):
@@ -174,14 +175,14 @@ class StreamCommitter:
         self._since_full, self._full_ms = 0, clock.now_ms()
         self._written, self._knows = set(), True
 
-    # -- partitions that are not marked
+    # -- partitions that are not marked done
 
     def _mark(self, store: TableStore, watermark: int | None = None) -> None:
         if self._idle is not None and self._idle.mark(store, watermark):
             self._note()
 
     def _noted(self) -> set[bytes]:
-        """Those that were not when the stream ended."""
+        """Those that were not marked when the stream ended."""
         if self._folder is None:
             return set()
         try:

@@ -1,4 +1,4 @@
-"""A stream's record of how far it came, under its `consumer-id`: kept in the table, so that expiry respects it."""
+"""A stream's progress under its `consumer-id`: stored in the table, so that expiry respects it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ class ConsumerRecord:
         self.store = store
         self.consumer: str | None = store.options.get(opt.CONSUMER_ID)
         self._known = self._there()
-        """The record as this stream found or left it."""
+        """The record that this stream found or wrote."""
 
     def keep(self, position: StreamOffset) -> None:
-        """Record that everything before `position` was dealt with.
+        """Record that everything before `position` was processed.
 
-        Raises: ReadError: somebody else moved the consumer meanwhile.
+        Raises: ReadError: another stream moved the consumer.
         """
-        # A state not yet delivered is no progress: recorded as a snapshot id, a restart would leave it out.
+        # An undelivered whole state is no progress: recorded as a snapshot id, a restart would skip it.
         if self.consumer is None or position.full or position.next in (0, self._known):
             return
         there = self._there()
-        if there is not None and there != self._known:  # one that expired or was cleared is recorded anew
+        if there is not None and there != self._known:  # an expired or cleared consumer is recorded again
             raise ReadError(
-                f"{self.store.name}: consumer {self.consumer!r} was moved to snapshot {there} by somebody else",
-                hint="give each stream a 'consumer-id' of its own, or start this one again",
+                f"{self.store.name}: consumer {self.consumer!r} was moved to snapshot {there} by another stream",
+                hint="use a different 'consumer-id' for each stream, or restart this one",
                 consumer=self.consumer,
             )
         self.store.consumers.set(self.consumer, position.next)

@@ -1,4 +1,4 @@
-"""How far a stream has come: small, comparable, and text that survives a restart. Reads nothing."""
+"""Stream offset: small, comparable, and serialisable as text. Reads nothing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
-    """The next thing that a stream delivers."""
+    """The next item that a stream delivers."""
 
     next: int
     """Snapshot whose changes (or whole state) come next; everything before it was delivered. Snapshot ids begin with 1."""
     full: bool = False
-    """Deliver the whole state of `next`, then go on with the changes of the snapshots behind it."""
+    """Deliver the whole state of `next`, then continue with the changes of the following snapshots."""
     since_ms: int | None = None
     """For a whole state: only files created at or after this time (epoch milliseconds)."""
 

@@ -1,6 +1,7 @@
-"""The next step of a stream: which snapshot, which files, which rows with which kinds.
+"""Plans the next step of a stream: which snapshot, which files, which rows with which kinds.
 
-Source: behaviour reference, section 8 (Paimon `DataTableStreamScan`, `DeltaFollowUpScanner`, `ChangelogFollowUpScanner`).
+Source: behaviour reference, section 8 (Paimon `DataTableStreamScan`, `DeltaFollowUpScanner`,
+`ChangelogFollowUpScanner`).
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ class Idle(Enum):
     """Why there is no step."""
 
     WAITING = "waiting"
-    """The next snapshot is not there yet, or too young to be shown."""
+    """The next snapshot does not exist yet, or is too young to deliver."""
     ENDED = "ended"
-    """The bounded watermark was passed: nothing will come any more."""
+    """The bounded watermark was reached: the stream has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,21 @@ class StreamSplit:
 
     split: Split
     retracts: bool = False
-    """Tell the rows as taken back: the state of a partition before it was overwritten."""
+    """Emit the rows as retractions: the state of a partition before it was overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamStep:
-    """What one snapshot brings. It may bring nothing: then only the position moves."""
+    """What one snapshot delivers. If it delivers nothing, only the position advances."""
 
     snapshot: Snapshot
     full: bool
     """The snapshot's whole state instead of its changes."""
     pieces: tuple[StreamSplit, ...]
     after: StreamOffset
-    """Where the stream stands when the rows are delivered."""
+    """The position after the rows are delivered."""
     predicate: Predicate | None = None
-    """Bound to the schema; rows it is not true for are left out."""
+    """Bound to the schema; only rows for which it is true are delivered."""
 
     @property
     def files(self) -> int:
@@ -76,21 +77,21 @@ class StreamStep:
 
     @property
     def row_count(self) -> int:
-        """Rows stored, before merging and filtering."""
+        """Stored rows, before merging and filtering."""
         return sum(p.split.row_count for p in self.pieces)
 
 
 def next_step(
     store: TableStore, position: StreamOffset, predicate: Predicate | None = None, *, now_ms: int | None = None
 ) -> StreamStep | Idle:
-    """Look at the snapshot where the stream stands.
+    """Plan the snapshot at a position.
 
     Args:
-        predicate: as the user wrote it; None = all rows. now_ms: for `streaming.read.snapshot.delay`; None = the clock.
+        predicate: unbound; None: all rows. now_ms: for `streaming.read.snapshot.delay`; None = the clock.
 
     Raises:
-        SnapshotExpired: it was there and is gone. TimeTravelError: the table's history ends before it (rolled back, or
-            another table now). TableReplaced: the table was dropped and created again. CorruptFile, MissingFile.
+        SnapshotExpired: the snapshot has expired. TimeTravelError: the table's history ends before it (rolled back, or
+        re-created). TableReplaced: the table was dropped and created again. CorruptFile, MissingFile.
     """
     bound = None if predicate is None else bind(predicate, store.schema.fields)
     if not position.full and _ended_before(store, position.next):
@@ -111,15 +112,16 @@ def next_step(
 
 
 def newest_position(store: TableStore) -> StreamOffset | None:
-    """Behind the last snapshot that a stream may be shown now: `streaming.read.snapshot.delay` and the bounded watermark
-    hold it back. None for a table without snapshot."""
+    """After the last snapshot that a stream may deliver now, limited by `streaming.read.snapshot.delay` and the bounded
+    watermark. None for a table without snapshot.
+    """
     latest = store.latest()
     if latest is None:
         return None
     delay = store.options.get(opt.STREAMING_READ_SNAPSHOT_DELAY)
-    shown_ms = None if delay is None else clock.now_ms() - delay
+    visible_until_ms = None if delay is None else clock.now_ms() - delay
     end, snapshot = latest.id, latest
-    while _is_past(store, snapshot) or (shown_ms is not None and snapshot.time_ms > shown_ms):
+    while _is_past(store, snapshot) or (visible_until_ms is not None and snapshot.time_ms > visible_until_ms):
         end -= 1
         before = change_of(store, end) if end else None
         if before is None:
@@ -131,9 +133,9 @@ def newest_position(store: TableStore) -> StreamOffset | None:
 def steps_between(
     store: TableStore, start: StreamOffset, end: StreamOffset, predicate: Predicate | None = None
 ) -> Iterator[StreamStep]:
-    """All steps from one position up to another that was reached before; what was shown then is shown again.
+    """All steps from one position to another that was reached before; the same rows are delivered again.
 
-    Raises: as `next_step`; TimeTravelError: the history does not reach `end` any more.
+    Raises: as `next_step`; TimeTravelError: the history no longer reaches `end`.
     """
     position = start
     while position.next < end.next:
@@ -142,7 +144,7 @@ def steps_between(
             return
         if isinstance(step, Idle):
             raise TimeTravelError(
-                f"{store.name}: the stream came to snapshot {end.next - 1} before, but now {position.next} is not there",
+                f"{store.name}: the stream had reached snapshot {end.next - 1}, but snapshot {position.next} does not exist",
                 hint="the table was rolled back; start the stream again with a new checkpoint",
                 wanted=position.next,
             )
@@ -161,7 +163,7 @@ def read_step(store: TableStore, step: StreamStep, columns: Sequence[str] | None
 def read_piece(
     store: TableStore, piece: StreamSplit, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
-    """One piece's rows; see `read_step`. `predicate` is bound to the schema."""
+    """One split's rows; see `read_step`. `predicate` is bound to the schema."""
     split = piece.split
     if split.changes:
         return read_split_kinds(store, split, columns, predicate)
@@ -179,16 +181,16 @@ def _taken_back(rows: pa.Table) -> pa.Table:
     return rows.set_column(rows.schema.get_field_index(VALUE_KIND), VALUE_KIND, pa.array(kinds))
 
 
-# -- what a snapshot brings
+# -- files of a snapshot
 
 
 def _whole(
     store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
 ) -> tuple[StreamSplit, ...]:
-    """The state of a snapshot. Producers that will still tell the changes of young files leave those out of it."""
+    """The state of a snapshot. With producers that emit the changes of young files later, those files are skipped."""
     independent = is_independent(store)
     pruner = Pruner(store, bound, independent=independent)
-    entries = live_pruned(store, snapshot, pruner, _told_levels(store), since_ms)
+    entries = live_pruned(store, snapshot, pruner, _changelog_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     merged = tuple(
         StreamSplit(Split(snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw))
@@ -201,7 +203,7 @@ def _whole(
 def _waiting(
     store: TableStore, snapshot: Snapshot, bound: Predicate | None, since_ms: int | None
 ) -> tuple[StreamSplit, ...]:
-    """Rows that wait for a bucket belong to a stream's first state, as they were written, when no changelog tells them."""
+    """Postponed rows belong to a stream's first state, as written, if no changelog emits them later."""
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer != "none":
         return ()
     pruner = _key_pruner(store, bound)
@@ -210,7 +212,7 @@ def _waiting(
     return _one_by_one(store, snapshot, entries)
 
 
-def _told_levels(store: TableStore):  # type: ignore[no-untyped-def]
+def _changelog_levels(store: TableStore):  # type: ignore[no-untyped-def]
     match store.options.changelog_producer if store.has_keys else "none":
         case "lookup":
             return lambda level: level > 0
@@ -221,7 +223,7 @@ def _told_levels(store: TableStore):  # type: ignore[no-untyped-def]
 
 
 def _follow(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
-    """The changes that a snapshot made, one by one, as they were written or as its changelog tells them."""
+    """The changes of a snapshot, one by one, as written or from its changelog."""
     producer = store.options.changelog_producer
     if snapshot.commit_kind == "OVERWRITE" and _shows_overwrites(store):
         return _overwritten(store, snapshot, bound)
@@ -239,34 +241,34 @@ def _written(store: TableStore, snapshot: Snapshot, manifests: str, bound: Predi
 def _one_by_one(store: TableStore, snapshot: Snapshot, added: Sequence[ManifestEntry]) -> tuple[StreamSplit, ...]:
     pieces = []
     for (partition, bucket, total), files in _in_order(store, added):
-        # Rows of one bucket stay in the order in which they were written: no cutting by key.
-        for chosen in [files] if store.has_keys else [group for group, _ in pack_bucket(store, files, True)]:
+        # Rows of one bucket stay in write order: no splitting by key.
+        for members in [files] if store.has_keys else [group for group, _ in pack_bucket(store, files, True)]:
             split = Split(
-                snapshot.id, partition, bucket, total, tuple(chosen), None, not store.has_keys, store.has_keys
+                snapshot.id, partition, bucket, total, tuple(members), None, not store.has_keys, store.has_keys
             )
             pieces.append(StreamSplit(split))
     return tuple(pieces)
 
 
 def _overwritten(store: TableStore, snapshot: Snapshot, bound: Predicate | None) -> tuple[StreamSplit, ...]:
-    """What an overwrite took away and what it brought; of a table without keys only what it brought."""
+    """What an overwrite deleted and added; for a table without primary key only what it added."""
     if not store.has_keys:
         return _written(store, snapshot, snapshot.delta_manifest_list, bound)
     if not store.fs.exists(store.manifest_path(snapshot.delta_manifest_list)):
-        raise _expired(store, snapshot.id)  # a long-lived changelog keeps no rows that an overwrite took away
+        raise _expired(store, snapshot.id)  # a long-lived changelog does not retain rows that an overwrite deleted
     entries = _pruned_changes(store, snapshot.delta_manifest_list, bound)
-    gone = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
+    removed = dict(_in_order(store, [e for e in entries if e.kind == DELETE]))
     come = dict(_in_order(store, [e for e in entries if e.kind == ADD]))
     before = change_of(store, snapshot.id - 1)
     pieces = []
-    for source, retracts, state in ((gone, True, before), (come, False, snapshot)):
+    for source, retracts, state in ((removed, True, before), (come, False, snapshot)):
         vectors = vectors_of(store, state)
         for (partition, bucket, total), files in source.items():
             split = Split(
                 snapshot.id, partition, bucket, total, tuple(files), select(vectors, partition, files), raw=False
             )
             pieces.append(StreamSplit(split, retracts))
-    # A bucket's old rows go directly before its new ones: the sort keeps the order of equals.
+    # A bucket's old rows directly precede its new ones: the sort is stable.
     return tuple(sorted(pieces, key=lambda p: (p.split.partition, p.split.bucket)))
 
 
@@ -278,14 +280,13 @@ def _pruned_changes(store: TableStore, manifests: str, bound: Predicate | None) 
 
 
 def _key_pruner(store: TableStore, bound: Predicate | None) -> Pruner:
-    """A change of a value may be told by a row that matches and one that does not: only keys leave files of a primary-key
-    table out."""
+    """An update can be two rows of which only one matches: so only key conditions skip files of a primary-key table."""
     keys = frozenset((*store.schema.primary_keys, *store.schema.partition_keys))
     return Pruner(store, only_on(bound, keys) if store.has_keys else bound, independent=not store.has_keys)
 
 
 def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
-    """Without rows that wait for a bucket, where a changelog will tell them later."""
+    """Without postponed rows if a changelog emits them later."""
     if store.bucket_option != POSTPONE_BUCKET or store.options.changelog_producer == "none":
         return entries
     return [e for e in entries if e.bucket >= 0]
@@ -294,7 +295,7 @@ def _real_buckets(store: TableStore, entries: Sequence[ManifestEntry]) -> Sequen
 def _in_order(
     store: TableStore, entries: Sequence[ManifestEntry]
 ) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    """Files by bucket, in the order of first sight, or partition by partition (`scan.plan-sort-partition`)."""
+    """Files by bucket in order of first occurrence, or partition by partition (`scan.plan-sort-partition`)."""
     groups = grouped(entries)
     if store.options.get(opt.SCAN_PLAN_SORT_PARTITION):
         groups.sort(key=lambda g: [(v is not None, v) for v in store.partition_values(g[0][0])])
@@ -306,45 +307,45 @@ def _shows_overwrites(store: TableStore) -> bool:
     return bool(store.options.get(key))
 
 
-# -- where it ends
+# -- end of the stream
 
 
 def _is_past(store: TableStore, snapshot: Snapshot) -> bool:
-    """Whether the snapshot lies behind `scan.bounded.watermark`."""
+    """Whether the snapshot is past `scan.bounded.watermark`."""
     bound = store.options.get(opt.SCAN_BOUNDED_WATERMARK)
     return bound is not None and snapshot.watermark is not None and snapshot.watermark > bound
 
 
 def _ended_before(store: TableStore, snapshot_id: int) -> bool:
-    """Whether the snapshot before, which was delivered in full, lay behind the bounded watermark already."""
+    """Whether the previous snapshot, which was delivered in full, was already past the bounded watermark."""
     if store.options.get(opt.SCAN_BOUNDED_WATERMARK) is None:
         return False
     before = change_of(store, snapshot_id - 1)
     return before is not None and _is_past(store, before)
 
 
-def _check_range(store: TableStore, wanted: int) -> None:
-    """Raise when waiting for a snapshot is in vain."""
+def _check_range(store: TableStore, requested: int) -> None:
+    """Raise if waiting for a snapshot is useless."""
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-    store.check_identity()  # after the ids: those of a table that is dropped meanwhile say nothing
-    if earliest is not None and wanted < earliest and change_of(store, wanted) is None:
-        raise _expired(store, wanted)
-    if wanted > (latest or 0) + 1 and change_of(store, wanted) is None:
+    store.check_identity()  # after reading the ids: those of a table that is being dropped are unreliable
+    if earliest is not None and requested < earliest and change_of(store, requested) is None:
+        raise _expired(store, requested)
+    if requested > (latest or 0) + 1 and change_of(store, requested) is None:
         raise TimeTravelError(
-            f"{store.name}: the stream waits for snapshot {wanted}, but the newest is {latest or 'none'}",
-            hint="the table was rolled back or made anew; start the stream again",
-            wanted=wanted,
+            f"{store.name}: the stream waits for snapshot {requested}, but the newest is {latest or 'none'}",
+            hint="the table was rolled back or re-created; restart the stream",
+            wanted=requested,
             latest=latest,
         )
 
 
-def _expired(store: TableStore, wanted: int) -> SnapshotExpired:
+def _expired(store: TableStore, requested: int) -> SnapshotExpired:
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     return SnapshotExpired(
-        f"{store.name}: the stream needs snapshot {wanted}, which has expired; snapshots {earliest} to {latest} are there",
-        hint=f"start again with 'scan.mode' = 'latest-full' or 'scan.snapshot-id' = '{earliest}'; to keep what a "
-        "stream has not read yet, give it a 'consumer-id' or raise 'snapshot.time-retained'",
-        wanted=wanted,
+        f"{store.name}: the stream needs snapshot {requested}, which has expired; available: snapshots {earliest} to {latest}",
+        hint=f"restart with 'scan.mode' = 'latest-full' or 'scan.snapshot-id' = '{earliest}'; to retain "
+        "unread snapshots, set a 'consumer-id' or increase 'snapshot.time-retained'",
+        wanted=requested,
         earliest=earliest,
         latest=latest,
     )

@@ -1,4 +1,4 @@
-"""Where a stream starts: from `scan.mode` and its companions, or from a consumer's record, to a position.
+"""Start position of a stream: from `scan.mode` and its options, or from a consumer's progress.
 
 Source: behaviour reference, section 8 (Paimon `AbstractDataTableScan.createStartingScanner`, `TableScanUtils`).
 """
@@ -22,11 +22,12 @@ _BATCH_ONLY = {
 
 
 def check_streamable(store: TableStore) -> None:
-    """Refuse a stream that could not tell the truth.
+    """Refuse a stream that would deliver wrong changes.
 
     Raises:
-        UnsupportedOperation: a merge engine whose deltas are no changes of the merged rows, without changelog producer.
-        BadOptionValue: options that name one moment or one increment, which only a batch read has.
+        UnsupportedOperation: a merge engine whose deltas are not changes of the merged rows, without changelog
+        producer.
+        BadOptionValue: options for one snapshot or one increment, which only batch reads support.
         AccessDenied: the user may not read the table.
     """
     store.check_readable()
@@ -35,43 +36,42 @@ def check_streamable(store: TableStore) -> None:
         raise UnsupportedOperation(
             f"{store.name}: a stream of a {options.merge_engine} table needs a changelog producer",
             hint="ALTER TABLE ... SET ('changelog-producer' = 'lookup') or 'full-compaction'; "
-            "'input' passes the written rows through",
+            "'input' emits the written rows unchanged",
             merge_engine=options.merge_engine,
         )
     if options.get(opt.STREAMING_READ_OVERWRITE):
         if not store.has_keys:
             raise BadOptionValue(
-                f"{store.name} has no primary key, so 'streaming-read-overwrite' does not fit it",
-                hint="use 'streaming-read-append-overwrite', which shows the new rows of an overwrite",
+                f"{store.name} has no primary key, so 'streaming-read-overwrite' is not supported",
+                hint="use 'streaming-read-append-overwrite', which reads the new rows of an overwrite",
                 option=opt.STREAMING_READ_OVERWRITE.key,
             )
         if options.changelog_producer in ("lookup", "full-compaction"):
             raise BadOptionValue(
-                f"{store.name}: with changelog-producer {options.changelog_producer!r} a stream would tell the changes "
+                f"{store.name}: with changelog-producer {options.changelog_producer!r} a stream would emit the changes "
                 "of an overwrite twice",
-                hint="leave 'streaming-read-overwrite' out",
+                hint="unset 'streaming-read-overwrite'",
                 option=opt.STREAMING_READ_OVERWRITE.key,
             )
     for key, what in _BATCH_ONLY.items():
         if key in options.raw:
             raise BadOptionValue(
-                f"option {key!r} names {what}; a stream does not start there",
+                f"option {key!r} selects {what}; a stream cannot start there",
                 hint="use scan.snapshot-id or scan.timestamp, or read it in batch mode",
                 option=key,
             )
     if options.get(opt.SCAN_MODE) in ("incremental", "latest-delta"):
         raise BadOptionValue(
             f"scan.mode {options.get(opt.SCAN_MODE)!r} is for batch reads",
-            hint="a stream takes latest-full, latest, compacted-full, from-snapshot[-full], from-timestamp or from-file-creation-time",
+            hint="a stream supports latest-full, latest, compacted-full, from-snapshot[-full], from-timestamp or from-file-creation-time",
             option="scan.mode",
         )
 
 
 class FirstLook:
-    """Finds a stream's first position, which may have to wait for the table's first snapshot.
+    """Finds a stream's first position; may have to wait for the table's first snapshot.
 
-    Remembers whether there was a snapshot at the beginning: with `latest`, a table that was empty then is read from
-    its first snapshot on.
+    Records whether the table was empty at the start: with `latest`, such a table is read from its first snapshot on.
     """
 
     def __init__(self, store: TableStore) -> None:
@@ -79,7 +79,7 @@ class FirstLook:
         self.began_empty = store.latest() is None
 
     def position(self) -> StreamOffset | None:
-        """Where to start; None as long as there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
+        """The start position; None while there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
         return first_position(self.store, began_empty=self.began_empty)
 
 
@@ -91,7 +91,7 @@ def first_position(store: TableStore, *, began_empty: bool = False) -> StreamOff
         try:
             return _changes_from(store, store.consumers.next_snapshot(consumer))
         except ConsumerNotFound:
-            pass  # its first run
+            pass  # the stream's first run
     latest = store.latest()
     if latest is None:
         return None
@@ -117,12 +117,12 @@ def first_position(store: TableStore, *, began_empty: bool = False) -> StreamOff
 
 
 def starts_full(store: TableStore) -> bool:
-    """Whether a stream that finds an empty table delivers a whole state first, once there is one."""
+    """Whether a stream on an empty table first delivers a whole state, once there is one."""
     return _mode(store) in ("latest-full", "compacted-full", "from-snapshot-full", "from-file-creation-time")
 
 
 def _mode(store: TableStore) -> str:
-    """`scan.mode`, or what the given companions imply."""
+    """`scan.mode`, or the mode implied by the other options."""
     o = store.options
     mode = o.get(opt.SCAN_MODE)
     if mode == "full":
@@ -139,10 +139,10 @@ def _mode(store: TableStore) -> str:
 
 
 def _snapshot_id(store: TableStore) -> int:
-    wanted = store.options.get(opt.SCAN_SNAPSHOT_ID)
-    if wanted is None:
+    requested = store.options.get(opt.SCAN_SNAPSHOT_ID)
+    if requested is None:
         raise _lacks(str(store.options.get(opt.SCAN_MODE)), opt.SCAN_SNAPSHOT_ID.key)
-    return int(wanted)
+    return int(requested)
 
 
 def _start_ms(store: TableStore) -> int:
@@ -160,27 +160,27 @@ def _lacks(mode: str, option: str) -> BadOptionValue:
     return BadOptionValue(f"scan.mode {mode!r} needs the option {option!r}", hint=f"set {option}", option=option)
 
 
-def _changes_from(store: TableStore, wanted: int) -> StreamOffset | None:
+def _changes_from(store: TableStore, requested: int) -> StreamOffset | None:
     earliest = _earliest(store)
-    return None if earliest is None else StreamOffset(max(wanted, earliest))
+    return None if earliest is None else StreamOffset(max(requested, earliest))
 
 
 def _earliest(store: TableStore) -> int | None:
-    """The oldest snapshot whose changes can still be read."""
+    """The oldest snapshot whose changes are still readable."""
     if store.options.changelog_outlives_snapshots:
-        kept = store.changelogs.earliest_id()
-        if kept is not None:
-            return kept
+        oldest = store.changelogs.earliest_id()
+        if oldest is not None:
+            return oldest
     return store.snapshots.earliest_id()
 
 
 def change_of(store: TableStore, snapshot_id: int) -> Snapshot | None:
-    """A snapshot, or what is kept of it as long-lived changelog; None when neither is there."""
+    """A snapshot, or its long-lived changelog; None if neither exists."""
     if store.fs.exists(store.snapshots.path(snapshot_id)):
         try:
             return store.snapshots.get(snapshot_id)
         except SnapshotNotFound:
-            pass  # expired between the two looks
+            pass  # expired between the two reads
     if store.options.changelog_outlives_snapshots:
         try:
             return store.changelogs.get(snapshot_id)
@@ -190,7 +190,7 @@ def change_of(store: TableStore, snapshot_id: int) -> Snapshot | None:
 
 
 def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
-    """The id of the last snapshot that is older than `ms`; one less than the earliest when none is."""
+    """The id of the last snapshot older than `ms`; one less than the earliest if there is none."""
     earliest = _earliest(store)
     if earliest is None:
         return latest.id - 1
@@ -199,7 +199,7 @@ def _before(store: TableStore, ms: int, latest: Snapshot) -> int:
     while low <= high:
         middle = (low + high) // 2
         snapshot = change_of(store, middle)
-        if snapshot is None or snapshot.time_ms < ms:  # None: expired while we look
+        if snapshot is None or snapshot.time_ms < ms:  # None: expired in the meantime
             found, low = middle, middle + 1
         else:
             high = middle - 1
@@ -217,7 +217,7 @@ def _from_creation(store: TableStore, latest: Snapshot) -> StreamOffset:
 
 
 def _compacted(store: TableStore, latest: Snapshot) -> int:
-    """The newest COMPACT snapshot (of a scheduled full compaction, where those are scheduled), else the newest of all."""
+    """The newest COMPACT snapshot (of a scheduled full compaction, if those are scheduled), else the newest of all."""
     o = store.options
     scheduled = o.changelog_producer == "full-compaction" or o.has(opt.FULL_COMPACTION_DELTA_COMMITS)
     every = (o.get(opt.FULL_COMPACTION_DELTA_COMMITS) or 1) if scheduled else 1

@@ -1,4 +1,4 @@
-"""A table's stream in this process: an iterator that waits for snapshots, and keeps a consumer's record."""
+"""A table's stream in this process: an iterator that waits for snapshots and records consumer progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """The rows that one snapshot brought."""
+    """The rows of one snapshot."""
 
     snapshot_id: int
     rows: pa.Table
@@ -31,16 +31,16 @@ class StreamBatch:
     full: bool
     """The snapshot's whole state, the start of many streams; else its changes."""
     watermark: int | None
-    """Epoch milliseconds, as the commit tells it."""
+    """Commit time in epoch milliseconds."""
     position: StreamOffset
-    """Where a stream goes on after these rows."""
+    """Offset to resume after these rows."""
 
 
 class TableStream:
     """Iterate to get `StreamBatch` after `StreamBatch`. The iterator waits for new snapshots until it is closed.
 
-    Asking for the next batch says that the last one was dealt with: a `consumer-id` moves then, not before, so a reader
-    that dies sees its last batch again. Not for several threads, but for `close`.
+    Requesting the next batch acknowledges the previous one: only then a `consumer-id` advances, so a crashed reader
+    gets its last batch again. Not thread-safe except for `close`.
     """
 
     def __init__(
@@ -64,20 +64,21 @@ class TableStream:
 
     @property
     def position(self) -> StreamOffset | None:
-        """What comes next; None before the table's first snapshot."""
+        """The next position; None before the table's first snapshot."""
         if self._position is None:
             self._position = self._first.position()
         return self._position
 
     @property
     def ended(self) -> bool:
-        """Nothing will come any more: the bounded watermark was passed, or the stream was closed."""
+        """True if the stream has ended: the bounded watermark was reached, or the stream was closed."""
         return self._ended or self._closed.is_set()
 
     def poll(self) -> StreamBatch | None:
-        """The next batch if it is there now, else None.
+        """The next batch if it is available now, else None.
 
-        Raises: SnapshotExpired, TimeTravelError, TableReplaced: see `next_step`. ReadError: another stream uses the consumer.
+        Raises: SnapshotExpired, TimeTravelError, TableReplaced: see `next_step`. ReadError: another stream uses the
+            consumer.
         """
         self.acknowledge()
         while not self.ended:
@@ -100,13 +101,13 @@ class TableStream:
         return None
 
     def seek(self, snapshot: int, *, full: bool = False) -> None:
-        """Go on with the changes of a snapshot, or with its whole state."""
+        """Continue with the changes of a snapshot, or with its whole state."""
         self._position = StreamOffset(snapshot, full)
 
     def acknowledge(self) -> None:
-        """Record in the consumer's file that everything handed out so far was dealt with.
+        """Record in the consumer's file that all delivered rows were processed.
 
-        Raises: ReadError: somebody else moved the consumer meanwhile.
+        Raises: ReadError: another stream moved the consumer.
         """
         if self._position is not None:
             self._record.keep(self._position)
@@ -128,15 +129,15 @@ class TableStream:
             self._closed.wait(pause if left is None else min(pause, left))
 
     def pauses(self) -> Iterator[float]:
-        """Seconds to wait after each `poll` without a batch: quick after news, gentle to the store when nothing happens."""
-        most = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
+        """Seconds to wait after each `poll` without a batch: short after new data, longer while nothing happens."""
+        longest = min(self.store.options.get(opt.CONTINUOUS_DISCOVERY_INTERVAL) / 1000, 1.0)
         pause = 0.02
         while True:
             yield pause
-            pause = min(pause * 2, most)
+            pause = min(pause * 2, longest)
 
     def close(self) -> None:
-        """End the stream; an iterator that waits in another thread ends, too."""
+        """End the stream; also ends an iterator that waits in another thread."""
         self._closed.set()
 
     def __enter__(self) -> TableStream:

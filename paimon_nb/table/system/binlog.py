@@ -42,20 +42,20 @@ def pack_updates(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) ->
     """Rows with `_VALUE_KIND` as binlog rows.
 
     Args:
-        pairs: join each -U with the row right behind it into one row of that row's kind: +U, unless an `input`
-            changelog says otherwise (Paimon's `PackChangelogReader`).
+        pairs: join each -U with the next row into one row of that row's kind: +U, unless an `input` changelog has
+            another kind (Paimon's `PackChangelogReader`).
     """
     rows = rows.combine_chunks()
     kinds = to_numpy(rows.column(VALUE_KIND))
     before = np.zeros(len(kinds), dtype=bool)
     if pairs and len(kinds) > 1:
-        # In a row of -U the first pairs with the second, the third with the fourth.
+        # In a sequence of -U the first pairs with the second, the third with the fourth.
         update = kinds == _UPDATE_BEFORE
-        place = np.arange(len(kinds))
-        begun = np.maximum.accumulate(np.where(update, -1, place)) + 1
-        before = update & ((place - begun) % 2 == 0)
+        position = np.arange(len(kinds))
+        begun = np.maximum.accumulate(np.where(update, -1, position)) + 1
+        before = update & ((position - begun) % 2 == 0)
         before[-1] = False
-    last = np.flatnonzero(~before)  # the row whose kind counts; a -U before it belongs to the same array
+    last = np.flatnonzero(~before)  # the row whose kind is used; a -U before it belongs to the same array
     offsets = pa.array(np.concatenate([[0], last + 1]), pa.int32())
     columns = [kind_texts(pa.array(kinds[last]))]
     for field in fields:

@@ -1,4 +1,4 @@
-"""`t$buckets`: rows, bytes and files of each bucket as it is now: as in Java, no time travel reaches it."""
+"""`t$buckets`: current rows, bytes and files of each bucket; as in Java, time travel has no effect."""
 
 from __future__ import annotations
 

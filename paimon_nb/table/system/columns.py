@@ -1,6 +1,6 @@
-"""What all system tables share: columns from type texts, Java's texts for partitions and times. Knows no one table.
+"""Shared by all system tables: columns from type strings, Java's text of partitions and times.
 
-Source: the texts are those that Paimon 1.3.1 shows (`table/system/*.java`).
+Source: output of Paimon 1.3.1 (`table/system/*.java`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from paimon_nb.table.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class SystemTable:
-    """One system table: its columns, and how its rows are made."""
+    """One system table: its columns, and the function that produces its rows."""
 
     fields: Callable[[TableStore], tuple[DataField, ...]]
     read: Callable[[TableStore], pa.Table]
-    """Options of the store tell the moment (time travel) where a snapshot matters."""
+    """The store's options select the snapshot (time travel) where one is needed."""
 
 
 def fixed(columns: Mapping[str, str], rows: Callable[[TableStore], Iterable[Sequence[Any]]]) -> SystemTable:
     """A system table whose columns are the same for every table.
 
     Args:
-        columns: name -> type text. rows: makes tuples of Python values in column order.
+        columns: name -> type text. rows: returns tuples of Python values in column order.
     """
     fields = columns_of(columns)
 
@@ -42,13 +42,13 @@ def fixed(columns: Mapping[str, str], rows: Callable[[TableStore], Iterable[Sequ
 
 
 def columns_of(columns: Mapping[str, str]) -> tuple[DataField, ...]:
-    """Fields from type texts."""
+    """Fields from type strings."""
     counter = iter(range(1 << 20)).__next__
     return tuple(DataField(counter(), name, parse_type(text)) for name, text in columns.items())
 
 
 def table_of(fields: Sequence[DataField], rows: Iterable[Sequence[Any]]) -> pa.Table:
-    """An Arrow table from rows; TIMESTAMP(3) values are given as milliseconds."""
+    """An Arrow table from rows; TIMESTAMP(3) values are passed as milliseconds."""
     schema = arrow_schema(fields)
     columns = list(zip(*rows, strict=True)) or [()] * len(fields)
     arrays = [column(c, f.type) for c, f in zip(columns, schema, strict=True)]
@@ -70,17 +70,17 @@ def partition_texts(store: TableStore) -> Callable[[bytes], str]:
 
 
 def local_wall_ms(epoch_ms: int) -> int:
-    """What this process's wall clock showed at an instant, as milliseconds without a zone."""
-    moment = dt.datetime.fromtimestamp(epoch_ms / 1000, dt.UTC).astimezone()
-    offset = moment.utcoffset() or dt.timedelta()
+    """This process's wall clock time at an instant, as milliseconds without a zone."""
+    time = dt.datetime.fromtimestamp(epoch_ms / 1000, dt.UTC).astimezone()
+    offset = time.utcoffset() or dt.timedelta()
     return epoch_ms + int(offset.total_seconds() * 1000)
 
 
-def wall_ms(moment: dt.datetime | None) -> int | None:
+def wall_ms(time: dt.datetime | None) -> int | None:
     """A wall-clock time without a zone as milliseconds."""
-    if moment is None:
+    if time is None:
         return None
-    delta = moment - dt.datetime(1970, 1, 1)
+    delta = time - dt.datetime(1970, 1, 1)
     return delta.days * 86_400_000 + delta.seconds * 1000 + delta.microseconds // 1000
 
 

@@ -1,4 +1,4 @@
-"""`t$consumers`: how far each named reader has come."""
+"""`t$consumers`: the progress of each consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`t$file_key_ranges`: the keys that each data file spans; `t$files` without its statistics."""
+"""`t$file_key_ranges`: the key range of each data file; `t$files` without its statistics."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paimon_nb.table.system.file_stats import StatsTexts
 from paimon_nb.table.system.files import COLUMNS as FILE_COLUMNS
 from paimon_nb.table.system.files import format_name
 
-_KEPT = (
+_COMMON = (
     "partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count", "file_size_in_bytes",
     "min_key", "max_key",
 )  # fmt: skip
-COLUMNS = {**{name: FILE_COLUMNS[name] for name in _KEPT}, "first_row_id": "BIGINT"}
+COLUMNS = {**{name: FILE_COLUMNS[name] for name in _COMMON}, "first_row_id": "BIGINT"}
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:

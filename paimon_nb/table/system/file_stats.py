@@ -1,4 +1,4 @@
-"""The texts of `t$files` about a file's keys and statistics, under the present schema. Reads no files.
+"""The text columns of `t$files` about keys and statistics, in the current schema. Reads no files.
 
 Source: Paimon 1.3.1 `FilesTable.StatsLazyGetter`, `SimpleStatsEvolution`.
 """
@@ -22,21 +22,21 @@ from paimon_nb.table.scan.plan.prune import file_schema
 from paimon_nb.table.store import TableStore
 
 Text = Callable[[Any], str]
-_KEPT = 20_000
-"""Texts a form remembers."""
+_CACHE_ROWS = 20_000
+"""Number of texts that a form caches."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What files of one schema and one choice of columns have in common."""
+    """Shared properties of files with the same schema and statistics columns."""
 
     arity: int
     """Columns of the statistics rows."""
     read: Callable[[memoryview], tuple[Any, ...]]
     names: tuple[str, ...]
-    """`a=`, of the present columns in their order."""
-    places: tuple[int, ...]
-    """Where each lies in the statistics rows; past their end where they do not hold it."""
+    """`a=`, for the current columns in their order."""
+    positions: tuple[int, ...]
+    """Position of each in the statistics rows; past their end if they do not contain it."""
     counted: tuple[int, ...]
     """The same for null counts; two past the end where the file is older than the column: every value is NULL."""
     texts: tuple[Text, ...]
@@ -48,21 +48,21 @@ class _Form:
         """`{a=1, b=null}` of a statistics row."""
         text = self.known.get(row)
         if text is None:
-            if len(self.known) >= _KEPT:
+            if len(self.known) >= _CACHE_ROWS:
                 self.known.clear()
-            text = self.known[row] = self._told(row)
+            text = self.known[row] = self._text_of(row)
         return text
 
-    def _told(self, row: bytes) -> str:
+    def _text_of(self, row: bytes) -> str:
         if not self.arity or row == EMPTY_ROW or arity_of(row) != self.arity:
             values: tuple[Any, ...] = (None,) * (self.arity + 1)
         else:
             values = (*self.read(memoryview(row)[4:]), None)
-        told = (
+        parts = (
             "null" if value is None else text(value)
-            for value, text in zip(_picked(values, self.places), self.texts, strict=True)
+            for value, text in zip(_picked(values, self.positions), self.texts, strict=True)
         )
-        return _braces(self.names, told)
+        return _braces(self.names, parts)
 
     def nulls(self, counts: Sequence[int | None], rows: int) -> str:
         """`{a=0, b=null}` of a file's null counts."""
@@ -108,21 +108,22 @@ def _form(
 ) -> _Form:
     """
     Args:
-        stored_fields, key_fields: of the schema that the files were written with. listed: columns of the statistics; None = all.
-        present_fields: of the schema that they are told in.
+        stored_fields, key_fields: of the schema that the files were written with. listed: columns of the statistics;
+            None = all.
+        present_fields: of the schema of the output.
     """
     by_name = {f.name: f for f in (*stored_fields, *TRACKING_FIELDS)}
-    kept = list(stored_fields) if listed is None else [by_name[n] for n in listed if n in by_name]
+    in_stats = list(stored_fields) if listed is None else [by_name[n] for n in listed if n in by_name]
     present = sorted(present_fields, key=lambda f: f.name.encode("utf-16-be"))
-    place = {f.id: i for i, f in reversed(list(enumerate(kept)))}
-    stored, end = {f.id for f in stored_fields}, len(kept)
+    position = {f.id: i for i, f in reversed(list(enumerate(in_stats)))}
+    stored, end = {f.id for f in stored_fields}, len(in_stats)
     return _Form(
         arity=end,
-        read=RowReader([f.type for f in kept]).read,
+        read=RowReader([f.type for f in in_stats]).read,
         names=tuple(f"{f.name}=" for f in present),
-        places=tuple(place.get(f.id, end) for f in present),
-        counted=tuple(place.get(f.id, end) if f.id in stored else end + 1 for f in present),
-        texts=tuple(_text(f.type, kept[place[f.id]].type if f.id in place else f.type) for f in present),
+        positions=tuple(position.get(f.id, end) for f in present),
+        counted=tuple(position.get(f.id, end) if f.id in stored else end + 1 for f in present),
+        texts=tuple(_text(f.type, in_stats[position[f.id]].type if f.id in position else f.type) for f in present),
         key_types=tuple(f.type for f in key_fields),
         known={},
     )
@@ -136,7 +137,7 @@ def key_text(types: tuple[DataType, ...], key: bytes) -> str | None:
 
 
 def _text(new: DataType, old: DataType) -> Text:
-    """How a value that a file holds as `old` is told as `new`."""
+    """Text of a value stored as `old`, converted to `new`."""
     if old.with_nullable(True) != new.with_nullable(True):
         return lambda value: _cast_text(old, new, value)
     try:
@@ -153,19 +154,19 @@ def _cast_text(old_type: DataType, new_type: DataType, value: Any) -> str:
         new: Any = cast_column(old, old_type, new_type)
         return java_text(new_type, from_scalar(new_type, new[0]))
     except PaimonError:
-        return "null"  # a text that is no number, where the column became one
+        return "null"  # a string that is not a number, in a column that became one
 
 
 def java_text(t: DataType, value: Any) -> str:
-    """Java's text; bytes as hex, where Java would show an object's address."""
+    """Java's text; bytes as hex, where Java would print an object's address."""
     try:
         return java_to_string(t, value)
     except UnsupportedFormat:
         return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _picked(values: Sequence[Any], places: tuple[int, ...]) -> Sequence[Any]:
-    return itemgetter(*places)(values) if len(places) > 1 else [values[i] for i in places]
+def _picked(values: Sequence[Any], positions: tuple[int, ...]) -> Sequence[Any]:
+    return itemgetter(*positions)(values) if len(positions) > 1 else [values[i] for i in positions]
 
 
 def _braces(names: Iterable[str], texts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Sums over the live files of a snapshot, by any part of their address; shared by the partition and bucket tables."""
+"""Totals over the live files of a snapshot, grouped by partition, bucket or both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over some files."""
+    """Totals over some files."""
 
     rows: int = 0
     size: int = 0
@@ -27,7 +27,7 @@ class Totals:
     total_buckets: int = -1
 
     def add(self, entry: ManifestEntry) -> None:
-        """Count a file, or take one back that was counted; the latest time stays that of any of them, as in Java."""
+        """Add a file, or subtract a deleted one; the latest time stays that of any of them, as in Java."""
         f, sign = entry.file, -1 if entry.kind == DELETE else 1
         self.rows += sign * f.row_count
         self.size += sign * f.file_size
@@ -38,13 +38,13 @@ class Totals:
 
 
 def live_entries(store: TableStore) -> tuple[Snapshot | None, Sequence[ManifestEntry]]:
-    """The snapshot that the store's options name, and its files, level 0 included."""
+    """The snapshot selected by the store's options, and its files, level 0 included."""
     snapshot = resolve(store, parse_travel(store.options))
     return snapshot, live(store, snapshot).entries if snapshot is not None else []
 
 
 def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[ManifestEntry]:
-    """Every entry of a snapshot's manifests as it stands there: files added, also those taken back since, and the taking back."""
+    """Every entry of a snapshot's manifests, unmerged: added files, also those deleted later, and the deletions."""
     if snapshot is None:
         return []
     names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
@@ -52,7 +52,7 @@ def stated_entries(store: TableStore, snapshot: Snapshot | None) -> list[Manifes
 
 
 def totals(entries: Sequence[ManifestEntry], key: Callable[[ManifestEntry], K]) -> dict[K, Totals]:
-    """Sums by key, keys in the order of first sight; those of which no file is left are left out."""
+    """Totals by key, keys in order of first occurrence; keys without files are omitted."""
     out: dict[K, Totals] = {}
     for entry in entries:
         out.setdefault(key(entry), Totals()).add(entry)

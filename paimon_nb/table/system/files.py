@@ -1,5 +1,6 @@
-"""`t$files`: one row a data file of the snapshot that is read, level 0 included; of the past, as in Java, only what lies in
-partitions that there are still."""
+"""`t$files`: one row per data file of the selected snapshot, level 0 included. For past snapshots, as in Java, only files
+of partitions that still exist.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     plan, present = plan_scan(store.for_metadata(), levels=every_level), None
     store = plan.store
     if plan.snapshot is not None and not isinstance(parse_travel(store.options), Latest):
-        store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past moment is told in its own columns
+        store = store.at_schema(store.schemas.get(plan.snapshot.schema_id))  # a past snapshot uses its own columns
         present = set(totals(stated_entries(store, store.latest()), lambda e: e.partition))
     texts, partition = StatsTexts(store), partition_texts(store)
     for split in plan.splits:
@@ -62,7 +63,7 @@ def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
 
 
 def format_name(file_name: str) -> str:
-    """The file's format by its name, also where it cannot be read here."""
+    """The file's format from its name, even if it cannot be read here."""
     try:
         return format_of(file_name)
     except UnsupportedFormat:
@@ -74,7 +75,7 @@ _MADE_BEFORE = FileCache(64 << 20)
 
 
 def _read(store: TableStore) -> pa.Table:
-    """The answer for the newest snapshot is kept: what its manifest lists name never changes, and texts take longer than all else."""
+    """The rows of the newest snapshot are cached: its manifest lists never change, and formatting takes most of the time."""
     snapshot = store.latest()
     if snapshot is None or not isinstance(parse_travel(store.options), Latest):
         return _MADE.read(store)

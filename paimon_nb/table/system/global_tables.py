@@ -1,4 +1,4 @@
-"""The tables of the database `sys`: all tables, partitions and options of a catalog, as functions over the catalog."""
+"""The tables of the database `sys`: all tables, partitions and options of a catalog."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paimon_nb.table.system.file_totals import Totals, live_entries, totals
 
 
 class HasStore(Protocol):
-    """A table, as far as these functions look at it."""
+    """The part of a table that these functions use."""
 
     @property
     def store(self) -> TableStore: ...
 
 
 class CatalogLike(Protocol):
-    """A catalog, as far as these functions look at it."""
+    """The part of a catalog that these functions use."""
 
     @property
     def options(self) -> Mapping[str, str]: ...
@@ -54,7 +54,7 @@ CATALOG_OPTIONS = columns_of({"key": "STRING NOT NULL", "value": "STRING NOT NUL
 
 
 def _stores(catalog: Any) -> Iterator[tuple[str, str, TableStore]]:
-    """Every table that can be opened; one broken table does not hide the others."""
+    """Every table that can be opened; a broken table does not hide the others."""
     for database in catalog.databases():
         for table in catalog.tables(database):
             try:

@@ -1,4 +1,4 @@
-"""`t$manifests`: the manifests of the snapshot that is read: base, delta and changelog."""
+"""`t$manifests`: the manifests of the selected snapshot: base, delta and changelog."""
 
 from __future__ import annotations
 

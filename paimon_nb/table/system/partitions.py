@@ -1,4 +1,4 @@
-"""`t$partitions`: rows, bytes and files of each partition; those of the fallback branch that the table lacks, too."""
+"""`t$partitions`: rows, bytes and files of each partition, including those read from the fallback branch."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _rows(store: TableStore) -> list[tuple[Any, ...]]:
     entries = stated_entries(store, snapshot)
     text = partition_texts(store)
     if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
-        mine = set(totals(entries, lambda e: e.partition))
+        own = set(totals(entries, lambda e: e.partition))
         other, state = fallback_state(store, name, travel, snapshot)
-        entries += [e for e in stated_entries(other, state) if e.partition not in mine]
-    # Files that wait for a real bucket belong to no partition yet, as in Java.
+        entries += [e for e in stated_entries(other, state) if e.partition not in own]
+    # Postponed files belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
     found = totals(real, lambda e: e.partition)
     return sorted((text(p), t.rows, t.size, t.files, t.newest_ms) for p, t in found.items())

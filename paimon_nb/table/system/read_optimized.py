@@ -1,4 +1,4 @@
-"""`t$ro`: only what is fully compacted, read without merging; append tables as they are."""
+"""`t$ro`: only fully compacted files, read without merging; append tables unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All system tables of one table, by the name behind `$`."""
+"""All system tables of one table, by the name after `$`."""
 
 from __future__ import annotations
 

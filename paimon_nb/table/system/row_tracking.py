@@ -1,4 +1,4 @@
-"""`t$row_tracking`: the table's rows with the id that each keeps through rewrites, and its sequence number."""
+"""`t$row_tracking`: the table's rows with their stable row id and sequence number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read(store: TableStore) -> pa.Table:
 
     if not tracks_rows(store):
         raise UnsupportedOperation(
-            f"{store.name} does not track its rows", hint="create an append table with 'row-tracking.enabled' = 'true'"
+            f"{store.name} has no row tracking", hint="create an append table with 'row-tracking.enabled' = 'true'"
         )
     from paimon_nb.table.row_rewrite import single_files
 

@@ -1,4 +1,4 @@
-"""`t$schemas`: one row a version of the table's definition."""
+"""`t$schemas`: one row per schema version."""
 
 from __future__ import annotations
 

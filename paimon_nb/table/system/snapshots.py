@@ -1,4 +1,4 @@
-"""`t$snapshots`: one row a snapshot of this branch."""
+"""`t$snapshots`: one row per snapshot of this branch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = {
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     store.snapshots.forget()
-    earliest = store.snapshots.earliest_id()  # a hint may leave older files out, as after fast_forward
+    earliest = store.snapshots.earliest_id()  # the earliest hint may skip older files, as after fast_forward
     for s in store.snapshots.all():
         if earliest is not None and s.id < earliest:
             continue

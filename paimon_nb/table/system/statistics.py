@@ -1,4 +1,4 @@
-"""`t$statistics`: what ANALYZE found about the snapshot that is read; no row when it was not analyzed."""
+"""`t$statistics`: ANALYZE statistics of the selected snapshot; no row if it was not analyzed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`t$table_indexes`: the live index files of the snapshot that is read: hash indexes, deletion vectors."""
+"""`t$table_indexes`: the live index files of the selected snapshot: hash indexes, deletion vectors."""
 
 from __future__ import annotations
 

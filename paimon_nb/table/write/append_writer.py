@@ -1,4 +1,4 @@
-"""One bucket of a table without keys being written: rows go to the file as they come, or in the clustering order."""
+"""Writer of one bucket of a table without primary key: rows are written in arrival order or in the clustering order."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 class AppendBucketWriter:
     """Streams rows to files in input order. Memory: one slice of rows.
 
-    `tracked` as for `AppendFiles`. With an order, rows wait for the end: in memory up to `write-buffer-size`, beyond that on local disk.
+    `tracked` as for `AppendFiles`. With an order, rows are buffered until the end: in memory up to `write-buffer-size`,
+    then on local disk.
     """
 
     buffered = 0
-    """Bytes of rows that a flush would write: they stream to their file."""
+    """Bytes of rows that a flush would write: none, rows stream to their file."""
 
     def __init__(
         self,
         store: TableStore,
-        place: FileTarget,
+        target: FileTarget,
         next_sequence: int,
         order: Order | None = None,
         *,
         tracked: bool = False,
     ) -> None:
         self.row_count = 0
-        self._files = AppendFiles(store, place, next_sequence, tracked=tracked)
+        self._files = AppendFiles(store, target, next_sequence, tracked=tracked)
         self._ordered = OrderedRows(store, order) if order is not None else None
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
@@ -42,7 +43,7 @@ class AppendBucketWriter:
             self._files.write(rows)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Does nothing: no rows are buffered."""
 
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
         """(new files, no changelog)."""
@@ -60,9 +61,9 @@ class AppendBucketWriter:
 
 
 def write_order(store: TableStore) -> Order | None:
-    """The order that a batch write brings its rows into (`clustering.columns`); None: they stay as they come.
+    """The order of a batch write (`clustering.columns`); None: arrival order.
 
-    Rows of a bucket keep their order, and incremental clustering leaves the work to compaction unless told otherwise.
+    Rows of a bucket keep their order. Incremental clustering leaves the work to compaction by default.
     """
     o = store.options
     if store.has_keys or store.bucket_option != -1:

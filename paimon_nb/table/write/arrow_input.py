@@ -1,4 +1,4 @@
-"""Rows as callers have them, as an Arrow table: Arrow's own forms, and what offers Arrow's C interfaces (pandas, polars)."""
+"""Converts callers' rows to an Arrow table: Arrow objects, and objects with Arrow's C interfaces (pandas, polars)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import SchemaMismatch
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
-"""What pandas calls an index that has no name: row labels, and no column of anybody's table."""
+"""Name that pandas gives an unnamed index: row labels, not a column of the user's table."""
 
 
 class ArrowStream(Protocol):
@@ -31,21 +31,21 @@ Rows: TypeAlias = pa.Table | ArrowStream | ArrowBatch
 def as_table(rows: Rows) -> pa.Table:
     """`rows` as a table; a stream is read to its end.
 
-    Raises: SchemaMismatch: they are of another kind, or values of a column are of several types.
+    Raises: SchemaMismatch: unsupported type, or a column with values of several types.
     """
     if isinstance(rows, pa.Table):
         return rows
     if not (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         raise SchemaMismatch(
-            f"rows of type {type(rows).__name__} are no table",
-            hint="give a pyarrow.Table or a frame of pandas or polars; pyarrow.Table.from_pylist makes one of dicts",
+            f"rows of type {type(rows).__name__} cannot be written",
+            hint="pass a pyarrow.Table or a pandas or polars frame; pyarrow.Table.from_pylist converts dicts",
         )
     try:
         table = pa.table(rows)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise SchemaMismatch(
-            f"rows of type {type(rows).__name__} do not become an Arrow table: {error}",
-            hint="give each column one type",
+            f"rows of type {type(rows).__name__} cannot be converted to an Arrow table: {error}",
+            hint="use one type per column",
         ) from error
     labels = [n for n in table.column_names if _UNNAMED_INDEX.fullmatch(n)] if table.schema.pandas_metadata else []
     return table.drop_columns(labels)

@@ -1,4 +1,4 @@
-"""Which partition and bucket each row belongs to. Vectorised; knows no file.
+"""Assigns a partition and bucket to each row. Vectorised; knows no files.
 
 Source: format reference, section 10; behaviour reference, section 5.
 """
@@ -40,7 +40,7 @@ def partition_groups(store: TableStore, rows: pa.Table) -> tuple[list[bytes], np
     for field in fields:
         column = one_chunk(rows.column(field.name)).dictionary_encode(null_encoding="encode")
         codes = codes * (len(column.dictionary) + 1) + to_numpy(column.indices)
-        codes = groups(codes)[1]  # stay small: no overflow with many columns
+        codes = groups(codes)[1]  # codes stay small, so that many columns do not overflow
     first, group = groups(codes)
     return [partition_bytes(fields, rows, int(row)) for row in first], group
 
@@ -55,7 +55,7 @@ def split(rows: pa.Table, groups: np.ndarray, buckets: np.ndarray) -> Iterator[t
     """(group, bucket, row numbers in input order) for every pair that occurs."""
     if not rows.num_rows:
         return
-    order = np.lexsort((buckets, groups))  # stable: input order within a pair
+    order = np.lexsort((buckets, groups))  # stable: keeps the input order within a pair
     g, b = groups[order], buckets[order]
     cuts = np.flatnonzero((np.diff(g) != 0) | (np.diff(b) != 0)) + 1
     for part in np.split(order, cuts):
@@ -63,7 +63,7 @@ def split(rows: pa.Table, groups: np.ndarray, buckets: np.ndarray) -> Iterator[t
 
 
 def take(rows: pa.Table, numbers: np.ndarray) -> pa.Table:
-    """Rows by number; the table itself when all are taken in order."""
+    """Rows by number; the table itself if all are taken in order."""
     if len(numbers) == rows.num_rows and (len(numbers) < 2 or bool((np.diff(numbers) == 1).all())):
         return rows
     return rows.take(from_numpy(numbers))

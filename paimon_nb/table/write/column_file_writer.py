@@ -1,4 +1,4 @@
-"""Newer values of some columns in a file of their own, beside the file whose rows they belong to (data evolution).
+"""Writes new values of some columns to a separate file for the same rows (data evolution).
 
 Source: Paimon 1.3 `DataEvolutionSparkTableWrite`.
 """
@@ -25,13 +25,13 @@ from paimon_nb.table.write.rolling_writer import AppendFiles, FileTarget
 
 
 class _ColumnFile(AppendFiles):
-    """One file with some columns of all rows of another."""
+    """One file with some columns of all rows of another file."""
 
-    def __init__(self, store: TableStore, place: FileTarget, columns: Sequence[DataField], first_row_id: int) -> None:
-        # One file, however large; and indexes are of whole rows.
+    def __init__(self, store: TableStore, target: FileTarget, columns: Sequence[DataField], first_row_id: int) -> None:
+        # One file of any size; file indexes cover whole rows only.
         own = {k: v for k, v in store.schema.options.items() if not k.startswith("file-index.")}
         whole = store.at_schema(store.schema.with_options({**own, opt.TARGET_FILE_SIZE.key: f"{1 << 60} b"}))
-        super().__init__(whole, place)
+        super().__init__(whole, target)
         self.columns, self.first_row_id = columns, first_row_id
 
     def _fields(self) -> Sequence[DataField]:
@@ -62,11 +62,11 @@ def write_columns(store: TableStore, split: Split, columns: Sequence[DataField],
 def columns_change(
     store: TableStore, latest: Snapshot | None, messages: Sequence[CommitMessage], read: Sequence[Split]
 ) -> Change:
-    """The APPEND snapshot of such files, and of files with new rows.
+    """The APPEND snapshot of such files, together with files of new rows.
 
     Args:
         read: the splits that the new values were computed from.
-    Raises: CommitConflict: somebody else gave these rows values, or took them away, since they were read.
+    Raises: CommitConflict: another commit changed or deleted these rows since they were read.
         UnsupportedOperation: a global index holds these columns (see `drop_stale_indexes`).
     """
     ids = {f.first_row_id for m in messages for f in m.new_files} - {None}
@@ -74,7 +74,7 @@ def columns_change(
     known = {f.file_name for split in read for f in split.files if f.first_row_id in ids}
     if there != known:
         raise CommitConflict(
-            f"{store.name}: rows were changed since they were read",
+            f"{store.name}: another commit changed the rows since they were read",
             hint="run the statement again on the new state",
             file=min(there ^ known),
             path=store.root,

@@ -1,6 +1,6 @@
-"""Keys that may move between partitions: the primary key leaves out partition columns, and buckets are dynamic.
+"""Cross-partition updates: the primary key does not contain all partition columns, and buckets are dynamic.
 
-Every key of the table is looked up once per write. Source: behaviour reference, section 5 (Paimon `crosspartition/`).
+A write reads every key of the table once. Source: behaviour reference, section 5 (Paimon `crosspartition/`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.bucket_assigner import partition_groups
 from paimon_nb.table.write.row_kinds import DELETE, UPDATE_BEFORE
 
-Place = tuple[bytes, int]
+BucketKey = tuple[bytes, int]
 
 
 @dataclass(frozen=True)
 class Routed:
-    """Rows with their final partition and bucket; retractions of moved keys come before the rows that moved them."""
+    """Rows with their final partition and bucket; retractions of moved keys precede the moved rows."""
 
     rows: pa.Table
     kinds: np.ndarray
@@ -37,13 +37,13 @@ class Routed:
 
 
 class CrossPartition:
-    """Where each key lies. Memory: one entry a key of the table."""
+    """Finds the current bucket of each key. Memory: one entry per key of the table."""
 
     def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
         self.store = store
         self.engine = store.options.merge_engine
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
-        self._places: dict[object, Place] = {}
+        self._bucket_of_key: dict[object, BucketKey] = {}
         self._counts: dict[bytes, dict[int, int]] = {}
         snapshot = None if ignore_existing else store.latest()
         if snapshot is not None:
@@ -52,20 +52,20 @@ class CrossPartition:
                     self._put(key, (partition, bucket))
 
     def route(self, rows: pa.Table, kinds: np.ndarray) -> Routed:
-        """Send each row to the partition it names, or, as the merge engine wants it, to where its key lies already."""
+        """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""
         partitions, groups = partition_groups(self.store, rows)
         ids = key_ids(rows, self.store.schema.key_fields).to_pylist()
         source: list[int] = []
-        where: list[Place] = []
+        where: list[BucketKey] = []
         out_kinds: list[int] = []
 
-        def emit(row: int, place: Place, kind: int) -> None:
+        def emit(row: int, bucket_key: BucketKey, kind: int) -> None:
             source.append(row)
-            where.append(place)
+            where.append(bucket_key)
             out_kinds.append(kind)
 
         for row, (key, group, kind) in enumerate(zip(ids, groups.tolist(), kinds.tolist(), strict=True)):
-            named, known = partitions[group], self._places.get(key)
+            named, known = partitions[group], self._bucket_of_key.get(key)
             if known is None:
                 emit(row, self._new(key, named), kind)
             elif known[0] == named:
@@ -76,26 +76,26 @@ class CrossPartition:
                     self._counts[known[0]][known[1]] -= 1
                     emit(row, self._new(key, named), kind)
             elif self.engine != "first-row":
-                emit(row, known, kind)  # partial-update, aggregation: the row joins the key's old partition
+                emit(row, known, kind)  # partial-update, aggregation: the row stays in the key's current partition
         return self._table(rows, source, where, out_kinds)
 
     # -- inside
 
-    def _new(self, key: object, partition: bytes) -> Place:
+    def _new(self, key: object, partition: bytes) -> BucketKey:
         counts = self._counts.setdefault(partition, {})
         bucket = next((b for b in sorted(counts) if counts[b] < self._target), None)
         if bucket is None:
             bucket = next(b for b in range(len(counts) + 1) if b not in counts)
-        place = (partition, bucket)
-        self._put(key, place)
-        return place
+        bucket_key = (partition, bucket)
+        self._put(key, bucket_key)
+        return bucket_key
 
-    def _put(self, key: object, place: Place) -> None:
-        self._places[key] = place
-        counts = self._counts.setdefault(place[0], {})
-        counts[place[1]] = counts.get(place[1], 0) + 1
+    def _put(self, key: object, bucket_key: BucketKey) -> None:
+        self._bucket_of_key[key] = bucket_key
+        counts = self._counts.setdefault(bucket_key[0], {})
+        counts[bucket_key[1]] = counts.get(bucket_key[1], 0) + 1
 
-    def _table(self, rows: pa.Table, source: Sequence[int], where: Sequence[Place], kinds: Sequence[int]) -> Routed:
+    def _table(self, rows: pa.Table, source: Sequence[int], where: Sequence[BucketKey], kinds: Sequence[int]) -> Routed:
         partitions = list(dict.fromkeys(p for p, _ in where))
         number = {p: i for i, p in enumerate(partitions)}
         groups = np.array([number[p] for p, _ in where], np.int64)

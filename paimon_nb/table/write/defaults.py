@@ -1,4 +1,4 @@
-"""Default values of columns that a write leaves out or gives as null. Source: format reference, section 4."""
+"""Default values of columns that are missing or null in the input. Source: format reference, section 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dynamic buckets: every key keeps the bucket it was first given; the hash index remembers.
+"""Dynamic buckets: a key keeps its first bucket; the hash index stores the assignment.
 
 Source: behaviour reference, section 5; format reference, section 12.2 (Paimon `index/PartitionIndex`).
 """
@@ -21,23 +21,23 @@ from paimon_nb.table.commit.snapshot_change import HASH
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.bucket_assigner import one_chunk
 
-_MOST_BUCKETS = 32767
+_MAX_BUCKETS = 32767
 
 
 def _assigners(store: TableStore) -> int:
-    """How many share the keys of a partition, and so the buckets that it starts with. Assigner a owns the buckets b with
-    b % assigners = a.
+    """Number of assigners that share the keys of a partition, and so its initial buckets. Assigner a owns the buckets b
+    with b % assigners = a.
 
-    Java runs no more of them than a job has tasks; here one process plays them all.
+    Java runs at most one per task; here one process runs all of them.
     """
     options = store.options
-    asked = options.get(opt.DYNAMIC_BUCKET_INITIAL_BUCKETS) or options.get(opt.DYNAMIC_BUCKET_ASSIGNER_PARALLELISM)
-    return asked or 1
+    count = options.get(opt.DYNAMIC_BUCKET_INITIAL_BUCKETS) or options.get(opt.DYNAMIC_BUCKET_ASSIGNER_PARALLELISM)
+    return count or 1
 
 
 @dataclass
 class _Partition:
-    """What is known about one partition's keys."""
+    """Known keys of one partition."""
 
     hashes: np.ndarray
     """Known key hashes (int32), sorted."""
@@ -47,18 +47,20 @@ class _Partition:
     """Keys per bucket."""
     old_entries: dict[int, IndexEntry]
     grown: set[int] = field(default_factory=set)
-    """Buckets that got new keys and so need a new index file."""
+    """Buckets with new keys, which need a new index file."""
 
 
 class DynamicBuckets:
-    """Gives rows their buckets and writes the index files that make it last."""
+    """Assigns buckets to rows and writes the index files that store the assignment."""
 
     def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
         self.store = store
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
-        most = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
-        self._most = _MOST_BUCKETS if most == -1 else max(most, 1)  # a partition has a first bucket in any case
-        self._assigners = min(_assigners(store), self._most)
+        configured = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
+        self._max_buckets = (
+            _MAX_BUCKETS if configured == -1 else max(configured, 1)
+        )  # a partition always has at least one bucket
+        self._assigners = min(_assigners(store), self._max_buckets)
         snapshot = None if ignore_existing else store.latest()
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
@@ -69,8 +71,8 @@ class DynamicBuckets:
         hashes = np.asarray(key_hash([f.type for f in fields], [one_chunk(rows.column(f.name)) for f in fields]))
         out = np.zeros(rows.num_rows, dtype=np.int32)
         for group, partition in enumerate(partitions):
-            mine = np.flatnonzero(groups == group)
-            out[mine] = self._assign(self._partition(partition), hashes[mine].astype(np.int32))
+            rows_of = np.flatnonzero(groups == group)
+            out[rows_of] = self._assign(self._partition(partition), hashes[rows_of].astype(np.int32))
         return out
 
     def add_index(self, messages: Sequence[CommitMessage]) -> list[CommitMessage]:
@@ -91,7 +93,7 @@ class DynamicBuckets:
 
     def _write(self, message: CommitMessage, hashes: np.ndarray) -> IndexEntry:
         name = self.store.new_file_name("index")
-        path, told = self.store.new_index_path(message.partition, message.bucket, name)
+        path, external = self.store.new_index_path(message.partition, message.bucket, name)
         size = write_hash_index(self.store.fs, path, hashes)
         return IndexEntry(
             partition=message.partition,
@@ -101,7 +103,7 @@ class DynamicBuckets:
             file_size=size,
             row_count=len(hashes),
             dv_ranges=None,
-            external_path=told,
+            external_path=external,
         )
 
     def _partition(self, partition: bytes) -> _Partition:
@@ -118,58 +120,58 @@ class DynamicBuckets:
         return self._partitions[partition]
 
     def _assign(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
-        place = np.searchsorted(known.hashes, hashes)
-        inside = np.minimum(place, max(len(known.hashes) - 1, 0))
+        index = np.searchsorted(known.hashes, hashes)
+        inside = np.minimum(index, max(len(known.hashes) - 1, 0))
         is_known = (known.hashes[inside] == hashes) if len(known.hashes) else np.zeros(len(hashes), bool)
         fresh = hashes[~is_known]
         if len(fresh):
             unique, first = np.unique(fresh, return_index=True)
-            ordered = unique[np.argsort(first)]  # in order of arrival, as a row-at-a-time assigner would see them
-            given = self._give(known, ordered)
+            ordered = unique[np.argsort(first)]  # in arrival order, as an assigner that works row by row would see them
+            assigned = self._give(known, ordered)
             all_hashes = np.concatenate([known.hashes, ordered])
-            all_buckets = np.concatenate([known.buckets, given])
+            all_buckets = np.concatenate([known.buckets, assigned])
             order = np.argsort(all_hashes, kind="stable")
             known.hashes, known.buckets = all_hashes[order], all_buckets[order]
-            known.grown.update(int(b) for b in np.unique(given))
+            known.grown.update(int(b) for b in np.unique(assigned))
         result: np.ndarray = known.buckets[np.searchsorted(known.hashes, hashes)]
         return result
 
     def _give(self, known: _Partition, hashes: np.ndarray) -> np.ndarray:
-        """Buckets for new keys. Each assigner gives its share of the keys the buckets that are its own."""
+        """Buckets for new keys. Each assigner assigns its share of the keys to its own buckets."""
         share = np.abs(hashes.astype(np.int64)) % self._assigners
-        given = np.empty(len(hashes), np.int32)
+        out = np.empty(len(hashes), np.int32)
         for assigner in range(self._assigners):
-            mine = np.flatnonzero(share == assigner)
-            if len(mine):
-                given[mine] = self._fill(known, len(mine), assigner)
-        return given
+            rows_of = np.flatnonzero(share == assigner)
+            if len(rows_of):
+                out[rows_of] = self._fill(known, len(rows_of), assigner)
+        return out
 
     def _fill(self, known: _Partition, count: int, assigner: int) -> np.ndarray:
-        """Buckets for `count` new keys: fill those of the assigner that have room, then open new ones."""
-        given: list[np.ndarray] = []
+        """Buckets for `count` new keys: first fill the assigner's buckets below the target, then open new ones."""
+        parts: list[np.ndarray] = []
         for bucket in self._own(known, assigner):
-            room = min(max(self._target - known.counts[bucket], 0), count)
-            if room:
-                given.append(np.full(room, bucket, np.int32))
-                known.counts[bucket] += room
-                count -= room
-        for bucket in range(assigner, self._most, self._assigners):
+            free = min(max(self._target - known.counts[bucket], 0), count)
+            if free:
+                parts.append(np.full(free, bucket, np.int32))
+                known.counts[bucket] += free
+                count -= free
+        for bucket in range(assigner, self._max_buckets, self._assigners):
             if not count:
                 break
             if bucket in known.counts:
                 continue
             taken = min(self._target, count)
             known.counts[bucket] = taken
-            given.append(np.full(taken, bucket, np.int32))
+            parts.append(np.full(taken, bucket, np.int32))
             count -= taken
-        if count:  # every bucket is full and no more may be opened: spread evenly
+        if count:  # all buckets are full and no more may be opened: spread evenly
             full = np.array(self._own(known, assigner), np.int32)
             spread = full[np.arange(count) % len(full)]
             for bucket in spread:
                 known.counts[int(bucket)] += 1
-            given.append(spread)
-        return np.concatenate(given)
+            parts.append(spread)
+        return np.concatenate(parts)
 
     def _own(self, known: _Partition, assigner: int) -> list[int]:
-        """Buckets of the assigner that are there already, in order."""
+        """Existing buckets of the assigner, in order."""
         return sorted(b for b in known.counts if b % self._assigners == assigner)

@@ -1,4 +1,4 @@
-"""Where the file index of a data file goes: into its manifest entry when small, else beside the file.
+"""Stores the file index of a data file: in its manifest entry if small, else in a file next to it.
 
 Source: format reference, section 13 (Paimon `io/DataFileIndexWriter.java`).
 """
@@ -10,13 +10,13 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 
-def place_index(
+def store_file_index(
     store: TableStore, data_path: str, index: bytes, suffix: str = INDEX_SUFFIX
 ) -> tuple[bytes | None, tuple[str, ...]]:
-    """(embedded index, extra files) for an index container; writes the index file when it is not embedded.
+    """(embedded index, extra files) for an index container; writes the index file if it is not embedded.
 
     Args:
-        data_path: of the indexed file; the index file lies beside it under the name with `suffix`.
+        data_path: of the indexed file; the index file has the same name plus `suffix`.
     """
     if len(index) <= store.options.get(opt.FILE_INDEX_IN_MANIFEST_THRESHOLD):
         return index, ()

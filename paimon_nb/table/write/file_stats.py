@@ -1,4 +1,4 @@
-"""Which statistics a new file gets; the values are collected while its rows pass by. Source: format reference, section 7."""
+"""Selects the statistics of a new file, collected while its rows are written. Source: format reference, section 7."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from paimon_nb.table.write.rolling_writer import FileTarget
 
 
-def value_stats(store: TableStore, place: FileTarget, fields: Sequence[DataField] | None = None) -> StatsCollector:
-    """A collector over all columns (of the table, unless `fields` says), in the modes of the options."""
+def value_stats(store: TableStore, target: FileTarget, fields: Sequence[DataField] | None = None) -> StatsCollector:
+    """A collector over all columns (of the table, or `fields`), in the configured modes."""
     fields, options = tuple(fields or store.schema.fields), store.options
-    name = file_format(options, place.level, changelog=place.changelog)
+    name = file_format(options, target.level, changelog=target.changelog)
     thin = bool(options.get(opt.DATA_FILE_THIN_MODE))
     keys = store.schema.trimmed_primary_keys if store.has_keys else ()
     modes = stats_modes(
         options,
         fields,
-        level=place.level if store.has_keys else None,
-        changelog=place.changelog,
+        level=target.level if store.has_keys else None,
+        changelog=target.changelog,
         thin_keys=keys if thin else (),
         file_format=name,
         leading_columns=0 if not store.has_keys else 2 if thin else 2 + len(keys),
@@ -34,8 +34,8 @@ def value_stats(store: TableStore, place: FileTarget, fields: Sequence[DataField
     return StatsCollector(fields, modes, file_format=name, dense=dense)
 
 
-def key_stats(store: TableStore, place: FileTarget) -> StatsCollector:
+def key_stats(store: TableStore, target: FileTarget) -> StatsCollector:
     """A collector over the key columns: always complete."""
     fields = store.schema.key_fields
-    name = file_format(store.options, place.level, changelog=place.changelog)
+    name = file_format(store.options, target.level, changelog=target.changelog)
     return StatsCollector(fields, [KEY_MODE] * len(fields), file_format=name, dense=False)

@@ -44,11 +44,11 @@ def drop_stale_indexes(
             hint=f"'{opt.GLOBAL_INDEX_COLUMN_UPDATE_ACTION.key}' = 'DROP_PARTITION_INDEX' drops it with the update, 'IGNORE' keeps it stale",
             columns=names,
         )
-    places = dict.fromkeys((e.partition, e.bucket) for e in stale)
+    buckets = dict.fromkeys((e.partition, e.bucket) for e in stale)
     return [
         CommitMessage(
             partition, bucket, -1, deleted_index=tuple(e for e in stale if (e.partition, e.bucket) == (partition, bucket)),
             base_snapshot=latest.id if latest else None,
         )
-        for partition, bucket in places
+        for partition, bucket in buckets
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""One bucket of a primary-key table being written: buffer, sort, merge, flush to level 0.
+"""Writer of one bucket of a primary-key table: buffer, sort, merge, flush to level 0.
 
 Source: behaviour reference, section 4; format reference, section 8.1.
 """
@@ -19,30 +19,37 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.write.rolling_writer import FileTarget, write_key_values
 
 _LARGE = 16 << 20
-"""Bytes of a flush after which memory goes back to the system."""
+"""From this flush size on, memory is returned to the system."""
 
 
 class KeyBucketWriter:
-    """Takes rows in arrival order; hands back level-0 files and, for changelog-producer=input, changelog files.
+    """Takes rows in arrival order; returns level-0 files and, for changelog-producer=input, changelog files.
 
-    Memory: the rows since the last `flush`, which makes level-0 files of them; who has several writers says when.
+    Memory: the rows since the last `flush`, which writes them to level-0 files. The owner of several writers decides
+    when.
     """
 
     def __init__(
-        self, store: TableStore, spec: MergeSpec, place: FileTarget, next_sequence: int, *, may_log: bool = True
+        self,
+        store: TableStore,
+        spec: MergeSpec,
+        target: FileTarget,
+        next_sequence: int,
+        *,
+        write_changelog: bool = True,
     ) -> None:
-        """`may_log`: False for an overwrite, which has no changelog whatever the producer."""
+        """`write_changelog`: False for an overwrite, which has no changelog with any producer."""
         self.store = store
         self.spec = spec
-        self.place = place
+        self.target = target
         self.next_sequence = next_sequence
         self.new_files: list[DataFile] = []
         self.changelog_files: list[DataFile] = []
         self.row_count = 0
         self._buffer: list[pa.Table] = []
         self.buffered = 0
-        """Bytes of rows that wait for a flush."""
-        self._log_input = may_log and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
+        """Bytes of buffered rows."""
+        self._log_input = write_changelog and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
         """Add conformed rows with their kinds (int8 codes)."""
@@ -55,18 +62,18 @@ class KeyBucketWriter:
         self.buffered += kv.nbytes
 
     def flush(self) -> None:
-        """Turn the buffer into level-0 files."""
+        """Write the buffer to level-0 files."""
         if not self._buffer:
             return
         rows, large = SortedChunks(self._buffer, self.spec), self.buffered >= _LARGE
         self._buffer, self.buffered = [], 0
         if self._log_input:
             changes = (groups.sorted for groups in rows)
-            self.changelog_files += write_key_values(self.store, replace(self.place, changelog=True), changes)
+            self.changelog_files += write_key_values(self.store, replace(self.target, changelog=True), changes)
         merged = (merged_groups(groups, self.spec) for groups in rows)
-        self.new_files += write_key_values(self.store, self.place, merged)
+        self.new_files += write_key_values(self.store, self.target, merged)
         del rows, merged
-        if large:  # else the pool keeps what each flush took in pieces that the next one does not fit in
+        if large:  # otherwise the memory pool stays fragmented by each flush
             pa.default_memory_pool().release_unused()
 
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
@@ -77,6 +84,6 @@ class KeyBucketWriter:
     def abort(self) -> None:
         """Delete every file written so far."""
         for file in [*self.new_files, *self.changelog_files]:
-            for path in self.store.paths_of(self.place.partition, self.place.bucket, file):
+            for path in self.store.paths_of(self.target.partition, self.target.bucket, file):
                 self.store.fs.delete(path)
         self._buffer = []

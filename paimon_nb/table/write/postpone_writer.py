@@ -1,4 +1,4 @@
-"""How rows that wait for their bucket (`bucket` = -2) are stored: as Java's compaction and streams want to find them.
+"""File layout of postponed rows (`bucket` = -2), as Java's compaction and streaming reads expect it.
 
 Source: Paimon `postpone/PostponeBucketFileStoreWrite.java`.
 """
@@ -13,13 +13,15 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.store import TableStore
 
 _WRITER = 0
-"""Java gives files of one number to one reader, which keeps their order; ours are to keep it among all."""
+"""Java assigns all files of one writer number to one reader, which keeps their order; we use one number to keep the order
+of all files.
+"""
 
 
 def as_postponed(store: TableStore) -> TableStore:
-    """The table with the options that its postponed files are written by: Avro where it holds the columns, no statistics.
+    """The table with the options of its postponed files: Avro if it supports the columns, no statistics.
 
-    A name tells the writer's number between `-s-` and `-`; without it Java refuses the file.
+    The file name contains the writer's number between `-s-` and `-`; Java refuses a file without it.
     """
     prefix = f"{store.options.get(opt.DATA_FILE_PREFIX)}-u-{uuid.uuid4()}-s-{_WRITER}-w-"
     options = {opt.DATA_FILE_PREFIX.key: prefix}

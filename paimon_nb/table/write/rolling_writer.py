@@ -1,6 +1,6 @@
-"""Writing data files and describing them: rolls at the target size, keeps keys, counts and statistics.
+"""Writes and describes data files: rolls at the target size, collects keys, counts and statistics.
 
-Knows one (partition, bucket) and the rows in their final order; decides neither order nor content.
+Handles one (partition, bucket), with rows in their final order.
 Source: format reference, sections 5.3, 7 and 8.
 """
 
@@ -31,18 +31,18 @@ from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
-from paimon_nb.table.write.file_index import place_index
+from paimon_nb.table.write.file_index import store_file_index
 from paimon_nb.table.write.file_stats import key_stats, value_stats
 from paimon_nb.table.write.postpone_writer import as_postponed
 
 APPEND_SOURCE, COMPACT_SOURCE = 0, 1
 _SLICE_ROWS = 65536
-"""Rows between two looks at the file's size."""
+"""Rows between two checks of the file's size."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTarget:
-    """Where files go and what they are."""
+    """Location and kind of the files to write."""
 
     partition: bytes
     bucket: int
@@ -51,9 +51,9 @@ class FileTarget:
     changelog: bool = False
 
 
-def write_key_values(store: TableStore, place: FileTarget, tables: Iterable[pa.Table]) -> list[DataFile]:
+def write_key_values(store: TableStore, target: FileTarget, tables: Iterable[pa.Table]) -> list[DataFile]:
     """Write kv tables, sorted by key across all of them, to one or more files. [] for no rows."""
-    with KeyValueFiles(store, place) as files:
+    with KeyValueFiles(store, target) as files:
         for table in tables:
             files.write(table)
         return files.finish()
@@ -61,19 +61,19 @@ def write_key_values(store: TableStore, place: FileTarget, tables: Iterable[pa.T
 
 @dataclass
 class _Rolling:
-    """Opens, rolls and closes files. Leaving by an exception deletes what was written."""
+    """Opens, rolls and closes files. Deletes the written files if left by an exception."""
 
     store: TableStore
-    place: FileTarget
+    target: FileTarget
     done: list[DataFile] = field(default_factory=list)
     _writer: DataWriter | None = None
     _name: str = ""
     _path: str = ""
-    _told_path: str | None = None
+    _external_path: str | None = None
     _index: FileIndexWriter = field(default_factory=lambda: FileIndexWriter(()))
 
     def __post_init__(self) -> None:
-        if self.place.bucket == POSTPONE_BUCKET and not self.place.changelog:
+        if self.target.bucket == POSTPONE_BUCKET and not self.target.changelog:
             self.store = as_postponed(self.store)
 
     def __enter__(self) -> Self:
@@ -105,7 +105,7 @@ class _Rolling:
 
     def abort(self) -> None:
         """Delete everything written so far."""
-        partition, bucket = self.place.partition, self.place.bucket
+        partition, bucket = self.target.partition, self.target.bucket
         if self._writer is not None:
             self._writer.abort()
             self._writer = None
@@ -115,14 +115,14 @@ class _Rolling:
                 self.store.fs.delete(path)
 
     def _open(self) -> None:
-        kind = "changelog" if self.place.changelog else "data"
+        kind = "changelog" if self.target.changelog else "data"
         options = self.store.options
-        extension = file_extension(options, self.place.level, changelog=self.place.changelog)
+        extension = file_extension(options, self.target.level, changelog=self.target.changelog)
         self._name = self.store.new_file_name(kind, extension)
-        self._path, self._told_path = self.store.new_path(self.place.partition, self.place.bucket, self._name)
+        self._path, self._external_path = self.store.new_path(self.target.partition, self.target.bucket, self._name)
         self._index = FileIndexWriter(index_specs(options, self.store.schema.fields))
         self._writer = open_data_writer(
-            self.store.fs, self._path, self._fields(), options, self.place.level, changelog=self.place.changelog
+            self.store.fs, self._path, self._fields(), options, self.target.level, changelog=self.target.changelog
         )
         self._begin()
 
@@ -130,13 +130,13 @@ class _Rolling:
         assert self._writer is not None
         written = self._writer.close()
         self._writer = None
-        self.done.append(replace(self._describe(written.size), external_path=self._told_path))
+        self.done.append(replace(self._describe(written.size), external_path=self._external_path))
         index = self._index.finish()
         if index is not None:
-            embedded, extra = place_index(self.store, self._path, index)
+            embedded, extra = store_file_index(self.store, self._path, index)
             self.done[-1] = replace(self.done[-1], embedded_index=embedded, extra_files=extra)
 
-    # what key-value and plain files do differently
+    # differences between key-value and plain files
 
     def _fields(self) -> Sequence[DataField]:
         raise NotImplementedError
@@ -176,7 +176,7 @@ class KeyValueFiles(_Rolling):
         return pa.table([c for _, c in columns], names=[n for n, _ in columns])
 
     def _begin(self) -> None:
-        self._values, self._keys = value_stats(self.store, self.place), key_stats(self.store, self.place)
+        self._values, self._keys = value_stats(self.store, self.target), key_stats(self.store, self.target)
         self._rows = self._deletes = 0
         self._low: int | None = None
         self._high: int | None = None
@@ -212,12 +212,12 @@ class KeyValueFiles(_Rolling):
             min_sequence=self._low or 0,
             max_sequence=self._high or 0,
             schema_id=self.store.schema.id,
-            level=self.place.level,
+            level=self.target.level,
             extra_files=(),
             creation_time_ms=clock.local_now_ms(),
             delete_row_count=self._deletes,
             embedded_index=None,
-            file_source=self.place.source,
+            file_source=self.target.source,
             value_stats_cols=cols,
             first_row_id=None,
             write_cols=None,
@@ -227,12 +227,12 @@ class KeyValueFiles(_Rolling):
 class AppendFiles(_Rolling):
     """Files of a table without keys; takes plain tables in row order.
 
-    `next_sequence` is the number the first row gets; one number a row (format reference, section 8.2). `tracked`: the
-    tables bring `TRACKING_FIELDS` too, and the files keep them.
+    `next_sequence` is the sequence number of the first row; each row gets its own (format reference, section 8.2).
+    `tracked`: the tables include `TRACKING_FIELDS`, and so do the files.
     """
 
-    def __init__(self, store: TableStore, place: FileTarget, next_sequence: int = 0, *, tracked: bool = False) -> None:
-        super().__init__(store, place)
+    def __init__(self, store: TableStore, target: FileTarget, next_sequence: int = 0, *, tracked: bool = False) -> None:
+        super().__init__(store, target)
         self.next_sequence, self.tracked = next_sequence, tracked
 
     def _fields(self) -> Sequence[DataField]:
@@ -242,7 +242,7 @@ class AppendFiles(_Rolling):
         return part.select([f.name for f in self._fields()])
 
     def _begin(self) -> None:
-        self._values = value_stats(self.store, self.place, self._fields())
+        self._values = value_stats(self.store, self.target, self._fields())
         self._rows = 0
 
     def _note(self, part: pa.Table) -> None:
@@ -269,7 +269,7 @@ class AppendFiles(_Rolling):
             creation_time_ms=clock.local_now_ms(),
             delete_row_count=0,
             embedded_index=None,
-            file_source=self.place.source,
+            file_source=self.target.source,
             value_stats_cols=cols,
             first_row_id=None,
             write_cols=tuple(f.name for f in self._fields()) if self.tracked else None,

@@ -1,4 +1,4 @@
-"""Row kinds on their way in: from the input, from `rowkind.field`, and those that options drop.
+"""Row kinds of written rows: from the input, from `rowkind.field`, and filtered by options.
 
 Source: behaviour reference, section 1.
 """
@@ -33,12 +33,12 @@ def row_kinds(store: TableStore, rows: pa.Table, kinds: Kinds | None) -> np.ndar
     if kinds is None:
         return np.zeros(rows.num_rows, dtype=np.int8)
     if len(kinds) != rows.num_rows:
-        raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="give one kind a row")
+        raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="pass one kind per row")
     return _codes(kinds if isinstance(kinds, pa.Array | pa.ChunkedArray) else pa.array(kinds), "row kinds")
 
 
-def kept(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
-    """Mask of rows that the options let through; None when all are.
+def rows_to_keep(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
+    """Mask of rows that the options let through; None for all rows.
 
     Raises: UnsupportedOperation: -U or -D into a table without a primary key.
     """
@@ -60,15 +60,15 @@ def kept(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
 
 def _codes(values: pa.Array | pa.ChunkedArray, what: str) -> np.ndarray:
     if values.null_count:
-        raise SchemaMismatch(f"{what}: null is no row kind", hint="use +I, -U, +U or -D")
+        raise SchemaMismatch(f"{what}: null is not a row kind", hint="use +I, -U, +U or -D")
     if pa.types.is_integer(values.type):
         codes = to_numpy(values).astype(np.int64)
         if len(codes) and (codes.min() < 0 or codes.max() > 3):
-            raise SchemaMismatch(f"{what}: codes are 0 to 3", hint="0 +I, 1 -U, 2 +U, 3 -D")
+            raise SchemaMismatch(f"{what}: row kind codes are 0 to 3", hint="0 +I, 1 -U, 2 +U, 3 -D")
         return codes.astype(np.int8)
     text = pc.cast(values, pa.string())
     found = pc.index_in(text, value_set=column(list(SYMBOLS), pa.string()))
     if found.null_count:
         wrong = text.filter(pc.is_null(found))[0].as_py()
-        raise SchemaMismatch(f"{what}: {wrong!r} is no row kind", hint="use +I, -U, +U or -D")
+        raise SchemaMismatch(f"{what}: {wrong!r} is not a row kind", hint="use +I, -U, +U or -D")
     return to_numpy(found).astype(np.int8)

@@ -1,6 +1,6 @@
-"""TableWrite: Arrow rows in, commit messages out. The same code runs in the driver and inside Spark tasks.
+"""TableWrite: Arrow rows in, commit messages out. The same code runs in the driver and in Spark tasks.
 
-It reads the table's state once, writes files that nobody sees yet, and publishes nothing.
+It reads the table's state once, writes files that are not visible yet, and publishes nothing.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from paimon_nb.table.write.defaults import with_defaults
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.merge_tree_writer import KeyBucketWriter
 from paimon_nb.table.write.rolling_writer import FileTarget
-from paimon_nb.table.write.row_kinds import Kinds, kept, row_kinds
+from paimon_nb.table.write.row_kinds import Kinds, row_kinds, rows_to_keep
 
 Writer = KeyBucketWriter | AppendBucketWriter
 MIN_THREADS = 4
-"""Small files wait for the disk, not for a core."""
+"""Parallel writers: small files wait for the disk, not for a core."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What was there when the write began."""
+    """The table's state when the write began."""
 
     snapshot_id: int | None
     buckets: dict[BucketKey, BucketFiles]
@@ -63,7 +63,7 @@ class Restored:
 
 
 _FEW_ROWS = 10_000
-"""Less is written sooner than threads start."""
+"""Below this size, starting threads costs more than it saves."""
 
 
 def restore(store: TableStore) -> Restored:
@@ -73,14 +73,14 @@ def restore(store: TableStore) -> Restored:
 
 
 class TableWrite:
-    """Writes rows of one commit. A context manager: leaving it without `prepare()` deletes what was written.
+    """Writes rows of one commit. A context manager: leaving it without `prepare_commit()` deletes the written files.
 
     Args:
         store: the table.
-        overwrite: True when the commit will replace what the rows touch, so what is there does not matter.
-        compact: False leaves compaction to others (as `write-only` does).
-        tracked: the rows bring their `_ROW_ID` as last column, NULL in rows that have none yet.
-        full: whether the commit, one of a stream, compacts everything (`Checkpoints` knows); None: it is a batch job's.
+        overwrite: True if the commit replaces the files it touches, so that existing rows do not matter.
+        compact: False leaves compaction to another job (like `write-only`).
+        tracked: the rows have `_ROW_ID` as last column, NULL for new rows.
+        full: whether this commit of a stream is a full compaction (see `StreamCommitter`); None for a batch job.
     """
 
     def __init__(
@@ -116,26 +116,26 @@ class TableWrite:
     # -- rows in
 
     def write(self, rows: Rows, kinds: Kinds | None = None) -> None:
-        """Take rows; columns by name, missing ones get their default.
+        """Write rows; columns are matched by name, missing ones get their default.
 
         Args:
-            rows: an Arrow table or batch, or anything that gives a stream of them (`as_table`), whose columns fit the table's.
+            rows: an Arrow table, batch or stream (see `as_table`) whose columns fit the table's.
             kinds: per row +I -U +U -D, or 0..3; None means +I.
 
         Raises:
-            SchemaMismatch, NullNotAllowed: nothing of this call is kept. UnsupportedOperation: -D without a key, ...
+            SchemaMismatch, NullNotAllowed: no row of this call is written. UnsupportedOperation: -D without a key, ...
         """
         self._check_open()
         rows = as_table(rows)
         ids = rows.column(ROW_ID_FIELD.name) if self.tracked else None
         rows = rows if ids is None else rows.drop_columns([ROW_ID_FIELD.name])
         rows = conform(with_defaults(rows, self.store.schema), self.store.schema.fields)
-        if ids is not None:  # a changed row has the sequence number of the snapshot that changes it: none of its own
+        if ids is not None:  # a changed row gets the sequence number of the snapshot that changes it
             rows = rows.append_column(ROW_ID_FIELD.name, ids)
             rows = rows.append_column(SEQUENCE_NUMBER, pa.nulls(rows.num_rows, pa.int64()))
         codes = row_kinds(self.store, rows, kinds)
         self.row_count += rows.num_rows
-        mask = kept(self.store, codes)
+        mask = rows_to_keep(self.store, codes)
         if mask is not None:
             rows, codes = rows.filter(from_numpy(mask)), codes[mask]
         if self._crossing is not None:
@@ -150,7 +150,7 @@ class TableWrite:
             self._buffer(partitions[group], bucket, take(rows, numbers), codes[numbers])
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
-        """Take rows that were shuffled to their bucket already (Spark tasks); conformed, kinds as int8 codes."""
+        """Write rows that were already shuffled to their bucket (Spark tasks); cast to the schema, kinds as int8 codes."""
         self._check_open()
         self.row_count += rows.num_rows
         self._buffer(partition, bucket, rows, kinds)
@@ -158,7 +158,7 @@ class TableWrite:
     # -- messages out
 
     def prepare(self) -> list[CommitMessage]:
-        """Flush everything and compact what is due. One message a touched bucket; the write is then closed."""
+        """Flush everything and run the due compactions. Returns one message per touched bucket and closes the write."""
         self._check_open()
         self._done = True
         from paimon_nb.table.compact.write_compaction import compact_after_write, upgraded, wants_upgrade
@@ -171,7 +171,7 @@ class TableWrite:
                 messages = [upgraded(self.store, m) for m in messages]
             if self._compact:
                 messages = compact_after_write(
-                    self.store, messages, self._restored, may_log=not self.overwrite, full=self._full
+                    self.store, messages, self._restored, write_changelog=not self.overwrite, full=self._full
                 )
         except BaseException:
             self.abort()
@@ -180,7 +180,7 @@ class TableWrite:
         return self._prepared
 
     def abort(self) -> None:
-        """Delete every file of this write; none that was committed meanwhile."""
+        """Delete every uncommitted file of this write."""
         self._done = True
         if self._prepared is not None:
             abort_messages(self.store, self._prepared)
@@ -198,15 +198,15 @@ class TableWrite:
             return
         self.abort()
         if kind is None:
-            self._tell_of_lost_rows()
+            self._warn_dropped_rows()
 
     def __del__(self) -> None:
-        if not getattr(self, "_done", True):  # used without `with`; its files are left to the clean-up of orphans
-            self._tell_of_lost_rows()
+        if not getattr(self, "_done", True):  # used without `with`: its files are left to orphan-file removal
+            self._warn_dropped_rows()
 
     # -- inside
 
-    def _tell_of_lost_rows(self) -> None:
+    def _warn_dropped_rows(self) -> None:
         if self.row_count:
             warnings.warn(
                 f"{self.store.name}: {self.row_count} rows were written and not committed; they are discarded",
@@ -219,7 +219,7 @@ class TableWrite:
         return fixed_buckets(self.store, rows)
 
     def _buffer(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
-        """Give a bucket its rows. All buckets share `write-buffer-size`, as in Java: the fullest makes room."""
+        """Assign a bucket's rows to it. All buckets share `write-buffer-size`, as in Java: the fullest is flushed first."""
         writer = self._writer(partition, bucket)
         before = writer.buffered
         writer.write(rows, kinds)
@@ -232,34 +232,36 @@ class TableWrite:
         key = (partition, bucket)
         if key not in self._writers:
             self._check_total(partition)
-            place, sequence = FileTarget(partition, bucket), self._restored.next_sequence(key)
+            target, sequence = FileTarget(partition, bucket), self._restored.next_sequence(key)
             if self._spec is not None:
-                # Rows that wait for a bucket are told when they get it.
-                may_log = not self.overwrite and bucket != POSTPONE_BUCKET
-                self._writers[key] = KeyBucketWriter(self.store, self._spec, place, sequence, may_log=may_log)
+                # Postponed rows emit changelog when compaction assigns their bucket.
+                write_changelog = not self.overwrite and bucket != POSTPONE_BUCKET
+                self._writers[key] = KeyBucketWriter(
+                    self.store, self._spec, target, sequence, write_changelog=write_changelog
+                )
             else:
-                # An unaware table has many writers and no order between them; each counts from 0, as in Java.
+                # A bucket-unaware table has many writers without an order between them; each counts from 0, as in Java.
                 start = sequence if self.store.bucket_option > 0 else 0
-                self._writers[key] = AppendBucketWriter(self.store, place, start, self._order, tracked=self.tracked)
+                self._writers[key] = AppendBucketWriter(self.store, target, start, self._order, tracked=self.tracked)
         return self._writers[key]
 
     def _check_total(self, partition: bytes) -> None:
         have, want = self._restored.totals.get(partition), total_buckets(self.store)
         if have is not None and have != want and want != POSTPONE_BUCKET:
             raise UnsupportedOperation(
-                f"{self.store.name}: partition {self.store.partition_values(partition)} was written with {have} "
-                f"buckets, the table now says {want}",
-                hint="INSERT OVERWRITE the partition to give its rows their new buckets, or CALL sys.rescale",
+                f"{self.store.name}: partition {self.store.partition_values(partition)} has {have} buckets, but "
+                f"the table's 'bucket' option is {want}",
+                hint="INSERT OVERWRITE the partition to redistribute its rows, or CALL sys.rescale",
                 have=have,
                 want=want,
             )
 
     def _messages(self) -> list[CommitMessage]:
-        """Buckets are independent, and sorting and encoding files wait for no Python: so several at a time."""
+        """Buckets are independent, and sorting and encoding release the GIL, so several run in parallel."""
         if len(self._writers) <= 1 or self.row_count < _FEW_ROWS:
             return [self._message(key, writer) for key, writer in self._writers.items()]
         with ThreadPoolExecutor(min(len(self._writers), max(MIN_THREADS, os.cpu_count() or 1))) as pool:
-            # Leaving the block waits for all of them, so that an abort finds every file.
+            # Leaving the block waits for all of them, so that an abort sees every file.
             return list(pool.map(self._message, self._writers.keys(), self._writers.values()))
 
     def _message(self, key: BucketKey, writer: Writer) -> CommitMessage:
@@ -275,9 +277,10 @@ class TableWrite:
         )
 
     def _with_ignored(self, messages: list[CommitMessage]) -> list[CommitMessage]:
-        """Let the counts of the messages add up to the rows taken in, so that the check at commit is about lost tasks only.
+        """Make the row counts of the messages equal to the rows received, so that the check at commit detects lost tasks
+        only.
 
-        They differ by rows that options dropped, and by retractions of keys that moved between partitions.
+        They differ by rows that options filter out and by retractions of keys that move between partitions.
         """
         missing = self.row_count - sum(m.row_count for m in messages)
         if not missing:
@@ -287,18 +290,18 @@ class TableWrite:
     def _check_open(self) -> None:
         if self._done:
             raise UnsupportedOperation(
-                f"{self.store.name}: this write is finished; its messages can be committed once",
-                hint="begin a new write for more rows",
+                f"{self.store.name}: this writer is closed; its messages can be committed only once",
+                hint="create a new writer for more rows",
             )
 
 
 def total_buckets(store: TableStore) -> int:
-    """`_TOTAL_BUCKETS` of new files: the option; -1 for dynamic and unaware tables, -2 for postponed ones."""
+    """`_TOTAL_BUCKETS` of new files: the option; -1 for dynamic and bucket-unaware tables, -2 for postponed ones."""
     return store.bucket_option
 
 
 def is_dynamic(store: TableStore) -> bool:
-    """True when keys are given buckets as they come (bucket = -1 with a primary key)."""
+    """True if buckets are assigned dynamically (bucket = -1 with a primary key)."""
     return store.has_keys and store.bucket_option == -1
 
 

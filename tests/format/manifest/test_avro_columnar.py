@@ -13,7 +13,7 @@ from manifest_kit import ENTRIES
 from test_fuzz_metadata import GOLDEN, ROUNDS, mutated, plain
 
 from paimon_nb.base.errors import CorruptFile, FormatError
-from paimon_nb.format.avro.columnar import Lists, Odd, Texts, read_columns
+from paimon_nb.format.avro.columnar import Lists, Texts, UnsupportedLayout, read_columns
 from paimon_nb.format.avro.container import Container, unpack
 from paimon_nb.format.manifest import (
     EMPTY_ROW,
@@ -274,7 +274,7 @@ def test_a_text_that_is_no_text_is_refused():
         {"type": "record", "name": "r", "fields": [{"name": "s", "type": "string"}]}, [{"s": "abc"}, {"s": "abß"}]
     )
     ((count, block),) = container.blocks
-    with pytest.raises(Odd):
+    with pytest.raises(UnsupportedLayout):
         read_columns(container.schema, [(count, block.replace("ß".encode(), b"\xff\xff"))], worth=0)
 
 

@@ -169,7 +169,7 @@ class LosesReplies(MemoryFileIO):
 @pytest.mark.parametrize("error", [OSError("timeout"), NotWritable("refused")], ids=["os", "store"])
 def test_a_lost_reply_is_asked_of_the_file(error):
     directory = SnapshotDirectory(LosesReplies(error), "memory:/t")
-    assert directory.publish(SNAPSHOT) is Published.OURS
+    assert directory.publish(SNAPSHOT) is Published.ALREADY_PUBLISHED
     with pytest.raises(type(error)):
         directory.publish(replace(SNAPSHOT, commit_user="other"))
 
@@ -177,7 +177,7 @@ def test_a_lost_reply_is_asked_of_the_file(error):
 def test_only_the_first_wins():
     directory = SnapshotDirectory(MemoryFileIO(), "memory:/t")
     assert directory.publish(SNAPSHOT) is Published.WON
-    assert directory.publish(SNAPSHOT) is Published.OURS
+    assert directory.publish(SNAPSHOT) is Published.ALREADY_PUBLISHED
     for other in (
         {"commit_user": "v"},
         {"commit_identifier": 1},

@@ -20,14 +20,14 @@ class Asks:
         self.stop = stop
 
     def added(self, *_: object) -> None:
-        self.stop.ask(0)
+        self.stop.cancel(0)
 
 
 def test_nothing_is_published_after_the_stop_was_asked_for() -> None:
     store, stop = make_table(), CancellationToken()
     TableCommit(store).commit([added(data_file("a"))])
-    assert stop.ask(0)
-    with stop.heard(), pytest.raises(Cancelled):
+    assert stop.cancel(0)
+    with stop.activate(), pytest.raises(Cancelled):
         TableCommit(store).commit([added(data_file("b"))])
     assert (store.latest().id, live(store), leftovers(store)) == (1, {"a"}, set())
     assert TableCommit(store).commit([added(data_file("c"))]) == [2]  # the next work is another's
@@ -38,7 +38,7 @@ def test_rows_that_are_in_stay_and_their_compaction_does_not_come() -> None:
     store = replace(make_table(), watcher=Asks(stop))
     new, result = data_file("new"), data_file("result", level=5)
     both = CommitMessage(partition_of(None), 0, 2, new_files=(new,), compact_before=(new,), compact_after=(result,))
-    with stop.heard():
+    with stop.activate():
         assert TableCommit(store).commit([both]) == [1]
     assert (store.latest().commit_kind, live(store), leftovers(store)) == ("APPEND", {"new"}, set())
 
@@ -47,14 +47,14 @@ def test_who_asks_waits_for_what_is_being_published() -> None:
     stop, begun, may_end = CancellationToken(), threading.Event(), threading.Event()
 
     def work() -> None:
-        with stop.heard(), publishing():
+        with stop.activate(), publishing():
             begun.set()
             may_end.wait(30)
 
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(30)
-    assert not stop.ask(0.05)  # it is on its way
+    assert not stop.cancel(0.05)  # it is on its way
     may_end.set()
-    assert stop.ask(30)
+    assert stop.cancel(30)
     thread.join()

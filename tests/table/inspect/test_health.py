@@ -52,7 +52,7 @@ def test_many_runs_are_mended_by_compact(wb):
     assert (finding.grade, finding.what) == ("slow", "many sorted runs")
     assert "7 sorted runs (compaction starts at 5, writers stall at 8); 1 of 1 buckets" in finding.detail
     assert "write-only is set" in finding.detail
-    wb.run(finding.mend)
+    wb.run(finding.fix)
     assert told(t) == [("ok", "healthy")]
 
 
@@ -61,8 +61,8 @@ def test_small_files_are_mended_by_compact(wb):
     for i in range(9):
         put(t, i)
     (finding,) = t.health()
-    assert (finding.what, finding.mend) == ("small files", "CALL sys.compact('default.t')")
-    wb.run(finding.mend)
+    assert (finding.what, finding.fix) == ("small files", "CALL sys.compact('default.t')")
+    wb.run(finding.fix)
     assert told(t) == [("ok", "healthy")]
 
 
@@ -72,7 +72,7 @@ def test_many_retractions_are_mended_by_compact(wb):
     t.delete("id > 1")
     (finding,) = t.health()
     assert (finding.what, finding.detail) == ("many retractions", "2 of 5 physical rows are deletes or retractions")
-    wb.run(finding.mend)
+    wb.run(finding.fix)
     assert told(t) == [("ok", "healthy")]
 
 
@@ -88,13 +88,13 @@ def test_a_lost_file_is_mended_by_rollback(wb, how):
     else:
         lost.write_bytes(lost.read_bytes()[:-10])
     (finding,) = t.health()
-    assert (finding.grade, finding.what, finding.mend) == (
+    assert (finding.grade, finding.what, finding.fix) == (
         "broken",
         "missing files",
         "CALL sys.rollback_to('default.t', 1)",
     )
     assert lost.name in finding.detail
-    wb.run(finding.mend)
+    wb.run(finding.fix)
     assert told(t) == [("ok", "healthy")]
     assert t.to_arrow().column("id").to_pylist() == [1]
 
@@ -138,7 +138,7 @@ def test_old_orphans_are_counted_and_removed(wb):
     os.utime(orphan, (old, old))
     (finding,) = t.health()
     assert (finding.what, finding.detail) == ("orphan files", "1 unreferenced files (2.0 kB)")
-    wb.run(finding.mend)
+    wb.run(finding.fix)
     assert not orphan.exists()
     assert told(t) == [("ok", "healthy")]
 
@@ -149,7 +149,7 @@ def test_snapshots_and_readers_that_hold_back(wb):
         put(t, i % 2)
     assert ("slow", "many snapshots") in told(t)
     (finding,) = [f for f in t.health() if f.what == "many snapshots"]
-    wb.run(finding.mend)
+    wb.run(finding.fix)
     assert t.snapshots().num_rows == 3
 
 

@@ -35,8 +35,8 @@ def ids(store):
     return store.snapshots.ids()
 
 
-def expire(store, low, high, older=None, most=50):
-    limits = ExpireLimits.of(store, retain_min=low, retain_max=high, older_than_ms=older, most=most)
+def expire(store, low, high, older=None, max_deletes=50):
+    limits = ExpireLimits.of(store, retain_min=low, retain_max=high, older_than_ms=older, max_deletes=max_deletes)
     return expire_snapshots(store, limits)
 
 
@@ -59,7 +59,7 @@ class TestWhichGo:
 
     def test_at_most_so_many_in_one_run(self, time):
         store = filled(time)
-        assert (expire(store, 1, 1, most=2), ids(store)) == (2, [3, 4, 5, 6])
+        assert (expire(store, 1, 1, max_deletes=2), ids(store)) == (2, [3, 4, 5, 6])
 
     def test_a_consumer_holds_its_next_snapshot(self, time):
         store = filled(time)

@@ -100,7 +100,9 @@ def test_between_plan_and_read(kind: str) -> None:
     store = filled(fs, kind)
     plan, snapshot = plan_scan(store), store.latest().id
     rewrite_and_expire(fs)
-    with pytest.raises(SnapshotExpired, match=f"snapshot {snapshot} expired while it was read; snapshots") as error:
+    with pytest.raises(
+        SnapshotExpired, match=f"snapshot {snapshot} expired while it was read. Available: snapshots"
+    ) as error:
         read_plan(plan)
     assert error.value.facts["path"].endswith(".parquet")
     fresh = sorted(Table(store).to_arrow().column("k").to_pylist())

@@ -158,7 +158,7 @@ def test_automatic_tags(changed: TableStore) -> None:
     assert audit(to("2024-01-03")) == audit(between(changed, "1,3", "diff"))
     assert audit(to("2024-01-01")) == []
     assert audit(to("2024-01-02")) == []
-    with pytest.raises(BadOptionValue, match="no automatic tag"):
+    with pytest.raises(BadOptionValue, match="not an automatic tag"):
         audit(to("other"))
 
 
@@ -171,7 +171,7 @@ def test_automatic_tags(changed: TableStore) -> None:
         ({"incremental-between": "1"}, BadOptionValue, "start,end"),
         ({"incremental-between": "1,x"}, TagNotFound, "x"),
         ({"incremental-between": "a,b"}, TagNotFound, "no tag 'a'"),
-        ({"incremental-between-timestamp": "a,b"}, BadOptionValue, "no time"),
+        ({"incremental-between-timestamp": "a,b"}, BadOptionValue, "not a time"),
         ({"scan.mode": "incremental"}, BadOptionValue, "incremental-between"),
     ],
 )

@@ -26,7 +26,7 @@ def rows(day: str, ids: range, n: int = 0) -> list[dict[str, Any]]:
 
 
 def stages(plan: ScanPlan) -> dict[str, tuple[int, int]]:
-    return {s.name: (s.kept, s.total) for s in plan.skipped.stages}
+    return {s.name: (s.remaining, s.total) for s in plan.skipped.stages}
 
 
 def ids(plan: ScanPlan) -> list[int]:

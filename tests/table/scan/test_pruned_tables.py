@@ -214,7 +214,7 @@ def differences(tables: int, conditions: int, first: int = 0) -> tuple[int, int,
             found = read_plan(plan)
             expected = keep(bind(wanted, store.schema.fields), everything, store.schema.fields)
             tried += 1
-            skipped += sum(s.total - s.kept for s in plan.skipped.stages if s.name != "manifests")
+            skipped += sum(s.total - s.remaining for s in plan.skipped.stages if s.name != "manifests")
             few = found_by_value(plan)
             by_value += few is not None
             where = f"table {seed} ({KINDS[seed % len(KINDS)]}), condition {number}: {wanted}"

@@ -41,14 +41,14 @@ def test_moments_of_several_kinds(wb, moment):
 
 @pytest.mark.parametrize("moment", [1.5, True, "yesterday", b"x"])
 def test_what_is_no_moment_is_refused(wb, moment):
-    with pytest.raises(BadOptionValue, match=r"moment|no time"):
+    with pytest.raises(BadOptionValue, match=r"point in time|not a time"):
         wb.table("t").to_arrow(timestamp=moment)
 
 
 def test_how_long_a_tag_is_kept(wb):
     table = wb.table("t")
     table.create_tag("a", retained=dt.timedelta(hours=36))
-    with pytest.raises(BadOptionValue, match="'soon' is no time span"):
+    with pytest.raises(BadOptionValue, match="'soon' is not a duration"):
         table.create_tag("b", retained="soon")
     assert table.tags().select(["tag_name", "time_retained"]).to_pylist() == [
         {"tag_name": "a", "time_retained": "PT36H"}
@@ -67,7 +67,7 @@ def test_one_partition_where_several_are_asked_for_is_refused(wb):
     table = wb.table("p")
     table.append(pa.table({"d": ["x"], "v": [1]}))
     for use in (table.drop_partitions, table.compact):
-        with pytest.raises(BadOptionValue, match="'d' is no partition"):
+        with pytest.raises(BadOptionValue, match="'d' is not a partition"):
             use({"d": "x"})
     assert table.to_arrow().num_rows == 1
 

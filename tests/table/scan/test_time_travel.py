@@ -94,11 +94,11 @@ def test_compacted_full(history: TableStore) -> None:
         ({"scan__version": "9"}, TimeTravelError, "snapshots 1 to 5"),
         ({"scan__timestamp_millis": 999}, TimeTravelError, "1970-01-01 00:00:01.000"),
         ({"scan__watermark": 51}, TimeTravelError, "no snapshot has a watermark"),
-        ({"scan__timestamp": "yesterday"}, BadOptionValue, "no time"),
-        ({"scan__snapshot_id": 1, "scan__tag_name": "two"}, BadOptionValue, "only one moment"),
-        ({"scan__snapshot_id": 1, "scan__version": "2"}, BadOptionValue, "only one moment"),
+        ({"scan__timestamp": "yesterday"}, BadOptionValue, "not a time"),
+        ({"scan__snapshot_id": 1, "scan__tag_name": "two"}, BadOptionValue, "only one time travel option"),
+        ({"scan__snapshot_id": 1, "scan__version": "2"}, BadOptionValue, "only one time travel option"),
         ({"scan__snapshot_id": "x"}, BadOptionValue, "scan.snapshot-id"),
-        ({"scan__mode": "from-timestamp"}, BadOptionValue, "needs to know the moment"),
+        ({"scan__mode": "from-timestamp"}, BadOptionValue, "needs a start"),
     ],
 )
 def test_no_such_moment(history: TableStore, options: dict[str, Any], kind: type[PaimonError], words: str) -> None:

@@ -70,12 +70,12 @@ def test_what_is_no_table_is_refused_by_name(table, rows):
         table.delete if not isinstance(rows, str) else table.append,
         table.overwrite,
     ):
-        with pytest.raises(SchemaMismatch, match=f"rows of type {type(rows).__name__} are no table"):
+        with pytest.raises(SchemaMismatch, match=f"rows of type {type(rows).__name__} cannot be written"):
             take(rows)
 
 
 def test_a_column_of_several_types_is_refused(table):
-    with pytest.raises(SchemaMismatch, match="do not become an Arrow table"):
+    with pytest.raises(SchemaMismatch, match="cannot be converted to an Arrow table"):
         table.upsert(pd.DataFrame({"k": [1, "x"]}))
 
 

@@ -73,7 +73,7 @@ def test_an_overwrite_brings_no_key_that_lies_in_a_partition_that_stays(tmp_path
     table.upsert(rows((1, "a"), (2, "b"), (3, "b")))
     table.delete(rows((3, "b")).select(["id"]))
     for how in ({"partition": {"p": "a"}}, {"dynamic": True}):
-        with pytest.raises(UnsupportedOperation, match=r"the overwrite brings keys that partition \('b',\) holds"):
+        with pytest.raises(UnsupportedOperation, match=r"the overwrite has keys that exist in partition \('b',\)"):
             table.overwrite(rows((2, "a")), **how)
     assert found() == [(1, "a"), (2, "b")]
     table.overwrite(rows((3, "a"), (4, "a")), partition={"p": "a"})

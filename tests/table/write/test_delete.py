@@ -75,7 +75,7 @@ def test_a_table_whose_column_tells_the_kind_of_a_row_refuses(tmp_path):
         make_table(f"{tmp_path}/t", {"k": "INT", "op": "STRING"}, ["k"], bucket="1", **{"rowkind.field": "op"})
     )
     table.upsert(pa.table({"k": [1], "op": ["+I"]}))
-    with pytest.raises(UnsupportedOperation, match="column 'op' tells the kind of each row"):
+    with pytest.raises(UnsupportedOperation, match="column 'op' holds the row kind"):
         table.delete("k = 1")
     table.upsert(pa.table({"k": [1], "op": ["-D"]}))
     assert table.to_arrow().num_rows == 0

@@ -94,7 +94,7 @@ def test_two_writers_with_new_keys(tmp_path):
             write.write(pa.table({"k": pa.array([5], pa.int32()), "v": [text]}))
             messages.append(write.prepare())
     TableCommit(store).commit(messages[0])
-    with pytest.raises(CommitConflict, match="gave keys of this partition their buckets"):
+    with pytest.raises(CommitConflict, match="assigned buckets to keys of this partition"):
         TableCommit(store).commit(messages[1])
     assert by_key(rows_of(store), "k")[(5,)]["v"] == "a"
 

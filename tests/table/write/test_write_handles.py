@@ -50,7 +50,7 @@ def test_rows_after_prepare_are_refused(store):
         write.write(TWO)
         messages = write.prepare()
         for again in (lambda: write.write(TWO), write.prepare):
-            with pytest.raises(UnsupportedOperation, match="this write is finished"):
+            with pytest.raises(UnsupportedOperation, match="this writer is closed"):
                 again()
     TableCommit(store).commit(messages)
     assert rows(store) == [(1, "a"), (2, "b")]
@@ -59,7 +59,7 @@ def test_rows_after_prepare_are_refused(store):
 def test_rows_after_the_block_are_refused(store):
     with pytest.warns(UserWarning, match="2 rows were written and not committed"), TableWrite(store) as write:
         write.write(TWO)
-    with pytest.raises(UnsupportedOperation, match="this write is finished"):
+    with pytest.raises(UnsupportedOperation, match="this writer is closed"):
         write.write(TWO)
     assert (files(store), store.latest()) == (set(), None)
 
@@ -90,7 +90,7 @@ def test_a_second_commit_of_the_same_messages_is_refused(store, one_committer):
     messages, first = prepared(store), TableCommit(store)
     first.commit(messages)
     before = rows(store), store.latest(), files(store)
-    with pytest.raises(UnsupportedOperation, match="these messages were committed already; nothing was changed"):
+    with pytest.raises(UnsupportedOperation, match="these messages are committed already; nothing was changed"):
         (first if one_committer else TableCommit(store)).commit(messages)
     assert (rows(store), store.latest(), files(store)) == before
     put(store, [{"k": 3, "v": "c"}])
@@ -107,7 +107,7 @@ def test_discarded_messages_are_refused(store, by):
     if by == "commit":
         TableCommit(store).abort(messages)
     assert files(store) == set()
-    with pytest.raises(UnsupportedOperation, match="these messages were discarded already"):
+    with pytest.raises(UnsupportedOperation, match="these messages are discarded already"):
         TableCommit(store).commit(messages)
     assert store.latest() is None
 

@@ -30,13 +30,13 @@ INDEX_READERS: Registry[Callable[[DataType, memoryview], IndexReader]] = Registr
     {"bloom-filter": BloomReader, "bitmap": BitmapReader, "bsi": BsiReader, "range-bitmap": RangeBitmapReader},
 )
 
-Place = tuple[int, int]
+ByteRange = tuple[int, int]
 
 
 class FileIndex:
     """The indexes of one data file, parsed as far as they are asked."""
 
-    def __init__(self, data: bytes, columns: Mapping[str, Mapping[str, Place]], path: str) -> None:
+    def __init__(self, data: bytes, columns: Mapping[str, Mapping[str, ByteRange]], path: str) -> None:
         self._data = data
         self._columns = columns
         self._path = path
@@ -69,38 +69,38 @@ class FileIndex:
             t: the column's type in the schema that the file was written with (a MAP's value type for `col[key]`).
         Raises: CorruptFile.
         """
-        return self._ask(column, op, literals, t)[0]
+        return self._evaluate(column, op, literals, t)[0]
 
     def candidates(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> BitMap | None:
         """Row positions outside of which no row satisfies the condition; None when the indexes cannot tell.
 
         The rows still need the condition itself. Arguments and errors as for `may_match`.
         """
-        return self._ask(column, op, literals, t)[1]
+        return self._evaluate(column, op, literals, t)[1]
 
-    def _ask(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> tuple[bool, BitMap | None]:
-        places = self._columns.get(column)
-        if not places or op not in OPERATORS:
+    def _evaluate(self, column: str, op: str, literals: Sequence[Value], t: DataType) -> tuple[bool, BitMap | None]:
+        indexes = self._columns.get(column)
+        if not indexes or op not in OPERATORS:
             return True, None
         known = [value for value in literals if value is not None]
         if not op.startswith("is ") and (not known or (op == "not in" and len(known) < len(literals))):
             return op == "not in" and not literals, None
         may, rows = True, None
-        for kind, place in places.items():
-            if place[0] == _EMPTY:
+        for kind, byte_range in indexes.items():
+            if byte_range[0] == _EMPTY:
                 may = may and op == "is null"
                 continue
-            found = self._ask_one(column, kind, place, op, known, t)
+            found = self._evaluate_index(column, kind, byte_range, op, known, t)
             may = may and found[0]
             if found[1] is not None:
                 rows = found[1] if rows is None else rows & found[1]
         return may and (rows is None or bool(rows)), rows
 
-    def _ask_one(
-        self, column: str, kind: str, place: Place, op: str, literals: Sequence[Value], t: DataType
+    def _evaluate_index(
+        self, column: str, kind: str, byte_range: ByteRange, op: str, literals: Sequence[Value], t: DataType
     ) -> tuple[bool, BitMap | None]:
         try:
-            reader = self._reader(column, kind, place, t)
+            reader = self._reader(column, kind, byte_range, t)
             if reader is None:
                 return True, None
             rows = reader.candidates(op, literals)
@@ -110,18 +110,18 @@ class FileIndex:
         except (struct.error, ValueError, IndexError, OverflowError, KeyError) as error:
             raise CorruptFile(self._path, f"the {kind} index of column {column!r} ({error})") from error
 
-    def _reader(self, column: str, kind: str, place: Place, t: DataType) -> IndexReader | None:
+    def _reader(self, column: str, kind: str, byte_range: ByteRange, t: DataType) -> IndexReader | None:
         key = (column, kind, str(t))
         if key not in self._readers:
             make = INDEX_READERS.get(kind)  # an index of a kind from elsewhere answers nothing
-            start, length = place
+            start, length = byte_range
             if not 0 <= start <= start + length <= len(self._data):
                 raise ValueError(f"bytes {start}..{start + length} of {len(self._data)}")
             self._readers[key] = make(t, memoryview(self._data)[start : start + length]) if make else None
         return self._readers[key]
 
 
-def _read_head(data: memoryview, path: str) -> dict[str, dict[str, Place]]:
+def _read_head(data: memoryview, path: str) -> dict[str, dict[str, ByteRange]]:
     magic, version, _ = struct.unpack_from(">qii", data)
     if magic != MAGIC:
         raise ValueError("it begins with other bytes")
@@ -129,15 +129,15 @@ def _read_head(data: memoryview, path: str) -> dict[str, dict[str, Place]]:
         raise NewerFormat(path, version, VERSION, "file index")
     (count,) = struct.unpack_from(">i", data, 16)
     at = 20
-    columns: dict[str, dict[str, Place]] = {}
+    columns: dict[str, dict[str, ByteRange]] = {}
     for _ in range(count):
         name, at = _read_text(data, at)
         (kinds,) = struct.unpack_from(">i", data, at)
         at += 4
-        places = columns.setdefault(name, {})
+        indexes = columns.setdefault(name, {})
         for _ in range(kinds):
             kind, at = _read_text(data, at)
-            places[kind] = struct.unpack_from(">ii", data, at)
+            indexes[kind] = struct.unpack_from(">ii", data, at)
             at += 8
     return columns
 

@@ -176,15 +176,19 @@ def _dictionary(keys: list[bytes], limit: int, text: bool) -> bytes:
     chunk_at = keys_at = 0
     for start, stop in _cut(keys, limit, text):
         rest = keys[start + 1 : stop]
-        places = np.cumsum([0, *map(len, rest)])[:-1].astype(">i4").tobytes() if text and rest else b""
+        entry_offsets = np.cumsum([0, *map(len, rest)])[:-1].astype(">i4").tobytes() if text and rest else b""
         body = b"".join(rest)
-        last = struct.pack(">ii", len(places), len(body)) if text else struct.pack(">ii", len(body), len(keys[start]))
+        last = (
+            struct.pack(">ii", len(entry_offsets), len(body))
+            if text
+            else struct.pack(">ii", len(body), len(keys[start]))
+        )
         chunk = struct.pack(">b", _VERSION) + keys[start] + struct.pack(">iii", start, keys_at, len(rest)) + last
         offsets.append(struct.pack(">i", chunk_at))
         chunks.append(chunk)
-        bodies.append(places + body)
+        bodies.append(entry_offsets + body)
         chunk_at += len(chunk)
-        keys_at += len(places) + len(body)
+        keys_at += len(entry_offsets) + len(body)
     head = struct.pack(">biii", _VERSION, len(chunks), 4 * len(chunks), chunk_at)
     return b"".join([struct.pack(">i", len(head)), head, *offsets, *chunks, *bodies])
 

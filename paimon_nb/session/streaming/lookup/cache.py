@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from paimon_nb.table.scan.plan.prune import WantedBuckets
+from paimon_nb.table.scan.plan.prune import BucketFilter
 from paimon_nb.table.scan.plan.splits import Split
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ class Dimension:
     def _holding(self, keys: pa.Table) -> set[int]:
         """The parts with the buckets of these keys."""
         assert self._scan is not None
-        buckets = WantedBuckets(self._scan.store, keys.combine_chunks())
+        buckets = BucketFilter(self._scan.store, keys.combine_chunks())
 
         def holds(split: Split) -> bool:
-            return any(buckets.hold(split.bucket, split.total_buckets, f) for f in split.files)
+            return any(buckets.contains(split.bucket, split.total_buckets, f) for f in split.files)
 
         return {n for n, part in self._parts.items() if any(map(holds, part.scan.plan.splits))}
 

@@ -1,4 +1,4 @@
-"""Which runs to compact: strategies that decide from sizes and levels alone."""
+"""Compaction picks: which runs to compact, from sizes and levels alone."""
 
 from paimon_nb.table.lsm.pick.early_full import early_full
 from paimon_nb.table.lsm.pick.force_l0 import force_level0
@@ -12,7 +12,7 @@ from paimon_nb.table.lsm.levels import Levels
 
 
 def pick(levels: Levels, limits: PickLimits) -> Unit | None:
-    """The table's own strategy: universal, then (lookup tables) all of level 0. None: nothing to do."""
+    """The table's strategy: universal, then (lookup tables) all of level 0. None: nothing to do."""
     unit = pick_universal(levels, limits)
     if unit is None and limits.force_level0:
         unit = force_level0(levels, limits)

@@ -1,4 +1,4 @@
-"""Early full compaction: because of time or because the data is small. Source: behaviour reference, section 4, step 0."""
+"""Early full compaction: after an interval or for small data. Source: behaviour reference, section 4, step 0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paimon_nb.table.lsm.pick.types import PickLimits, Unit
 
 
 def early_full(levels: Levels, limits: PickLimits) -> Unit | None:
-    """All runs to the max level when an interval, total-size or incremental-size rule says so."""
+    """All runs to the max level if an interval, total-size or incremental-size rule applies."""
     runs = levels.runs
     if len(runs) <= 1:
         return None

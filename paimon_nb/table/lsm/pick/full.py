@@ -10,7 +10,7 @@ from paimon_nb.table.lsm.pick.types import Unit
 
 
 def pick_full(levels: Levels, must_rewrite: Callable[[DataFile], bool]) -> Unit | None:
-    """Everything to the max level. When all is there already, only files that `must_rewrite` names."""
+    """Everything to the max level. If all files are there already, only those that `must_rewrite` selects."""
     runs = levels.runs
     if not runs:
         return None

@@ -1,4 +1,4 @@
-"""The words of every pick: its limits and its answer."""
+"""Inputs and result of a pick."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PickLimits:
-    """Options and moments that steer a pick. Sizes in bytes, ratios in percent."""
+    """Options and times that control a pick. Sizes in bytes, ratios in percent."""
 
     trigger: int = 5
     """`num-sorted-run.compaction-trigger`"""
@@ -25,16 +25,16 @@ class PickLimits:
     """`compaction.size-ratio`, off-peak addition included"""
     optimization_interval_ms: int | None = None
     last_full_ms: int | None = None
-    """When the last full compaction ended; None: never in this writer."""
+    """Time of the last full compaction; None: none by this writer."""
     now_ms: int = 0
     total_size_threshold: int | None = None
     incremental_size_threshold: int | None = None
     force_level0: bool = False
-    """Lookup tables: what universal leaves on level 0 goes up all the same."""
+    """Lookup tables: also compact what universal compaction leaves on level 0."""
 
     @classmethod
     def of(cls, options: TableOptions, *, now_ms: int, hour: int, last_full_ms: int | None = None) -> PickLimits:
-        """Limits from table options. `hour` (0-23, local) decides whether it is off-peak."""
+        """Limits from table options. `hour` (0-23, local) selects the off-peak ratio."""
         from paimon_nb.options import table as opt
 
         start, end = options.get(opt.COMPACTION_OFFPEAK_START_HOUR), options.get(opt.COMPACTION_OFFPEAK_END_HOUR)
@@ -53,7 +53,7 @@ class PickLimits:
 
 
 def is_off_peak(hour: int, start: int, end: int) -> bool:
-    """True inside [start, end), which may wrap midnight; -1 switches it off."""
+    """True inside [start, end), which may wrap midnight; -1 disables it."""
     if start < 0 or end < 0 or start == end:
         return False
     return start <= hour < end if start < end else hour >= start or hour < end

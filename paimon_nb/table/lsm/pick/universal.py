@@ -42,9 +42,9 @@ def run_count(levels: Levels, limits: PickLimits) -> Unit | None:
 
 
 def grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
-    """Take the first `count` runs and go on while the next one is not much bigger than what was taken.
+    """Pick the first `count` runs and continue while the next one is not much larger than the picked ones.
 
-    `forced`: also where that is one run alone. As Paimon 1.3 has it; later versions may swallow a big run of level 1.
+    `forced`: also if that is a single run. As in Paimon 1.3; later versions may include a large run of level 1.
     """
     runs = levels.runs
     if not runs:
@@ -59,7 +59,7 @@ def grow(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Uni
 
 
 def unit_of_first(levels: Levels, count: int) -> Unit:
-    """The first `count` runs and where they go: just above the next run, but never to level 0."""
+    """The first `count` runs and their output level: just below the level of the next run, but never level 0."""
     runs = levels.runs
     output = levels.max_level if count == len(runs) else max(0, runs[count].level - 1)
     if output == 0:

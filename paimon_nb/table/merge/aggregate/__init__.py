@@ -1,4 +1,4 @@
-"""Aggregate functions, one class each, in a registry that can be read."""
+"""Aggregate functions, one class each, with a registry."""
 
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.types import DataField

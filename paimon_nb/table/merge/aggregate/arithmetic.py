@@ -25,7 +25,7 @@ class _Arithmetic(Aggregate):
     types = frozenset({*_BITS, "DECIMAL", "FLOAT", "DOUBLE"})
 
     def fit(self, value: Any) -> Any:
-        """The value as the column's type holds it."""
+        """The value as stored in the column's type."""
         t = self.field.type
         if t.root in _BITS:
             half = 1 << (_BITS[t.root] - 1)
@@ -80,7 +80,7 @@ def _is_long(unscaled: decimal.Decimal) -> bool:
 
 
 class Product(_Arithmetic):
-    """NULL is skipped; taking back divides."""
+    """NULL is skipped; a retraction divides."""
 
     name = "product"
 
@@ -91,7 +91,9 @@ class Product(_Arithmetic):
         return self.fit(_EXACT.multiply(accumulator, value) if exact else accumulator * value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
-        """Raises `UnsupportedOperation` where Java has no quotient: an integer by zero, a decimal without an end."""
+        """Raises `UnsupportedOperation` where Java has no quotient: division of an integer by zero, a non-terminating
+        decimal.
+        """
         if accumulator is None or value is None:
             return accumulator
         if isinstance(accumulator, float):

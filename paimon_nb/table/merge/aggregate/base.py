@@ -1,4 +1,4 @@
-"""What an aggregate function must do. Accumulators and inputs are plain Python values; times are counts."""
+"""Interface of aggregate functions. Accumulators and inputs are plain Python values; times are counts."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from paimon_nb.table.merge.spec import Aggregator
 
 
 class Aggregate(ABC):
-    """One column's function. `add(None, x)` begins a key; every method returns the new accumulator."""
+    """One column's function. `add(None, x)` starts a key; every method returns the new accumulator."""
 
     name: str
     types: frozenset[str] | None = None
-    """Roots of the types it takes, None for all."""
+    """Roots of the supported types, None for all."""
 
     def __init__(self, field: DataField, spec: Aggregator) -> None:
-        """Raises `UnsupportedOperation` for a column of a type that the function does not take."""
+        """Raises `UnsupportedOperation` for a column of an unsupported type."""
         self.field, self.spec = field, spec
         self.begun = False
         if self.types is not None and field.type.root not in self.types:
             raise UnsupportedOperation(
-                f"aggregate function {self.name} does not take column {field.name!r} of type {field.type}",
-                hint=f"it takes {', '.join(sorted(self.types))}", function=self.name,
+                f"aggregate function {self.name} does not support column {field.name!r} of type {field.type}",
+                hint=f"supported types: {', '.join(sorted(self.types))}", function=self.name,
             )  # fmt: skip
 
     def begin(self) -> None:  # noqa: B027  only functions with a state of their own care
-        """A new key begins."""
+        """Start a new key."""
 
     @abstractmethod
     def add(self, accumulator: Any, value: Any) -> Any:
-        """Take a newer value."""
+        """Add a newer value."""
 
     def add_reversed(self, accumulator: Any, value: Any) -> Any:
-        """Take a value that is older than what was taken before."""
+        """Add a value that is older than all values so far."""
         return self.add(value, accumulator)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
-        """Take a value back."""
+        """Retract a value."""
         raise UnsupportedOperation(
-            f"aggregate function {self.name} of column {self.field.name!r} cannot take a value back",
+            f"aggregate function {self.name} of column {self.field.name!r} does not support retraction",
             hint=f"set 'fields.{self.field.name}.ignore-retract' = 'true' to ignore -U and -D there", function=self.name,
         )  # fmt: skip
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        """All groups at once, without retractions; None when only `add` knows how."""
+        """All groups at once, without retractions; None if only `add` is implemented."""
         return None
 
 
@@ -58,7 +58,7 @@ class IgnoringRetract(Aggregate):
 
     def __init__(self, inner: Aggregate) -> None:
         super().__init__(inner.field, inner.spec)
-        # Java asks the inner function's `add` for older values too, with the two values exchanged: see `add_reversed`.
+        # Java calls the inner function's `add` for older values too, with swapped arguments: see `add_reversed`.
         self.inner, self.name = inner, inner.name
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""rbm32 and rbm64: serialised roaring bitmaps, OR-ed."""
+"""rbm32 and rbm64: unions of serialised roaring bitmaps."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class _Bitmap(Aggregate):
     types = frozenset({"VARBINARY"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
-        """Raises CorruptFile for bytes that are no bitmap of this form."""
+        """Raises CorruptFile for bytes that are not a bitmap of this format."""
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
         try:
             return self.union(accumulator, value)
         except ValueError as error:
             raise CorruptFile(
-                f"a value of column {self.field.name!r}", f"it is no bitmap of {self.name}",
-                hint=f"write bitmaps in Java's form of {self.name}",
+                f"a value of column {self.field.name!r}", f"it is not a bitmap of {self.name}",
+                hint=f"write bitmaps in Java's {self.name} format",
             ) from error  # fmt: skip
 
     @abstractmethod
@@ -30,7 +30,7 @@ class _Bitmap(Aggregate):
 
 
 class Rbm32(_Bitmap):
-    """The portable 32-bit form."""
+    """The portable 32-bit format."""
 
     name = "rbm32"
 
@@ -43,7 +43,7 @@ class Rbm32(_Bitmap):
 
 
 class Rbm64(_Bitmap):
-    """The form of Java's `Roaring64Bitmap`; not the portable one."""
+    """The format of Java's `Roaring64Bitmap`, which differs from the portable one."""
 
     name = "rbm64"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from paimon_nb.format.types import Array
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, identity, listed
+from paimon_nb.table.merge.aggregate.java_hash_order import hash_code, identity, java_hash_order
 
 
 class Collect(Aggregate):
-    """Arrays one after another; with `distinct` each element once, in the order of Java's hash set."""
+    """Arrays concatenated; with `distinct` each element once, in the order of Java's hash set."""
 
     name = "collect"
     types = frozenset({"ARRAY"})
@@ -23,31 +23,31 @@ class Collect(Aggregate):
             return value if accumulator is None else accumulator if value is None else accumulator + value
         assert isinstance(self.field.type, Array)
         code = hash_code(self.field.type.element)
-        if code is None:  # rows and arrays: in the order they came; the accumulator is not looked through again
+        if code is None:  # rows and arrays: in arrival order; the accumulator is not searched
             seen = {identity(v) for v in accumulator or ()}
             return [*(accumulator or ()), *(v for v in _firsts(value or ()) if identity(v) not in seen)]
         elements = _firsts([*(accumulator or ()), *(value or ())])
-        return [elements[i] for i in listed([0 if v is None else code(v) for v in elements])]
+        return [elements[i] for i in java_hash_order([0 if v is None else code(v) for v in elements])]
 
     def add_reversed(self, accumulator: Any, value: Any) -> Any:
         return self.add(accumulator, value)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
-        """Each element of `value` goes once, as far as it is there."""
+        """Removes each element of `value` once, if present."""
         if accumulator is None or value is None:
             return accumulator
-        gone = [identity(v) for v in value]
+        retracted = [identity(v) for v in value]
         out = []
         for element in accumulator:
-            if identity(element) in gone:
-                gone.remove(identity(element))
+            if identity(element) in retracted:
+                retracted.remove(identity(element))
             else:
                 out.append(element)
         return out
 
 
 def _firsts(values: Iterable[Any]) -> list[Any]:
-    """Each value once, where it stood first."""
+    """Each value once, at its first position."""
     firsts: dict[Any, Any] = {}
     for value in values:
         firsts.setdefault(identity(value), value)
@@ -55,7 +55,7 @@ def _firsts(values: Iterable[Any]) -> list[Any]:
 
 
 class MergeMap(Aggregate):
-    """Maps joined; the newer value of a key wins."""
+    """Merged maps; the newer value of a key wins."""
 
     name = "merge_map"
     types = frozenset({"MAP"})
@@ -70,14 +70,14 @@ class MergeMap(Aggregate):
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
-        gone = {identity(k) for k, _ in value}
-        return [(k, v) for k, v in accumulator if identity(k) not in gone]
+        retracted = {identity(k) for k, _ in value}
+        return [(k, v) for k, v in accumulator if identity(k) not in retracted]
 
 
 class MergeMapWithKeyTime(Aggregate):
-    """MAP<k, ROW<v, ts>>: per key the entry with the larger ts, a text. A function of Paimon after 1.3.
+    """MAP<k, ROW<v, ts>>: per key the entry with the larger ts, a string. A function of Paimon after 1.3.
 
-    A NULL entry removes the key, an entry without a time changes nothing; of equal times the older entry stays.
+    A NULL entry removes the key; an entry without a time is ignored; for equal times the older entry stays.
     """
 
     name = "merge_map_with_keytime"

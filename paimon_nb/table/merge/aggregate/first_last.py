@@ -1,4 +1,4 @@
-"""Functions that choose one of the versions: the first or last, with or without NULL."""
+"""Functions that select one of the versions: the first or last, with or without NULL."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FirstValue(Aggregate):
     name = "first_value"
 
     def add(self, accumulator: Any, value: Any) -> Any:
-        # The accumulator alone cannot tell a NULL that came first from the beginning; `begun` can.
+        # The accumulator cannot distinguish a NULL that came first from the initial state; `begun` can.
         if not self.begun:
             self.begun = True
             return value
@@ -76,7 +76,7 @@ class FirstNonNullValue(Aggregate):
     name = "first_non_null_value"
 
     def add(self, accumulator: Any, value: Any) -> Any:
-        # As in Java, a record that was removed in between does not bring back the beginning.
+        # As in Java, a record that was removed in between does not restore the initial state.
         if self.begun or value is None:
             return accumulator
         self.begun = True

@@ -1,4 +1,4 @@
-"""Java's hash codes of values, and the order in which its hash maps list them: the order of collected arrays.
+"""Java's hash codes of values, and the iteration order of its hash maps: it determines the order of collected arrays.
 
 Source: `java.util.HashMap`; Paimon `FieldCollectAgg`, `FieldNestedUpdateAgg` (both list what a hash map holds).
 """
@@ -20,23 +20,23 @@ _SEED, _C1, _C2 = 42, 0xCC9E2D51, 0x1B873593
 _32 = 0xFFFFFFFF
 
 
-def listed(codes: Sequence[int], most: int | None = None) -> list[int]:
-    """Positions in the order in which a HashMap lists its entries, put in with these hash codes, one after another.
+def java_hash_order(codes: Sequence[int], max_entries: int | None = None) -> list[int]:
+    """Positions in the order in which a HashMap iterates entries that were inserted with these hash codes.
 
     Args:
-        most: how many entries the map ever held, when some were removed; a map never shrinks.
+        max_entries: the largest size the map ever had, if entries were removed; a map never shrinks.
 
-    Bins that Java turned into trees (eight entries of one bin) may be listed in another order there.
+    Bins that Java converts to trees (eight entries per bin) may be iterated in another order there.
     """
     size = _SMALLEST_TABLE
-    while (len(codes) if most is None else most) > size * 3 // 4:
+    while (len(codes) if max_entries is None else max_entries) > size * 3 // 4:
         size *= 2
     bins = [((c ^ ((c & _32) >> 16)) & (size - 1)) for c in codes]
     return sorted(range(len(codes)), key=bins.__getitem__)
 
 
 def identity(value: Any) -> Any:
-    """What decides whether two values are the same to Java: floats by their bits (one NaN), all else by value."""
+    """Java's notion of equality: floats by their bits (one NaN), everything else by value."""
     if isinstance(value, float):
         return "NaN" if value != value else struct.pack(">d", value)
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def identity(value: Any) -> Any:
 
 
 def hash_code(t: DataType) -> Callable[[Any], int] | None:
-    """`Object.hashCode` of this type's values, times as `times_as_numbers` gives them; None where Java has none of its own."""
+    """`Object.hashCode` of this type's values, times as `times_as_numbers` returns them; None if Java has no value hash."""
     if isinstance(t, Array | Map | Row):
         return None
     if isinstance(t, Decimal):
@@ -63,7 +63,7 @@ def row_hash(types: Sequence[DataType]) -> Callable[[Sequence[Any]], int]:
 
 
 def _in_row(t: DataType, value: Any) -> Any:
-    """A Python value, times as numbers, in the form that rows take."""
+    """A Python value, times as numbers, in the in-row form."""
     return value if value is None or not t.root.startswith("TIMESTAMP") else _instant(t, value)
 
 
@@ -103,7 +103,7 @@ def _timestamp(value: Instant) -> int:
 
 
 def _bytes(data: bytes) -> int:
-    """Murmur 3 over bytes: whole little-endian words, then each byte left as a word of its own."""
+    """Murmur 3 over bytes: whole little-endian words, then each remaining byte as a word."""
     h = _SEED
     whole = len(data) - len(data) % 4
     words = [int.from_bytes(data[i : i + 4], "little") for i in range(0, whole, 4)]

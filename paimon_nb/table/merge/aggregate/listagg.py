@@ -1,4 +1,4 @@
-"""listagg: texts joined by a delimiter; with `distinct` each part once."""
+"""listagg: strings joined by a delimiter; with `distinct` each part once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from paimon_nb.table.merge.aggregate.base import Aggregate
 
 
 class ListAgg(Aggregate):
-    """Joins everything that is not NULL, empty texts too.
+    """Joins everything that is not NULL, including empty strings.
 
-    `distinct` is an option of Paimon after 1.3 (1.3 ignores it), and follows those: parts already there and blank
-    parts are left out, and so is a blank text.
+    `distinct` is an option of Paimon after 1.3 (1.3 ignores it), implemented as there: existing parts, blank parts and
+    blank strings are skipped.
     """
 
     name = "listagg"

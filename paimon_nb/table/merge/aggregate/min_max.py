@@ -1,4 +1,4 @@
-"""max and min; NULL is skipped. Texts and bytes compare by their bytes."""
+"""max and min; NULL is skipped. Strings and bytes compare bytewise."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ class Min(Aggregate):
 def _at_once(groups: Groups, column: str, function: str) -> pa.Array | None:
     t = groups.kv.schema.field(column).type
     if not (pa.types.is_integer(t) or pa.types.is_decimal(t) or pa.types.is_temporal(t)):
-        return None  # NaN and signed zero follow Java's order, which Arrow does not know
+        return None  # NaN and signed zero follow Java's order, which Arrow does not implement
     return grouped(groups, column, function).cast(t)

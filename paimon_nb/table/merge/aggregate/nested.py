@@ -1,4 +1,4 @@
-"""Functions over ARRAY<ROW>: rows inside a row, upserted by a nested key. Lists come in the order of Java's hash map."""
+"""Functions over ARRAY<ROW>: nested rows, upserted by a nested key. Lists are in the order of Java's hash map."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.format.types import Array, DataField, Row
 from paimon_nb.options import parse_names
 from paimon_nb.table.merge.aggregate.base import Aggregate
-from paimon_nb.table.merge.aggregate.java_hash_order import identity, listed, row_hash
+from paimon_nb.table.merge.aggregate.java_hash_order import identity, java_hash_order, row_hash
 from paimon_nb.table.merge.spec import Aggregator
 
 _NO_LIMIT = 2147483647
 
 
 class _Nested(Aggregate):
-    """What the functions over nested rows share: the nested key and what a NULL in it means."""
+    """Shared by the nested functions: the nested key and the meaning of NULL in it."""
 
     def __init__(self, field: DataField, spec: Aggregator) -> None:
-        """Raises: UnsupportedOperation: not ARRAY<ROW>. BadOptionValue: an option names no field of it."""
+        """Raises: UnsupportedOperation: not ARRAY<ROW>. BadOptionValue: an option names an unknown field."""
         super().__init__(field, spec)
         t = field.type
         if not (isinstance(t, Array) and isinstance(t.element, Row)):
             raise UnsupportedOperation(
-                f"aggregate function {self.name} does not take column {field.name!r} of type {t}",
-                hint="it takes ARRAY<ROW<...>>", function=self.name,
+                f"aggregate function {self.name} does not support column {field.name!r} of type {t}",
+                hint="supported type: ARRAY<ROW<...>>", function=self.name,
             )  # fmt: skip
         self.types_of = {f.name: f.type for f in t.element.fields}
         self.nested_key = self._names("nested-key")
@@ -38,7 +38,7 @@ class _Nested(Aggregate):
         for name in names:
             if name not in self.types_of:
                 raise BadOptionValue(
-                    f"fields.{self.field.name}.{option} names no nested field: {name!r}",
+                    f"fields.{self.field.name}.{option} names an unknown nested field: {name!r}",
                     hint=f"nested fields: {', '.join(self.types_of)}",
                 )
         return names
@@ -47,7 +47,7 @@ class _Nested(Aggregate):
         return tuple(identity(row[k]) for k in self.nested_key)
 
     def counts(self, row: Any) -> bool:
-        """Whether a row takes part: `nested-key-null-strategy` decides about a NULL in its key."""
+        """Whether a row is used: `nested-key-null-strategy` decides about a NULL in its key."""
         if self.null_strategy == "merge" or all(row[k] is not None for k in self.nested_key):
             return True
         if self.null_strategy == "ignore":
@@ -57,11 +57,13 @@ class _Nested(Aggregate):
             hint=f"set 'fields.{self.field.name}.nested-key-null-strategy' to 'merge' or 'ignore'",
         )
 
-    def in_map_order(self, rows: dict[Any, Any], most: int | None = None) -> list[Any]:
-        """The rows as a HashMap by nested key lists them."""
+    def in_map_order(self, rows: dict[Any, Any], max_entries: int | None = None) -> list[Any]:
+        """The rows in the iteration order of a HashMap by nested key."""
         assert self.hash is not None
         held = list(rows.values())
-        return [held[i] for i in listed([self.hash([r[k] for k in self.nested_key]) for r in held], most)]
+        return [
+            held[i] for i in java_hash_order([self.hash([r[k] for k in self.nested_key]) for r in held], max_entries)
+        ]
 
 
 class NestedUpdate(_Nested):
@@ -92,19 +94,19 @@ class NestedUpdate(_Nested):
     def retract(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
             return accumulator
-        rows, gone = ([r for r in array if r is not None] for array in (accumulator, value))
+        rows, retracted = ([r for r in array if r is not None] for array in (accumulator, value))
         if not self.nested_key:
-            equal = {identity(r) for r in gone}
+            equal = {identity(r) for r in retracted}
             return [r for r in rows if identity(r) not in equal]
         held = {self.key(r): r for r in rows if self.counts(r)}
-        most = len(held)
-        for row in gone:
+        max_entries = len(held)
+        for row in retracted:
             if self.counts(row):
                 held.pop(self.key(row), None)
-        return self.in_map_order(held, most)
+        return self.in_map_order(held, max_entries)
 
     def _older(self, row: Any, there: Any) -> bool:
-        """Whether `row` comes before the row that is there, by `nested-sequence-field`; NULL before everything."""
+        """Whether `row` comes before the existing row, by `nested-sequence-field`; NULL before everything."""
         for name in self.sequence:
             new, old = row[name], there[name]
             if new != old:

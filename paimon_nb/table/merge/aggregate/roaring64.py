@@ -1,7 +1,7 @@
-"""64-bit bitmaps as Java's `Roaring64Bitmap` serialises them: containers of 65,536 numbers found by a radix tree.
+"""64-bit bitmaps in the serialised form of Java's `Roaring64Bitmap`: containers of 65,536 numbers in a radix tree.
 
-The tree maps the upper 48 bits of a number to the place of its container. Little-endian but for the keys. The bytes are
-Java's own, except for the places inside tree nodes of 17 to 48 children, which depend on the order of insertion there.
+The tree maps the upper 48 bits of a number to the slot of its container. Little-endian except for the keys. The bytes
+equal Java's, except for the slots inside tree nodes of 17 to 48 children, which depend on the insertion order there.
 Source: RoaringBitmap 1.2.1, `longlong/HighLowContainer`, `art/*` (the form of Paimon's `rbm64`).
 """
 
@@ -18,47 +18,47 @@ Low = npt.NDArray[np.uint16]
 _RUN, _BITS, _ARRAY = 0, 1, 2
 _LEAF = 4
 _BODY_BYTES = (4, 16, 256, 32)
-_ARRAY_MOST = 4096
+_MAX_ARRAY = 4096
 _KEY_BYTES = 6
 
 
 @dataclass
 class Roaring64:
-    """Containers by key, in the places they were put into; Java's array of places grows by half."""
+    """Containers by key, in insertion slots; Java's slot array grows by half."""
 
-    place_of: dict[bytes, int] = field(default_factory=dict)
+    slot_of: dict[bytes, int] = field(default_factory=dict)
     containers: dict[int, Low] = field(default_factory=dict)
-    places: int = 0
+    capacity: int = 0
     last: int = -1
 
     @staticmethod
     def read(data: bytes) -> Roaring64:
-        """Raises ValueError for bytes that are no such bitmap."""
+        """Raises ValueError for bytes that are not such a bitmap."""
         try:
             return _Reader(data).bitmap()
         except (struct.error, IndexError) as error:
             raise ValueError(str(error)) from error
 
     def take(self, other: Roaring64) -> None:
-        """Become the union."""
-        for key, place in sorted(other.place_of.items()):
-            if key in self.place_of:
-                mine = self.place_of[key]
-                self.containers[mine] = np.union1d(self.containers[mine], other.containers[place])
+        """Union with another bitmap, in place."""
+        for key, slot in sorted(other.slot_of.items()):
+            if key in self.slot_of:
+                own = self.slot_of[key]
+                self.containers[own] = np.union1d(self.containers[own], other.containers[slot])
                 continue
             self.last += 1
-            if self.last + 1 > self.places:
-                self.places = max(self.places + (self.places >> 1), self.last + 1)
-            self.place_of[key] = self.last
-            self.containers[self.last] = other.containers[place]
+            if self.last + 1 > self.capacity:
+                self.capacity = max(self.capacity + (self.capacity >> 1), self.last + 1)
+            self.slot_of[key] = self.last
+            self.containers[self.last] = other.containers[slot]
 
     def write(self) -> bytes:
-        if not self.place_of:
+        if not self.slot_of:
             return b"\0"
-        out = [b"\1", struct.pack("<q", len(self.place_of)), _tree(sorted(self.place_of.items()), 0)]
-        out.append(struct.pack("<ibi", 1, -2, self.places))
-        for place in range(self.places):
-            low = self.containers.get(place)
+        out = [b"\1", struct.pack("<q", len(self.slot_of)), _tree(sorted(self.slot_of.items()), 0)]
+        out.append(struct.pack("<ibi", 1, -2, self.capacity))
+        for slot in range(self.capacity):
+            low = self.containers.get(slot)
             out.append(b"\0" if low is None else b"\1" + _container(low))
         out.append(struct.pack("<qii", len(self.containers), 0, self.last))
         return b"".join(out)
@@ -77,12 +77,12 @@ class _Reader:
         (levels,) = self.unpack("<i")
         if levels != 1:
             raise ValueError(levels)
-        _, out.places = self.unpack("<bi")
-        for place in range(out.places):
+        _, out.capacity = self.unpack("<bi")
+        for slot in range(out.capacity):
             if self.unpack("<b")[0]:
-                out.containers[place] = self.container()
+                out.containers[slot] = self.container()
         _, _, out.last = self.unpack("<qii")
-        if set(out.place_of.values()) - set(out.containers):
+        if set(out.slot_of.values()) - set(out.containers):
             raise ValueError("a key without container")
         return out
 
@@ -102,7 +102,7 @@ class _Reader:
         self.bytes(prefix)
         if kind == _LEAF:
             key = self.bytes(_KEY_BYTES)
-            (out.place_of[key],) = self.unpack("<q")
+            (out.slot_of[key],) = self.unpack("<q")
             return
         self.bytes(_BODY_BYTES[kind])
         for _ in range(children):
@@ -124,7 +124,7 @@ class _Reader:
 
 
 def _container(low: Low) -> bytes:
-    """Runs where they are smaller, as `runOptimize` decides."""
+    """Runs if they are smaller, like `runOptimize`."""
     breaks = np.flatnonzero(np.diff(low.astype(np.int64)) != 1) + 1
     starts = np.concatenate([[0], breaks])
     run_bytes = 2 + 4 * len(starts)
@@ -133,7 +133,7 @@ def _container(low: Low) -> bytes:
         first = low[starts].astype(np.int64)
         pairs = np.stack([first, low[ends] - first], axis=1).astype("<u2")
         return struct.pack("<biH", _RUN, len(low), len(starts)) + pairs.tobytes()
-    if len(low) <= _ARRAY_MOST:
+    if len(low) <= _MAX_ARRAY:
         return struct.pack("<bi", _ARRAY, len(low)) + low.astype("<u2").tobytes()
     bits = np.zeros(65536, np.uint8)
     bits[low] = 1
@@ -141,7 +141,7 @@ def _container(low: Low) -> bytes:
 
 
 def _tree(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
-    """The node over these leaves, whose keys agree up to `depth`, and the nodes below it."""
+    """The node over these leaves, whose keys agree up to `depth`, and its children."""
     if len(leaves) == 1:
         return struct.pack("<bhb", _LEAF, 0, 0) + leaves[0][0] + struct.pack("<q", leaves[0][1])
     first, last = leaves[0][0], leaves[-1][0]
@@ -155,15 +155,15 @@ def _tree(leaves: list[tuple[bytes, int]], depth: int) -> bytes:
 
 
 def _branches(keys: list[int]) -> tuple[int, bytes]:
-    """(type, body) of a node with these key bytes: Java keeps them in longs, first byte on top."""
+    """(type, body) of a node with these key bytes: Java stores them in longs, first byte on top."""
     if len(keys) <= 16:
         kind, width = (0, 4) if len(keys) <= 4 else (1, 8)
         padded = bytes(keys).ljust(_BODY_BYTES[kind], b"\0")
         return kind, b"".join(padded[i : i + width][::-1] for i in range(0, len(padded), width))
     if len(keys) <= 48:
         index = bytearray(b"\xff" * 256)
-        for place, key in enumerate(keys):
-            index[key] = place
+        for slot, key in enumerate(keys):
+            index[key] = slot
         return 2, b"".join(bytes(index[i : i + 8][::-1]) for i in range(0, 256, 8))
     mask = np.zeros(256, np.uint8)
     mask[keys] = 1

@@ -1,4 +1,4 @@
-"""theta_sketch and hll_sketch: sketches serialised by Apache DataSketches, joined."""
+"""theta_sketch and hll_sketch: unions of sketches serialised by Apache DataSketches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ThetaSketch(Aggregate):
 
 
 def _java_theta(sketch: bytes) -> bytes:
-    """Java fills in the sampling probability 1.0 (bytes 12 to 16), which C++ leaves out; nobody reads it."""
+    """Java writes the sampling probability 1.0 (bytes 12 to 16), which C++ leaves out; no reader uses it."""
     longs_before_hashes = sketch[0] & 0x3F
     return sketch[:12] + struct.pack("<f", 1.0) + sketch[16:] if longs_before_hashes > 1 else sketch
 
@@ -45,7 +45,7 @@ class HllSketch(Aggregate):
         if accumulator is None or value is None:
             return value if accumulator is None else accumulator
         library = _library()
-        # As Java: the union begins as the newer sketch, with its size, and the older one goes into it.
+        # As in Java: the union starts as the newer sketch, with its size, and the older one is merged into it.
         newer, older = (library.hll_sketch.deserialize(sketch) for sketch in (value, accumulator))
         union = library.hll_union(newer.lg_config_k)
         union.update(newer)

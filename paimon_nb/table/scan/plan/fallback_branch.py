@@ -1,7 +1,7 @@
-"""`scan.fallback-branch`: partitions that a branch does not have are answered by another one. Reads metadata only.
+"""`scan.fallback-branch`: partitions that the branch lacks are read from a fallback branch. Reads metadata only.
 
-Whether a branch has a partition is decided on all its files, not on those a predicate leaves: so a condition never
-brings rows of the other branch to light. (Java 1.3 decides after pruning.)
+Whether a branch has a partition is decided on all its files, before pruning. So a condition never exposes rows of the
+fallback branch. (Java 1.3 decides after pruning.)
 Source: Paimon `FallbackReadFileStoreTable`.
 """
 
@@ -12,28 +12,28 @@ from dataclasses import replace
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.scan.plan.manifest_scan import live
-from paimon_nb.table.scan.plan.planner import ScanPlan, WantedLevel, plan_snapshot
+from paimon_nb.table.scan.plan.planner import LevelFilter, ScanPlan, plan_snapshot
 from paimon_nb.table.scan.plan.scan_report import ScanReport, Stage
 from paimon_nb.table.scan.plan.time_travel import AtSnapshot, AtTag, AtVersion, Latest, TimeTravel, version_of
 from paimon_nb.table.store import TableStore
 
 
-def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: WantedLevel | None = None) -> ScanPlan:
+def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFilter | None = None) -> ScanPlan:
     """The plan with the splits of the fallback branch added.
 
     Args:
-        name: of the branch. travel: the moment that the plan's snapshot was found by. levels: which ones to read, as in `plan_scan`.
+        name: the fallback branch. travel: the time travel of the plan. levels: as in `plan_scan`.
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
     other, snapshot = fallback_state(store, name, travel, plan.snapshot)
     if snapshot is None:
         return plan
-    mine = set(live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
+    own_partitions = set(live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
     there = plan_snapshot(other, snapshot, plan.predicate, levels=levels)
-    added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in mine)
+    added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in own_partitions)
     found = {s.partition for s in there.splits}
-    stage = Stage(f"partitions of branch {name}", len(found), len(found - mine))
+    stage = Stage(f"partitions of branch {name}", len(found), len(found - own_partitions))
     funnel = ScanReport((*plan.skipped.stages, stage), plan.skipped.left_out)
     return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
 
@@ -41,10 +41,11 @@ def with_fallback(plan: ScanPlan, name: str, travel: TimeTravel, levels: WantedL
 def fallback_state(
     store: TableStore, name: str, travel: TimeTravel, found: Snapshot | None
 ) -> tuple[TableStore, Snapshot | None]:
-    """The fallback branch, and its state at a moment, as Java has it.
+    """The fallback branch and its snapshot for a time travel, as in Java.
 
-    A tag is the branch's own tag of that name, and nothing where it has none. A version that is a number is the branch's
-    own snapshot where it has one. Any other moment: the branch as it was when `found`, the main branch's snapshot, was made.
+    A tag means the branch's own tag of that name; without one there is no snapshot. A numeric version means the
+    branch's own snapshot, if it exists. Otherwise: the branch as of the commit time of `found`, the main branch's
+    snapshot.
 
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
@@ -62,7 +63,7 @@ def fallback_state(
 
 
 def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:
-    """The branch's last snapshot not after a time; its first one when all are later, as in Java."""
+    """The branch's last snapshot at or before a time; its first one if all are later, as in Java."""
     found = None
     for snapshot in store.snapshots.all():
         if found is None or snapshot.time_ms <= time_ms:
@@ -71,19 +72,19 @@ def _as_of(store: TableStore, time_ms: int) -> Snapshot | None:
 
 
 def _check_alike(store: TableStore, other: TableStore) -> None:
-    mine, theirs = store.schema, other.schema
-    if [(f.name, f.type.with_nullable(True)) for f in mine.fields] != [
-        (f.name, f.type.with_nullable(True)) for f in theirs.fields
+    main_schema, branch_schema = store.schema, other.schema
+    if [(f.name, f.type.with_nullable(True)) for f in main_schema.fields] != [
+        (f.name, f.type.with_nullable(True)) for f in branch_schema.fields
     ]:
         different = "columns"
-    elif mine.partition_keys != theirs.partition_keys:
+    elif main_schema.partition_keys != branch_schema.partition_keys:
         different = "partition keys"
-    elif mine.primary_keys and mine.primary_keys != theirs.primary_keys:
+    elif main_schema.primary_keys and main_schema.primary_keys != branch_schema.primary_keys:
         different = "primary keys"
     else:
         return
     raise UnsupportedOperation(
-        f"{store.name}: branch {other.branch!r} cannot answer for missing partitions: its {different} are not the same",
-        hint=f"ALTER TABLE so that the {different} agree, or reset scan.fallback-branch",
+        f"{store.name}: branch {other.branch!r} cannot be a fallback branch: its {different} differ",
+        hint=f"ALTER TABLE so that the {different} are equal, or reset scan.fallback-branch",
         branch=other.branch,
     )

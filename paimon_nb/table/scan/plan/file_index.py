@@ -1,4 +1,4 @@
-"""Asking a data file's own index whether a row can match; and where an index lies. Format reference, section 13."""
+"""Evaluates predicates on a data file's index; finds the index. Format reference, section 13."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paimon_nb.table.store import TableStore
 
 
 def index_may_match(store: TableStore, partition: bytes, bucket: int, file: DataFile, predicate: Predicate) -> bool:
-    """False only when the file's index is sure that no row matches. Reads the index file when it is not embedded.
+    """False only if the file's index proves that no row matches. Reads the index file unless it is embedded.
 
     Args:
         predicate: bound to the store's schema.
@@ -35,11 +35,11 @@ def index_may_match(store: TableStore, partition: bytes, bucket: int, file: Data
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
     present = {f.name: f for f in store.schema.fields}
     stored = {f.id: f for f in schema.fields}
-    return _ask(index, predicate, present, stored)
+    return _may_match(index, predicate, present, stored)
 
 
 def open_index(store: TableStore, partition: bytes, bucket: int, file: DataFile) -> FileIndex | None:
-    """The file's index; None when it has none."""
+    """The file's index; None if it has none."""
     if file.embedded_index is not None:
         return FileIndex.parse(file.embedded_index, file.file_name)
     for path in store.extra_paths(partition, bucket, file):
@@ -49,34 +49,34 @@ def open_index(store: TableStore, partition: bytes, bucket: int, file: DataFile)
 
 
 def has_index(file: DataFile) -> bool:
-    """Whether asking is worth anything."""
+    """Whether evaluating the predicate on the index can skip the file."""
     return file.embedded_index is not None or any(e.endswith(INDEX_SUFFIX) for e in file.extra_files)
 
 
-def _ask(index: FileIndex, node: Predicate, present: dict[str, DataField], stored: dict[int, DataField]) -> bool:
+def _may_match(index: FileIndex, node: Predicate, present: dict[str, DataField], stored: dict[int, DataField]) -> bool:
     match node:
         case And(parts):
-            return all(_ask(index, p, present, stored) for p in parts)
+            return all(_may_match(index, p, present, stored) for p in parts)
         case Or(parts):
-            return any(_ask(index, p, present, stored) for p in parts)
+            return any(_may_match(index, p, present, stored) for p in parts)
         case Constant(value):
             return value is True
         case Leaf(column):
             now = present[column]
             then = stored.get(now.id)
-            # An index knows values of the type they were written with.
+            # An index stores values in the type they were written with.
             if then is None or then.type.with_nullable(True) != now.type.with_nullable(True):
                 return True
-            return _ask_leaf(index, node, then)
+            return _leaf_may_match(index, node, then)
     return True
 
 
-def _ask_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
+def _leaf_may_match(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
     root = field.type.root
     match leaf:
         case Compare(_, op, literal):
             if root in ("FLOAT", "DOUBLE", "CHAR") and op != "=":
-                return True  # what an index says of NaN, of -0.0 and of spaces at the end is not what SQL says
+                return True  # for NaN, -0.0 and trailing spaces, index semantics differ from SQL
             if root in ("FLOAT", "DOUBLE") and (literal == 0 or literal != literal):
                 return True
             if root == "CHAR":
@@ -85,8 +85,8 @@ def _ask_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
         case In(_, literals):
             if root in ("FLOAT", "DOUBLE"):
                 return True
-            wanted = _char_forms(literals) if root == "CHAR" else list(literals)
-            return index.may_match(field.name, "in", wanted, field.type)
+            values = _char_forms(literals) if root == "CHAR" else list(literals)
+            return index.may_match(field.name, "in", values, field.type)
         case IsNull():
             return index.may_match(field.name, "is null", [], field.type)
         case IsNotNull():
@@ -97,5 +97,5 @@ def _ask_leaf(index: FileIndex, leaf: Leaf, field: DataField) -> bool:
 
 
 def _char_forms(literals: Iterable[str]) -> list[str]:
-    """Rows that came out of ORC are indexed without the spaces at their end, others with them."""
+    """ORC files index CHAR values without trailing spaces, other formats with them."""
     return sorted({form for text in literals for form in (text, text.rstrip(" "))})

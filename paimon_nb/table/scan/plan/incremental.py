@@ -1,4 +1,4 @@
-"""Incremental reads: what changed between two moments, as deltas, as changelog, or as the difference of two states.
+"""Incremental reads between two snapshots: as deltas, as changelog, or as a diff of both states.
 
 Source: behaviour reference, section 9 (Paimon `IncrementalDeltaStartingScanner`, `IncrementalDiffStartingScanner`).
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """Base of the ways to name two moments."""
+    """Base of the ways to specify an increment."""
 
     mode: str
     """auto, delta, changelog or diff."""
@@ -45,7 +45,7 @@ class Increment:
 
 @dataclass(frozen=True, slots=True)
 class Between(Increment):
-    """After `start`, up to and with `end`: two snapshot ids or two tags, as texts."""
+    """After `start`, up to and including `end`: two snapshot ids or two tags, as text."""
 
     start: str
     end: str
@@ -54,7 +54,7 @@ class Between(Increment):
 
 @dataclass(frozen=True, slots=True)
 class BetweenTimes(Increment):
-    """After `start_ms`, up to and with `end_ms`."""
+    """After `start_ms`, up to and including `end_ms`."""
 
     start_ms: int
     end_ms: int
@@ -68,7 +68,7 @@ class ToAutoTag(Increment):
 
 
 def parse_incremental(options: TableOptions) -> Increment | None:
-    """The increment that a table's options name; None for a read of one moment. Raises `BadOptionValue`."""
+    """The increment that a table's options specify; None for a read of one snapshot. Raises `BadOptionValue`."""
     mode = options.get(opt.INCREMENTAL_BETWEEN_SCAN_MODE) or "auto"
     between = options.get(opt.INCREMENTAL_BETWEEN)
     if between is not None:
@@ -84,7 +84,7 @@ def parse_incremental(options: TableOptions) -> Increment | None:
         return ToAutoTag(mode, tag)
     if options.get(opt.SCAN_MODE) == "incremental":
         raise BadOptionValue(
-            "scan.mode 'incremental' needs to know between what", hint="set incremental-between", option="scan.mode"
+            "scan.mode 'incremental' needs a range", hint="set incremental-between", option="scan.mode"
         )
     return None
 
@@ -103,9 +103,10 @@ def _ms(text: str, option: str) -> int:
 
 
 def plan_incremental(store: TableStore, increment: Increment, predicate: Predicate | None = None) -> ScanPlan:
-    """The splits that tell the changes.
+    """The splits of the changes.
 
-    Raises: TimeTravelError, SnapshotExpired: a moment outside the history. TagNotFound. BadOptionValue: end before start.
+    Raises: TimeTravelError, SnapshotExpired: the range is outside the history. TagNotFound. BadOptionValue: end before
+        start.
     """
     match increment:
         case Between():
@@ -117,20 +118,20 @@ def plan_incremental(store: TableStore, increment: Increment, predicate: Predica
     raise TypeError(f"unknown increment {increment!r}")
 
 
-def _between(store: TableStore, asked: Between, predicate: Predicate | None) -> ScanPlan:
+def _between(store: TableStore, between: Between, predicate: Predicate | None) -> ScanPlan:
     names = set(store.tags.names())
-    if asked.start in names and asked.end in names:
-        start, end = store.tags.get(asked.start), store.tags.get(asked.end)
-        if asked.tags_as_snapshots:
-            return _ids(store, asked.mode, start.snapshot.id, end.snapshot.id, predicate)
+    if between.start in names and between.end in names:
+        start, end = store.tags.get(between.start), store.tags.get(between.end)
+        if between.tags_as_snapshots:
+            return _ids(store, between.mode, start.snapshot.id, end.snapshot.id, predicate)
         return _states(store, start.snapshot, end.snapshot, predicate, what="tag")
-    if asked.start.isdecimal() and asked.end.isdecimal():
-        return _ids(store, asked.mode, int(asked.start), int(asked.end), predicate)
-    missing = next(n for n in (asked.start, asked.end) if n not in names)
-    if asked.start in names or asked.end in names or not (asked.start.isdecimal() or asked.end.isdecimal()):
+    if between.start.isdecimal() and between.end.isdecimal():
+        return _ids(store, between.mode, int(between.start), int(between.end), predicate)
+    missing = next(n for n in (between.start, between.end) if n not in names)
+    if between.start in names or between.end in names or not (between.start.isdecimal() or between.end.isdecimal()):
         store.tags.get(missing)
     raise TagNotFound(
-        f"{asked.start!r} and {asked.end!r} are neither two tags nor two snapshot ids",
+        f"{between.start!r} and {between.end!r} are neither two tags nor two snapshot ids",
         hint=f"tags: {', '.join(sorted(names)[:10]) or 'none'}",
         name=missing,
     )
@@ -139,16 +140,16 @@ def _between(store: TableStore, asked: Between, predicate: Predicate | None) -> 
 def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicate | None) -> ScanPlan:
     if end < start:
         raise BadOptionValue(
-            f"the increment ends at {end}, before its start {start}", hint="write start,end", start=start
+            f"the increment's end {end} is before its start {start}", hint="write start,end", start=start
         )
     store.snapshots.forget()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
-        return _nothing(store, None, predicate)  # Java's answer too, where ids outside a history are an error
+        return _nothing(store, None, predicate)  # as in Java; ids outside the history are an error
     if start < earliest - 1 or end > latest:
         raise TimeTravelError(
-            f"{store.name}: no changes from snapshot {start} to {end}; snapshots {earliest} to {latest} are there",
-            hint="tag a snapshot to keep it; the start may be one less than the earliest snapshot",
+            f"{store.name}: no changes from snapshot {start} to {end}. Available: snapshots {earliest} to {latest}",
+            hint="create a tag to keep a snapshot; the start may be one less than the earliest snapshot",
             wanted=(start, end),
             earliest=earliest,
             latest=latest,
@@ -162,7 +163,7 @@ def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicat
 
 
 def effective_mode(store: TableStore, mode: str) -> str:
-    """What `auto` means for this table: its changelog if it has a producer, else deltas."""
+    """The mode that `auto` selects: changelog if the table has a producer, else delta."""
     if mode != "auto":
         return mode
     return "delta" if store.options.changelog_producer == "none" else "changelog"
@@ -180,7 +181,7 @@ def _change(store: TableStore, snapshot_id: int, mode: str) -> Snapshot:
 def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, predicate: Predicate | None) -> ScanPlan:
     if end_ms < start_ms:
         raise BadOptionValue(
-            f"the increment ends at {end_ms}, before its start {start_ms}", hint="write start,end", start=start_ms
+            f"the increment's end {end_ms} is before its start {start_ms}", hint="write start,end", start=start_ms
         )
     newest = store.latest()
     earliest_id = store.snapshots.earliest_id()
@@ -188,7 +189,7 @@ def _between_times(store: TableStore, mode: str, start_ms: int, end_ms: int, pre
         return _nothing(store, None, predicate)
     earliest = snapshot_by_id(store, earliest_id)
     if start_ms == end_ms or start_ms > newest.time_ms or end_ms < earliest.time_ms:
-        return _nothing(store, newest, predicate)  # nothing was committed in that time, which is an answer
+        return _nothing(store, newest, predicate)  # no commit in that time: an empty result
     start, end = not_after(store, start_ms), not_after(store, end_ms) or newest
     if mode == "diff":
         return _states(store, start or earliest, end, predicate)
@@ -204,8 +205,8 @@ def _to_auto_tag(store: TableStore, name: str, predicate: Predicate | None) -> S
     end_time = period.start(name)
     if end_time is None:
         raise BadOptionValue(
-            f"tag {name!r} is no automatic tag of this table",
-            hint="set tag.automatic-creation, tag.creation-period and tag.period-formatter as they were when it was made",
+            f"tag {name!r} is not an automatic tag of this table",
+            hint="set tag.automatic-creation, tag.creation-period and tag.period-formatter to the values with which the tag was created",
             option=opt.INCREMENTAL_TO_AUTO_TAG.key,
         )
     if name not in store.tags.names():
@@ -223,19 +224,20 @@ def _nothing(store: TableStore, snapshot: Snapshot | None, predicate: Predicate 
     return ScanPlan(store, snapshot, (), ScanReport(), bound)
 
 
-# -- changes, one by one
+# -- deltas and changelogs
 
 
 def plan_changes(
     store: TableStore, snapshots: Sequence[Snapshot], mode: str, predicate: Predicate | None = None
 ) -> ScanPlan:
-    """The changes that some snapshots made, each row as it was written.
+    """The changes of some snapshots, each row as it was written.
 
     Args:
-        mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, but of OVERWRITEs.
+        mode: 'delta': rows of new files of APPEND snapshots. 'changelog': rows of changelog files, except those of
+            OVERWRITEs.
     """
     bound = bound_to(store, predicate)
-    # A change of a value may be told by a row that matches and one that does not: only keys leave files out.
+    # An update can be two rows of which only one matches: so only key conditions skip files.
     by_key = _key_part(store, bound)
     pruner = Pruner(store, by_key, independent=not store.has_keys)
     found: list[Entries] = []
@@ -245,11 +247,11 @@ def plan_changes(
         if mode == "changelog" and snapshot.commit_kind == "OVERWRITE":
             continue
         name = snapshot.delta_manifest_list if mode == "delta" else snapshot.changelog_manifest_list
-        told = changes(store, name, pruner.keep_manifests).entries
-        found.append(told.choose(told.column("kind") == ADD))
+        delta = changes(store, name, pruner.keep_manifests).entries
+        found.append(delta.choose(delta.column("kind") == ADD))
     entries = pruner.buckets(pruner.partitions(joined(found)))
     if store.bucket_option == POSTPONE_BUCKET:
-        entries = entries.choose(entries.column("bucket") >= 0)  # rows that wait for a bucket are not there yet
+        entries = entries.choose(entries.column("bucket") >= 0)  # postponed rows are not visible yet
     entries = pruner.statistics(pruner.levels(entries, visible_levels(store), "level 0 waits for compaction"))
     last = snapshots[-1] if snapshots else None
     splits = [
@@ -268,7 +270,7 @@ def _key_part(store: TableStore, bound: Predicate | None) -> Predicate | None:
     return only_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
 
 
-# -- two states compared
+# -- diff of two states
 
 
 def _states(
@@ -276,7 +278,7 @@ def _states(
 ) -> ScanPlan:
     if end.id < start.id:
         raise BadOptionValue(
-            f"the increment ends at {what} of snapshot {end.id}, before its start {start.id}", hint="write start,end"
+            f"the increment's end, {what} of snapshot {end.id}, is before its start {start.id}", hint="write start,end"
         )
     bound = bound_to(store, predicate)
     if start.id == end.id:
@@ -287,7 +289,7 @@ def _states(
     after = live_pruned(store, end, pruner, visible_levels(store))
     before = live_pruned(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
     common = {e.identity for e in after} & {e.identity for e in before}
-    # Files of both states tell no difference (and Java leaves them out of the comparison too).
+    # Files of both states cannot differ (Java skips them too).
     after = as_entries(e for e in after if e.identity not in common)
     before = as_entries(e for e in before if e.identity not in common)
     vectors, old_vectors = vectors_of(store, end), vectors_of(store, start)
@@ -326,5 +328,5 @@ def _same_buckets(store: TableStore, start: Snapshot, end: Snapshot) -> None:
     if counts[0] != counts[1]:
         raise TimeTravelError(
             f"{store.name}: the number of buckets changed from {counts[0]} to {counts[1]} between the two states",
-            hint="compare states on the same side of the rescale",
+            hint="compare two states that are both before or both after the rescale",
         )

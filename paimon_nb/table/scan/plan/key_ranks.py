@@ -1,4 +1,4 @@
-"""Keys of many files as numbers that compare as the keys do, all at once. Knows no file and no level."""
+"""Maps the keys of many files to integers with the same order, in one pass. Knows no files or levels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _ORDERED = _WHOLE | {"CHAR", "VARCHAR", "DATE", "DECIMAL"}
 
 
 def key_ranks(types: Sequence[DataType], low: pa.Array, high: pa.Array) -> tuple[np.ndarray, np.ndarray] | None:
-    """(numbers for `low`, numbers for `high`), int64; equal for equal keys. None where only the keys themselves tell.
+    """(numbers for `low`, numbers for `high`), int64; equal for equal keys. None if only the keys themselves can be
+    compared.
 
     Args:
         low, high: serialized keys of `types`, large_binary.

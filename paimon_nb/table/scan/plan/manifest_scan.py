@@ -1,4 +1,4 @@
-"""The live entries of a snapshot: base and delta manifests added up, manifests that cannot matter left out.
+"""The live entries of a snapshot: base and delta manifests merged; manifests that cannot match are skipped.
 
 Source: format reference, section 5.4.
 """
@@ -35,23 +35,23 @@ _THREADS = 4
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Entries read, and what was not read."""
+    """Entries that were read, and counts of what was skipped."""
 
     entries: Entries
     manifests: int
     manifests_skipped: int
     files_skipped: int
-    """Entries of kind ADD in the manifests that were skipped."""
+    """ADD entries in skipped manifests."""
 
 
 KeepManifests = Callable[[Sequence[ManifestFile]], Sequence[bool]]
 
 
 def live(store: TableStore, snapshot: Snapshot, keep: KeepManifests | None = None) -> Read:
-    """Entries of the files that the snapshot holds. Raises `CorruptFile`, `MissingFile`.
+    """Entries of the snapshot's live files. Raises `CorruptFile`, `MissingFile`.
 
-    With `keep`, only the entries of partitions that it asks for mean anything: of others, a file's removal may lie in a
-    manifest that was skipped. So the caller drops those, then calls `refuse_doubles`.
+    With `keep`, only entries of the selected partitions are valid: for others, a DELETE may be in a skipped manifest.
+    The caller drops those, then calls `check_unique`.
     """
     names = (snapshot.base_manifest_list, snapshot.delta_manifest_list)
     read = _read(store, [m for name in names for m in manifests(store, name)], keep)
@@ -67,13 +67,13 @@ def changes(store: TableStore, list_name: str | None, keep: KeepManifests | None
 
 
 def snapshot_manifests(store: TableStore, snapshot: Snapshot) -> list[ManifestFile]:
-    """All manifests that a snapshot names: base, delta, changelog."""
+    """All manifests of a snapshot: base, delta, changelog."""
     lists = (snapshot.base_manifest_list, snapshot.delta_manifest_list, snapshot.changelog_manifest_list)
     return [m for name in lists if name is not None for m in manifests(store, name)]
 
 
 def manifests(store: TableStore, list_name: str) -> list[ManifestFile]:
-    """The manifests that a list names, in order."""
+    """The manifests of a manifest list, in order."""
     path = store.manifest_path(list_name)
     return read_manifest_list(store.fs, path)
 
@@ -87,13 +87,13 @@ def index_entries(store: TableStore, snapshot: Snapshot | None) -> list[IndexEnt
 
 
 def merge_entries(entries: Iterable[ManifestEntry]) -> Entries:
-    """Entries of kind ADD that no DELETE takes back, in order."""
+    """ADD entries that no DELETE cancels, in order."""
     entries = as_entries(entries)
     added = entries.column("kind") == ADD
     if added.all():
         return entries
-    gone = {e.identity for e in entries.choose(~added)}
-    # Names are hardly ever used twice: an entry is looked at only if its name is among those taken away.
+    deleted = {e.identity for e in entries.choose(~added)}
+    # File names are almost unique: compare the whole identity only where a deleted name matches.
     near = added.copy()
     if not isinstance(entries, Listed):
         import pyarrow.compute as pc
@@ -101,12 +101,12 @@ def merge_entries(entries: Iterable[ManifestEntry]) -> Entries:
         taken = entries.choose(~added).column("file_name")
         near &= to_numpy(pc.is_in(entries.column("file_name"), value_set=taken))
     for at, entry in zip(np.flatnonzero(near).tolist(), entries.choose(near), strict=True):
-        added[at] = entry.identity not in gone
+        added[at] = entry.identity not in deleted
     return entries.choose(added)
 
 
 def check_unique(entries: Entries) -> None:
-    """Raise `CorruptFile` when live entries name a file twice."""
+    """Raise `CorruptFile` if live entries contain a file twice."""
     if isinstance(entries, Listed):
         names = len({e.file.file_name for e in entries})
     else:
@@ -123,8 +123,8 @@ def check_unique(entries: Entries) -> None:
         seen.add(address)
 
 
-def bucket_places(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
-    """(for each entry the place of its bucket, the first entry of each bucket); buckets of all partitions, in order of first sight."""
+def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
+    """(bucket number of each entry, first entry of each bucket); buckets of all partitions, in order of first occurrence."""
     address = (entries.partitions[0].astype(np.int64) << 32) + (entries.column("bucket") & 0xFFFFFFFF)
     firsts, found = groups(address)
     order = np.argsort(firsts)
@@ -132,11 +132,11 @@ def bucket_places(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read(store: TableStore, files: Sequence[ManifestFile], keep: KeepManifests | None) -> Read:
-    kept = list(files) if keep is None else [m for m, wanted in zip(files, keep(files), strict=True) if wanted]
-    size = sum(m.file_size for m in kept)
-    parts = side_by_side(store.fs, lambda m: _entries(store, m), kept, size, _THREADS)
-    skipped = len(files) - len(kept)
-    files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in kept)
+    selected = list(files) if keep is None else [m for m, keep_it in zip(files, keep(files), strict=True) if keep_it]
+    size = sum(m.file_size for m in selected)
+    parts = side_by_side(store.fs, lambda m: _entries(store, m), selected, size, _THREADS)
+    skipped = len(files) - len(selected)
+    files_skipped = sum(m.num_added for m in files) - sum(m.num_added for m in selected)
     return Read(joined(parts), len(files), skipped, files_skipped)
 
 
@@ -145,6 +145,7 @@ def _entries(store: TableStore, manifest: ManifestFile) -> Entries:
     found = read_entries(store.fs, path)
     if len(found) != manifest.num_added + manifest.num_deleted:
         raise CorruptFile(
-            path, f"its list promises {manifest.num_added + manifest.num_deleted} entries, it holds {len(found)}"
+            path,
+            f"the manifest list declares {manifest.num_added + manifest.num_deleted} entries, the manifest has {len(found)}",
         )
     return found

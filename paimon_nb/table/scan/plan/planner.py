@@ -1,4 +1,4 @@
-"""Planning a scan: from a moment and a predicate to splits. Reads metadata only, never rows.
+"""Plans a scan: from time travel and a predicate to splits. Reads metadata only, never rows.
 
 Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 (Paimon `SnapshotReaderImpl`,
 `DataTableBatchScan`).
@@ -18,7 +18,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
-from paimon_nb.table.scan.plan.manifest_scan import bucket_places, check_unique, index_entries, live
+from paimon_nb.table.scan.plan.manifest_scan import bucket_numbers, check_unique, index_entries, live
 from paimon_nb.table.scan.plan.prune import Pruner
 from paimon_nb.table.scan.plan.scan_report import ScanReport
 from paimon_nb.table.scan.plan.splits import DvRef, Split, pack_bucket
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 _DELETION_VECTORS = "DELETION_VECTORS"
 _KNOWN_INDEXES = ("HASH", _DELETION_VECTORS)
-WantedLevel = Callable[[int], bool]
+LevelFilter = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """A scan that is decided on. Raises AccessDenied where the user may not read the table."""
+    """A planned scan. Raises AccessDenied if the user may not read the table."""
 
     store: TableStore
-    """The table under the schema that its rows are delivered in; hand it to `read_split`."""
+    """The table with the schema of the result; pass it to `read_split`."""
     snapshot: Snapshot | None
     """None: the table is empty."""
     splits: tuple[Split, ...]
@@ -56,7 +56,7 @@ class ScanPlan:
     """Bound to the schema."""
 
     def __post_init__(self) -> None:
-        self.store.check_readable()  # all rows that are read are planned here
+        self.store.check_readable()  # every read of rows is planned here
 
     @property
     def schema(self) -> TableSchema:
@@ -69,7 +69,7 @@ class ScanPlan:
 
 
 def every_level(_level: int) -> bool:
-    """For system tables: level 0 too, whatever the table's kind."""
+    """For system tables: includes level 0 for every kind of table."""
     return True
 
 
@@ -79,18 +79,19 @@ def plan_scan(
     travel: TimeTravel | None = None,
     *,
     where: str | None = None,
-    levels: WantedLevel | None = None,
+    levels: LevelFilter | None = None,
 ) -> ScanPlan:
-    """The splits that hold the wanted rows.
+    """The splits that may hold matching rows.
 
     Args:
-        where: a condition as SQL text instead; its names are those of the schema that is read.
-        travel: the moment; None takes it from the store's options, incremental reads included.
-        levels: which levels to read; None follows the table's kind (level 0 is invisible in batch reads of tables with
-            deletion vectors and first-row tables until it is compacted).
+        where: the condition as SQL text, with the names of the schema that is read.
+        travel: the time travel; None takes it, or an incremental read, from the store's options.
+        levels: which levels to read; None: as the table requires (batch reads of tables with deletion vectors and of
+            first-row tables skip level 0).
 
     Raises:
-        TimeTravelError, SnapshotExpired, TagNotFound: the moment is not there. BadOptionValue: options contradict each other.
+        TimeTravelError, SnapshotExpired, TagNotFound: the version does not exist. BadOptionValue: contradicting
+        options.
         ColumnNotFound, SqlAnalysisError: the predicate does not fit the schema. CorruptFile, MissingFile.
     """
     if travel is None:
@@ -101,7 +102,7 @@ def plan_scan(
             return plan_incremental(store, increment, _condition(store, predicate, where))
         travel = parse_travel(store.options)
     snapshot = resolve(store, travel)
-    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # as it is set today, whatever schema is read
+    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
     if snapshot is not None and own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
     predicate = _condition(store, predicate, where)
@@ -144,7 +145,7 @@ def plan_snapshot(
     snapshot: Snapshot,
     predicate: Predicate | None = None,
     *,
-    levels: WantedLevel | None = None,
+    levels: LevelFilter | None = None,
     since_ms: int | None = None,
 ) -> ScanPlan:
     """The splits of a whole snapshot. `predicate` is bound to the store's schema."""
@@ -153,7 +154,7 @@ def plan_snapshot(
     entries = live_pruned(store, snapshot, pruner, levels or visible_levels(store), since_ms)
     vectors = vectors_of(store, snapshot)
     splits = [
-        Split(snapshot.id, partition, bucket, total, kept(files), select(vectors, partition, files), raw)
+        Split(snapshot.id, partition, bucket, total, split_files(files), select(vectors, partition, files), raw)
         for (partition, bucket, total), members in grouped(entries)
         for files, raw in pack_bucket(store, members, independent)
     ]
@@ -161,9 +162,9 @@ def plan_snapshot(
 
 
 def live_pruned(
-    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: WantedLevel | None, since_ms: int | None = None
+    store: TableStore, snapshot: Snapshot, pruner: Pruner, levels: LevelFilter | None, since_ms: int | None = None
 ) -> Entries:
-    """The snapshot's files that may hold wanted rows."""
+    """The snapshot's files that may hold matching rows."""
     read = live(store, snapshot, pruner.keep_manifests)
     pruner.stage("manifests", read.manifests, read.manifests - read.manifests_skipped)
     entries = pruner.partitions(read.entries)
@@ -175,26 +176,26 @@ def live_pruned(
     entries = pruner.created_since(entries, since_ms)
     if not evolves(store):
         return pruner.statistics(entries)
-    # Statistics tell of a file's own columns, which a file beside it may have newer values of.
-    alone, beside = _alone_and_beside(entries)
-    return as_entries([*pruner.statistics(alone), *beside])
+    # Statistics cover a file's own columns; another file of the same rows may hold newer values of other columns.
+    whole, partial = _whole_and_partial(entries)
+    return as_entries([*pruner.statistics(whole), *partial])
 
 
-def _alone_and_beside(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
-    """Files that hold whole rows, and those that share their rows with others."""
+def _whole_and_partial(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntry], list[ManifestEntry]]:
+    """Files that hold whole rows, and files that share their rows with others."""
     entries = list(entries)
     groups = [g for _, files in grouped(as_entries(entries)) for g in same_rows(files)]
     shared = {f.file_name for group in groups if len(group) > 1 for f in group}
-    alone = [e for e in entries if e.file.file_name not in shared]
-    return alone, [e for e in entries if e.file.file_name in shared]
+    whole = [e for e in entries if e.file.file_name not in shared]
+    return whole, [e for e in entries if e.file.file_name in shared]
 
 
 def above_zero(level: int) -> bool:
-    """For tables whose level 0 is not yet to be seen."""
+    """For tables whose level 0 is not visible."""
     return level > 0
 
 
-def visible_levels(store: TableStore) -> WantedLevel | None:
+def visible_levels(store: TableStore) -> LevelFilter | None:
     """Which levels a batch read sees; None = all."""
     options = store.options
     if not store.has_keys:
@@ -205,12 +206,12 @@ def visible_levels(store: TableStore) -> WantedLevel | None:
 
 
 def is_independent(store: TableStore) -> bool:
-    """Whether no two visible files hold versions of one row."""
+    """Whether no two visible files hold versions of the same row."""
     return not store.has_keys or visible_levels(store) is above_zero
 
 
 def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    """((partition, bucket, total buckets), files) in the order of first sight."""
+    """((partition, bucket, total buckets), files) in order of first occurrence."""
     entries = as_entries(entries)
     if not isinstance(entries, Listed):
         return _grouped_columns(entries)
@@ -221,21 +222,21 @@ def grouped(entries: Iterable[ManifestEntry]) -> list[tuple[tuple[bytes, int, in
 
 
 def _grouped_columns(entries: Entries) -> list[tuple[tuple[bytes, int, int], Sequence[DataFile]]]:
-    places, firsts = bucket_places(entries)
+    numbers, firsts = bucket_numbers(entries)
     ordered = entries
-    if (places[1:] < places[:-1]).any():
-        ordered = entries.reorder(np.argsort(places, kind="stable"))
+    if (numbers[1:] < numbers[:-1]).any():
+        ordered = entries.reorder(np.argsort(numbers, kind="stable"))
     partition, partitions = entries.partitions
-    cuts = [0, *np.cumsum(np.bincount(places)).tolist()]
-    shown = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
+    cuts = [0, *np.cumsum(np.bincount(numbers)).tolist()]
+    columns = (partition[firsts].tolist(), *(entries.column(n)[firsts].tolist() for n in ("bucket", "total_buckets")))
     return [
         ((partitions[at], bucket, total), Files(ordered, cuts[i], cuts[i + 1]))
-        for i, (at, bucket, total) in enumerate(zip(*shown, strict=True))
+        for i, (at, bucket, total) in enumerate(zip(*columns, strict=True))
     ]
 
 
-def kept(files: Sequence[DataFile]) -> Sequence[DataFile]:
-    """Files as a split holds them: those that are not made yet may stay so."""
+def split_files(files: Sequence[DataFile]) -> Sequence[DataFile]:
+    """Files as stored in a split; lazy files stay lazy."""
     return files if isinstance(files, Files) else tuple(files)
 
 
@@ -260,7 +261,7 @@ Vectors = Mapping[tuple[bytes, str], DvRef]
 
 
 def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
-    """Where the deletion vector of each data file lies, by (partition, file name)."""
+    """Location of each data file's deletion vector, by (partition, file name)."""
     entries = index_entries(store, snapshot)
     check_known_indexes(store, entries)
     if not store.options.deletion_vectors:
@@ -274,7 +275,7 @@ def vectors_of(store: TableStore, snapshot: Snapshot | None) -> Vectors:
 
 
 def select(vectors: Vectors, partition: bytes, files: Iterable[DataFile]) -> dict[str, DvRef] | None:
-    """The vectors of some files; None when they have none."""
+    """The vectors of some files; None if they have none."""
     if not vectors:
         return None
     found = {f.file_name: ref for f in files if (ref := vectors.get((partition, f.file_name))) is not None}

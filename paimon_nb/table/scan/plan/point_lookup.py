@@ -1,6 +1,6 @@
-"""Planning the lookup of one key: what a snapshot's files are is worked out once, a key then finds its few files among them.
+"""Plans point lookups: a snapshot's files are indexed once, each key then finds its few files among them.
 
-The plan is the one that `plan_scan` makes for the same condition, without the files that do not hold the key.
+The result equals that of `plan_scan` for the same condition, without the files that cannot hold the key.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from paimon_nb.table.scan.read.split_reader import schema_and_system
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _SEVERAL_FORMS = frozenset({"FLOAT", "DOUBLE", "CHAR"})
-"""Types with several bytes for values that are equal (0.0 and -0.0, padded or not): their hashes and order are not asked."""
+"""Types whose equal values can have different bytes (0.0 and -0.0, CHAR padding): neither hash nor order is usable."""
 _AT_ONCE = 20_000
-"""Manifest entries that are worked out for one lookup; of a larger table only when a snapshot is asked again."""
+"""Manifest entries to index for a first lookup; a larger snapshot is indexed only at its second lookup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Bucket:
     number: int
     total: int
     files: tuple[tuple[Key, Key, DataFile], ...]
-    """(least key, greatest key, file)."""
+    """(smallest key, largest key, file)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Files:
 
 
 class PointLookup:
-    """Plans lookups in the latest snapshot of one table, again and again."""
+    """Plans repeated lookups in the latest snapshot of one table."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
@@ -74,11 +74,11 @@ class PointLookup:
         self._fields = {f.name: f for f in schema.fields}
         self._key = key_decoder([f.type for f in schema.key_fields])
         self._known: _Files | None = None
-        self._asked: Snapshot | None = None
+        self._last_snapshot: Snapshot | None = None
 
     def plan(self, condition: Predicate) -> ScanPlan | None:
-        """The splits that hold the key; None where only `plan_scan` knows: a part of the key is not given or no exact value,
-        another moment than the latest is read, key columns changed.
+        """The splits that may hold the key; None if `plan_scan` must be used: a key column is missing or has no exact
+        value, another snapshot than the latest is read, or key columns changed.
 
         Args:
             condition: equalities of columns.
@@ -89,8 +89,8 @@ class PointLookup:
         store = self.store
         bound = bind(condition, store.schema.fields)
         values = {p.column: p.literal for p in conjuncts(bound) if isinstance(p, Compare) and p.op == "="}
-        wanted = {*store.schema.partition_keys, *store.schema.trimmed_primary_keys, *store.schema.bucket_keys}
-        if not self.fits or not wanted <= values.keys() or len(values) != len(conjuncts(bound)):
+        required = {*store.schema.partition_keys, *store.schema.trimmed_primary_keys, *store.schema.bucket_keys}
+        if not self.fits or not required <= values.keys() or len(values) != len(conjuncts(bound)):
             return None
         snapshot = store.latest()
         if snapshot is None:
@@ -104,9 +104,9 @@ class PointLookup:
     def _files(self, snapshot: Snapshot) -> _Files | None:
         if self._known is not None and self._known.snapshot == snapshot:
             return self._known
-        again, self._asked = self._asked == snapshot, snapshot
+        again, self._last_snapshot = self._last_snapshot == snapshot, snapshot
         if not again and sum(m.num_added for m in snapshot_manifests(self.store, snapshot)) > _AT_ONCE:
-            return None  # the partition may leave most manifests out
+            return None  # a partition condition may skip most manifests
         store, visible = self.store, visible_levels(self.store)
         groups: dict[tuple[bytes, int, int], list[tuple[Key, Key, DataFile]]] = {}
         schemas: set[int] = set()
@@ -122,7 +122,7 @@ class PointLookup:
             members.append((self._key(file.min_key), self._key(file.max_key), file))
         keys = (*store.schema.primary_keys, *store.schema.bucket_keys)
         if not all(types_alike(store, schema_id, keys) for schema_id in schemas):
-            return None  # they hash and order keys otherwise
+            return None  # they hash and order keys differently
         buckets: dict[bytes, list[_Bucket]] = {}
         for (partition, number, total), members in groups.items():
             buckets.setdefault(partition, []).append(_Bucket(number, total, tuple(members)))
@@ -148,8 +148,8 @@ class PointLookup:
             vectors = select(files.vectors, partition, near)
             near = [f for f in near if self._may_hold(partition, bucket.number, f, filters[f.schema_id])]
             out += [
-                Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(chosen), vectors, raw)
-                for chosen, raw in pack_bucket(store, near, is_independent(store))
+                Split(files.snapshot.id, partition, bucket.number, bucket.total, tuple(group), vectors, raw)
+                for group, raw in pack_bucket(store, near, is_independent(store))
             ]
         return out
 

@@ -1,7 +1,8 @@
-"""Leaving files out that cannot hold a wanted row: by partition, bucket, level, key and value statistics, file index.
+"""Prunes files that cannot hold a matching row: by partition, bucket, level, key and value statistics, file index.
 
-Key statistics always count. Value statistics count only where no newer version of a row could hide elsewhere in the bucket;
-else a whole bucket is left out or nothing. Source: format reference, section 14.1 (Paimon `KeyValueFileStoreScan`).
+Key statistics are always usable. Value statistics are usable only if no other file of the bucket can hold a newer
+version of a row; otherwise a whole bucket is skipped or nothing. Source: format reference, section 14.1 (Paimon
+`KeyValueFileStoreScan`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.format.unique import distinct
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.scan.plan.manifest_scan import bucket_places
+from paimon_nb.table.scan.plan.manifest_scan import bucket_numbers
 from paimon_nb.table.scan.plan.scan_report import ScanReport, SkippedFiles, Stage
 from paimon_nb.table.store import TableStore
 
@@ -34,12 +35,12 @@ _KEY_COMBINATIONS = 1000
 
 
 class Pruner:
-    """Decides about the entries of one scan and keeps account of it."""
+    """Prunes the entries of one scan and records what was skipped."""
 
     def __init__(self, store: TableStore, predicate: Predicate | None, *, independent: bool) -> None:
         """
         Args:
-            predicate: bound to the store's schema. independent: no two files hold versions of one row.
+            predicate: bound to the store's schema. independent: no two files hold versions of the same row.
         """
         schema = store.schema
         self.store, self.predicate, self.independent = store, predicate, independent
@@ -52,12 +53,12 @@ class Pruner:
             self.on_key = only_on(predicate, frozenset(schema.trimmed_primary_keys)) if store.has_keys else None
         self._stages: list[Stage] = []
         self._left_out: list[SkippedFiles] = []
-        self._verdicts: dict[bytes, bool] = {}
+        self._partition_matches: dict[bytes, bool] = {}
 
     # -- manifests
 
     def keep_manifests(self, manifests: Sequence[ManifestFile]) -> list[bool]:
-        """Whether a manifest may hold entries of a wanted partition."""
+        """Whether a manifest may hold entries of a matching partition."""
         if self.on_partition is None or not manifests:
             return [True] * len(manifests)
         from paimon_nb.table.scan.predicate.column_stats import Bounds, stats_column
@@ -80,23 +81,23 @@ class Pruner:
     # -- entries
 
     def partitions(self, entries: Sequence[ManifestEntry]) -> Entries:
-        """Entries of partitions that the predicate allows."""
+        """Entries of partitions that match the predicate."""
         entries = as_entries(entries)
-        place, seen = entries.partitions
+        numbers, seen = entries.partitions
         if self.on_partition is not None:
-            self._judge([p for p in seen if p not in self._verdicts])
-        kept = np.array([self._verdicts.get(p, True) for p in seen], dtype=bool)
-        self._stages.append(Stage("partitions", len(seen), int(kept.sum())))
-        return self._keep(entries, kept[place], "partition does not match")
+            self._evaluate_partitions([p for p in seen if p not in self._partition_matches])
+        keep = np.array([self._partition_matches.get(p, True) for p in seen], dtype=bool)
+        self._stages.append(Stage("partitions", len(seen), int(keep.sum())))
+        return self._keep(entries, keep[numbers], "partition does not match")
 
     def postponed(self, entries: Entries) -> Entries:
-        """Entries without the rows that wait for a bucket: they are seen once a compaction gave them one."""
+        """Entries without postponed rows, which are visible once a compaction assigned their bucket."""
         real = entries.column("bucket") >= 0
         if not real.all():
             self.store.check_supported(Access.READ_POSTPONED)
-        return self._keep(entries, real, "rows wait for a bucket, which a compaction gives them")
+        return self._keep(entries, real, "postponed rows have no bucket before a compaction")
 
-    def _judge(self, partitions: list[bytes]) -> None:
+    def _evaluate_partitions(self, partitions: list[bytes]) -> None:
         assert self.on_partition is not None
         if not partitions:
             return
@@ -108,27 +109,27 @@ class Pruner:
         rows = column_of(partitions, pa.large_binary())
         columns = [stats_column(rows, types, i) for i in range(len(fields))]
         table = pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
-        wanted = evaluate(self.on_partition, table, fields).to_pylist()
-        self._verdicts.update(zip(partitions, (w is True for w in wanted), strict=True))
+        matches = evaluate(self.on_partition, table, fields).to_pylist()
+        self._partition_matches.update(zip(partitions, (w is True for w in matches), strict=True))
 
     def buckets(self, entries: Sequence[ManifestEntry]) -> Entries:
-        """Entries of buckets that the wanted bucket keys fall into."""
+        """Entries of buckets that the predicate's bucket keys hash to."""
         entries = as_entries(entries)
-        seen = len(bucket_places(entries)[1])
-        keys, kept = self._bucket_keys(), seen
+        seen = len(bucket_numbers(entries)[1])
+        keys, remaining = self._bucket_keys(), seen
         one = self.store.options.get(opt.SCAN_BUCKET)
         if one is not None:
             entries = self._keep(entries, entries.column("bucket") == one, "it is not the bucket of 'scan.bucket'")
-            kept = len(bucket_places(entries)[1])
+            remaining = len(bucket_numbers(entries)[1])
         if keys is not None:
-            wanted = WantedBuckets(self.store, keys)
-            entries = self._keep(entries, wanted.among(entries), "bucket does not match the key")
-            kept = len(bucket_places(entries)[1])
-        self._stages.append(Stage("buckets", seen, kept))
+            bucket_filter = BucketFilter(self.store, keys)
+            entries = self._keep(entries, bucket_filter.mask(entries), "bucket does not match the key")
+            remaining = len(bucket_numbers(entries)[1])
+        self._stages.append(Stage("buckets", seen, remaining))
         return entries
 
     def _bucket_keys(self) -> pa.Table | None:
-        """The combinations of bucket key values that can match, one a row; None when they are not few and known."""
+        """The combinations of bucket key values that can match, one per row; None if they are unknown or too many."""
         if self.predicate is None:
             return None
         from paimon_nb.table.scan.predicate.model import Compare, In, conjuncts
@@ -153,13 +154,15 @@ class Pruner:
         ]
         return pa.table(columns, names=list(names))
 
-    def levels(self, entries: Sequence[ManifestEntry], wanted: Callable[[int], bool] | None, reason: str) -> Entries:
-        """Entries of wanted levels."""
+    def levels(
+        self, entries: Sequence[ManifestEntry], keep_level: Callable[[int], bool] | None, reason: str
+    ) -> Entries:
+        """Entries of the selected levels."""
         entries = as_entries(entries)
-        if wanted is None:
+        if keep_level is None:
             return entries
         levels = entries.column("level")
-        seen = [level for level in distinct(levels).tolist() if wanted(level)]
+        seen = [level for level in distinct(levels).tolist() if keep_level(level)]
         return self._keep(entries, np.isin(levels, seen), reason)
 
     def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
@@ -170,23 +173,23 @@ class Pruner:
         return self._keep(entries, entries.column("created") >= ms, "created before the wanted time")
 
     def statistics(self, entries: Sequence[ManifestEntry]) -> Entries:
-        """Entries whose key statistics allow a match, then those whose value statistics and file index do."""
+        """Entries whose key statistics match, then those whose value statistics and file index match."""
         entries, total = as_entries(entries), len(entries)
         if self.on_key is not None:
             entries = self._by_bounds(entries, self.on_key, keys=True, reason="key range does not match")
         if self.predicate is not None:
-            entries = self._values(entries)
+            entries = self._by_values(entries)
         self._stages.append(Stage("files", total, len(entries)))
         return entries
 
-    def _values(self, entries: Entries) -> Entries:
+    def _by_values(self, entries: Entries) -> Entries:
         assert self.predicate is not None
         if self.independent:
             return self._by_bounds(entries, self.predicate, keys=False, reason="values do not match")
-        answers = self._verdict(entries, self.predicate, keys=False)
+        answers = self._may_match(entries, self.predicate, keys=False)
         engine = self.store.options.merge_engine
         makes_rows = engine in ("partial-update", "aggregation") and not self.store.options.deletion_vectors
-        bucket, firsts = bucket_places(entries)
+        bucket, firsts = bucket_numbers(entries)
         count, levels = len(firsts), entries.column("level")
         low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
         np.minimum.at(low, bucket, levels)
@@ -196,9 +199,9 @@ class Pruner:
         return self._keep(entries, np.where(alone[bucket], answers, some[bucket]), "values do not match")
 
     def _by_bounds(self, entries: Entries, predicate: Predicate, *, keys: bool, reason: str) -> Entries:
-        return self._keep(entries, self._verdict(entries, predicate, keys=keys), reason)
+        return self._keep(entries, self._may_match(entries, predicate, keys=keys), reason)
 
-    def _verdict(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
+    def _may_match(self, entries: Entries, predicate: Predicate, *, keys: bool) -> np.ndarray:
         from paimon_nb.table.scan.plan.file_index import has_index, index_may_match
         from paimon_nb.table.scan.predicate.column_stats import column_bounds
         from paimon_nb.table.scan.predicate.stats_evaluator import may_match
@@ -215,20 +218,20 @@ class Pruner:
             return np.zeros(0, dtype=bool)
         answers = to_numpy(may_match(predicate, len(entries), bounds, self._type_of))
         if not keys and self.store.options.get(opt.FILE_INDEX_READ_ENABLED):
-            asked = np.flatnonzero(answers & (entries.column("beside") > 0))
-            for i, entry in zip(asked.tolist(), entries.objects(asked), strict=True):
+            indexed = np.flatnonzero(answers & (entries.column("beside") > 0))
+            for i, entry in zip(indexed.tolist(), entries.objects(indexed), strict=True):
                 if has_index(entry.file):
                     answers[i] = index_may_match(self.store, entry.partition, entry.bucket, entry.file, predicate)
         return answers
 
-    # -- book-keeping
+    # -- report
 
     def funnel(self) -> ScanReport:
-        """The account so far."""
+        """The report so far."""
         return ScanReport(tuple(self._stages), tuple(self._left_out))
 
-    def stage(self, name: str, total: int, kept: int) -> None:
-        self._stages.append(Stage(name, total, kept))
+    def stage(self, name: str, total: int, remaining: int) -> None:
+        self._stages.append(Stage(name, total, remaining))
 
     def _keep(self, entries: Entries, keep: np.ndarray, reason: str) -> Entries:
         if keep.all():
@@ -243,8 +246,8 @@ class Pruner:
         return file_schema(self.store, schema_id)
 
 
-class WantedBuckets:
-    """Whether a file's bucket can hold one of the wanted bucket keys, whatever its number of buckets."""
+class BucketFilter:
+    """Whether a file's bucket can hold one of the given bucket keys, for any number of buckets."""
 
     def __init__(self, store: TableStore, keys: pa.Table) -> None:
         """`keys`: the columns of the bucket key, in its order."""
@@ -254,18 +257,18 @@ class WantedBuckets:
         self._by_total: dict[int, frozenset[int]] = {}
         self._same_types: dict[int, bool] = {}
 
-    def hold(self, bucket: int, total: int, file: DataFile) -> bool:
+    def contains(self, bucket: int, total: int, file: DataFile) -> bool:
         return total <= 0 or not self._hashes_alike(file.schema_id) or bucket in self._buckets(total)
 
-    def among(self, entries: Entries) -> np.ndarray:
-        """As `hold`, a boolean for each entry."""
+    def mask(self, entries: Entries) -> np.ndarray:
+        """Like `contains`, a boolean per entry."""
         totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
         alike = [s for s in distinct(schemas).tolist() if self._hashes_alike(s)]
-        asked = (totals > 0) & np.isin(schemas, alike)
-        wanted: np.ndarray = ~asked
-        for total in distinct(totals[asked]).tolist():
-            wanted |= asked & (totals == total) & np.isin(buckets, list(self._buckets(total)))
-        return wanted
+        known = (totals > 0) & np.isin(schemas, alike)
+        out: np.ndarray = ~known
+        for total in distinct(totals[known]).tolist():
+            out |= known & (totals == total) & np.isin(buckets, list(self._buckets(total)))
+        return out
 
     def _buckets(self, total: int) -> frozenset[int]:
         if total not in self._by_total:
@@ -276,14 +279,14 @@ class WantedBuckets:
         return self._by_total[total]
 
     def _hashes_alike(self, schema_id: int) -> bool:
-        """A bucket column that had another type when the file was written hashed otherwise."""
+        """Files written with another type of a bucket column have different hashes."""
         if schema_id not in self._same_types:
             self._same_types[schema_id] = types_alike(self.store, schema_id, self.store.schema.bucket_keys)
         return self._same_types[schema_id]
 
 
 def types_alike(store: TableStore, schema_id: int, columns: Iterable[str]) -> bool:
-    """Whether files of a schema hold these columns of the table in the types that they have today."""
+    """Whether files of a schema hold these columns in their current types."""
     old = {f.id: f.type.with_nullable(True) for f in file_schema(store, schema_id).fields}
     now = [store.schema.field(name) for name in columns]
     return all(old.get(f.id) == f.type.with_nullable(True) for f in now)

@@ -1,4 +1,4 @@
-"""What a plan left out, stage by stage, and why. Plain data with a text form."""
+"""What a plan skipped, stage by stage, and why. Plain data with a text form."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from paimon_nb.format.manifest import ManifestEntry
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """How much came in at a stage and how much went on."""
+    """Number of items before and after a stage."""
 
     name: str
     total: int
-    kept: int
+    remaining: int
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFiles:
-    """Files left out for one reason."""
+    """Files skipped for one reason."""
 
     reason: str
     entries: Sequence[ManifestEntry]
@@ -27,7 +27,7 @@ class SkippedFiles:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file that is not read."""
+    """A skipped file."""
 
     file_name: str
     partition: bytes
@@ -42,10 +42,10 @@ class ScanReport:
 
     stages: tuple[Stage, ...] = ()
     left_out: tuple[SkippedFiles, ...] = ()
-    """Files left out one by one; those of manifests that were not even opened are only counted in the first stage."""
+    """Files skipped one by one; those in unopened manifests are only counted in the first stage."""
 
     def skips(self) -> Iterator[Skip]:
-        """Every file left out, with its reason."""
+        """Every skipped file, with its reason."""
         for group in self.left_out:
             for e in group.entries:
                 yield Skip(e.file.file_name, e.partition, e.bucket, e.file.file_size, group.reason)
@@ -59,6 +59,6 @@ class ScanReport:
         return out
 
     def __str__(self) -> str:
-        lines = [", ".join(f"{s.kept} of {s.total} {s.name}" for s in self.stages)]
+        lines = [", ".join(f"{s.remaining} of {s.total} {s.name}" for s in self.stages)]
         lines += [f"{count} file{'s' * (count != 1)}: {reason}" for reason, count in self.reasons.items()]
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""How much of a scan a condition can leave: an estimate from the files' bounds, for choosing how to read; skips nothing."""
+"""Estimates a condition's selectivity from file bounds, to choose how to read; skips nothing."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ from paimon_nb.table.store import TableStore
 
 
 def key_share(store: TableStore, splits: Sequence[Split], predicate: Predicate | None) -> float:
-    """The part of the splits' rows, 0 to 1, that a range of their leading key column holds if keys lie evenly; 1 if not known.
+    """The fraction (0 to 1) of the splits' rows in a range of their leading key column, for evenly distributed keys; 1 if
+    unknown.
 
-    Only whole numbers are estimated: files are sorted by key, so that a small part of them can be read alone.
+    Only integers are estimated: files are sorted by key, so a small part of them can be read alone.
     """
     keys = store.schema.trimmed_primary_keys
     if predicate is None or not keys or any(s.branch is not None or s.deletion_vectors for s in splits):
-        return 1.0  # with deletion vectors files are read whole: they count rows by their place
+        return 1.0  # with deletion vectors files are read whole: row positions are counted
     found = _share(store, splits, predicate, store.schema.field(keys[0]), keys=True)
     return 1.0 if found is None else found
 
 
 def estimate_selectivity(store: TableStore, splits: Sequence[Split], predicate: Predicate) -> float | None:
-    """The part of the splits' rows that the condition leaves, if values lie evenly; None where bounds do not tell.
+    """The fraction of the splits' rows that match, for evenly distributed values; None if bounds do not tell.
 
-    Of conditions on several columns the one that leaves least counts, as if it implied the others.
+    Of conditions on several columns only the most selective one counts.
     """
-    keys, least = store.schema.trimmed_primary_keys, 1.0
+    keys, smallest = store.schema.trimmed_primary_keys, 1.0
     for part in conjuncts(predicate):
         if part.columns() <= set(store.schema.partition_keys):
-            continue  # decided by the plan
+            continue  # already used by the plan
         if len(part.columns()) > 1:
             return None
         field = store.schema.field(*part.columns())
         share = _share(store, splits, part, field, keys=field.name in keys)
         if share is None:
             return None
-        least = min(least, share)
-    return least
+        smallest = min(smallest, share)
+    return smallest
 
 
 def _share(
@@ -60,11 +61,11 @@ def _share(
     known = column_bounds(files, field, lambda schema_id: file_schema(store, schema_id), keys=keys)
     if known.low.null_count or known.high.null_count:
         return None
-    # As floats: a range over all of BIGINT is wider than int64, and an estimate needs no last digit.
+    # As floats: a range over all of BIGINT exceeds int64, and an estimate does not need the last digit.
     first, last, rows = (to_numpy(a.cast(pa.float64(), safe=False)) for a in (known.low, known.high, known.rows))
     begin = first if low is None else np.maximum(first, float(low))
     end = last if high is None else np.minimum(last, float(high))
     values = [len(part.literals) for part in conjuncts(condition) if isinstance(part, In)]
-    wanted = np.minimum(end - begin + 1, min(values, default=np.inf))
-    kept = rows * np.clip(wanted / (last - first + 1), 0, 1)
-    return float(kept.sum() / max(rows.sum(), 1))
+    values_in_range = np.minimum(end - begin + 1, min(values, default=np.inf))
+    matching = rows * np.clip(values_in_range / (last - first + 1), 0, 1)
+    return float(matching.sum() / max(rows.sum(), 1))

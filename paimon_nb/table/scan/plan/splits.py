@@ -1,4 +1,4 @@
-"""Splits: the pieces of a scan that can be read apart, and how a bucket's files are packed into them. Reads nothing.
+"""Splits: independently readable parts of a scan, and how a bucket's files are packed into them. Reads nothing.
 
 Source: format reference, section 14.1 (Paimon `MergeTreeSplitGenerator`, `AppendOnlySplitGenerator`, `BinPacking`).
 """
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DvRef:
-    """Where a data file's deletion vector lies."""
+    """Location of a data file's deletion vector."""
 
     path: str
     """The index file."""
@@ -34,27 +34,27 @@ class DvRef:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Files of one bucket that are read together. Plain data: goes pickled to Spark tasks."""
+    """Files of one bucket that are read together. Plain data: pickled for Spark tasks."""
 
     snapshot_id: int
     partition: bytes
     bucket: int
     total_buckets: int
     files: Sequence[DataFile]
-    """A tuple, or what is equal to one."""
+    """A tuple, or an equal sequence."""
     deletion_vectors: Mapping[str, DvRef] | None
-    """By data file name; None when no row is deleted."""
+    """By data file name; None if no row is deleted."""
     raw: bool
-    """Every row stored (and not deleted by a vector) is a row of the result: nothing to merge, no kinds to look at."""
+    """Every stored row (that is not deleted by a vector) is a result row: no merging, no row kinds."""
     changes: bool = False
-    """The rows are changes of a primary-key table, each with its kind: they are told one by one, never merged."""
+    """The rows are changes of a primary-key table with their row kinds: emitted one by one, never merged."""
     before: tuple[DataFile, ...] = ()
     """For a difference of two states: the files of the earlier one."""
     before_vectors: Mapping[str, DvRef] | None = None
     diff: bool = False
-    """Tell how the merged rows of `files` differ from those of `before`."""
+    """Emit the difference between the merged rows of `files` and those of `before`."""
     branch: str | None = None
-    """Another branch than the plan's that the files belong to, with its schemas and options (`scan.fallback-branch`)."""
+    """Set if the files belong to another branch than the plan's, with its schemas and options (`scan.fallback-branch`)."""
 
     @property
     def size(self) -> int:
@@ -63,12 +63,12 @@ class Split:
 
     @property
     def row_count(self) -> int:
-        """Rows stored, before merging."""
+        """Stored rows, before merging."""
         return sum(f.row_count for f in self.files)
 
 
 def pack(items: Iterable[T], weight: Callable[[T], int], target: int) -> list[list[T]]:
-    """Bins in order: one is closed when the next item would lift it over `target`."""
+    """Bins in order: a bin is closed when the next item would exceed `target`."""
     bins: list[list[T]] = []
     load = 0
     for item in items:
@@ -88,7 +88,7 @@ def pack_bucket(
     """The files of one bucket as (files of a split, raw).
 
     Args:
-        independent: no two files hold versions of one row: append tables, deletion vectors, first-row.
+        independent: no two files hold versions of the same row: append tables, deletion vectors, first-row.
     """
     target = store.options.get(opt.SOURCE_SPLIT_TARGET_SIZE)
     cost = store.options.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
@@ -108,9 +108,9 @@ def pack_bucket(
     parts = [([i for run in section for i in run], len(section) == 1) for section in cut(_bounded(store, files))]
     order: list[int] = []
     groups: list[tuple[int, int, bool]] = []
-    for chosen in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
-        group = [i for part, _ in chosen for i in part]
-        raw = all(single for _, single in chosen) and not any(deletes[i] for i in group)
+    for parts_of_split in pack(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
+        group = [i for part, _ in parts_of_split for i in part]
+        raw = all(single for _, single in parts_of_split) and not any(deletes[i] for i in group)
         groups.append((len(order), len(order) + len(group), raw))
         order += group
     ordered = files.reorder(order) if isinstance(files, Files) else [files[i] for i in order]
@@ -118,7 +118,7 @@ def pack_bucket(
 
 
 def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:
-    """(least key, greatest key, place) of each file."""
+    """(smallest key, largest key, index) of each file."""
     types = [f.type for f in store.schema.key_fields]
     if isinstance(files, Files):
         from paimon_nb.table.scan.plan.key_ranks import key_ranks
@@ -131,7 +131,7 @@ def _bounded(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, An
 
 
 def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, int]]:
-    """Bins of files as (first, behind the last), as `pack` makes them of `max(size, cost)`."""
+    """Bins of files as (first, end), as `pack` builds them from `max(size, cost)`."""
     loads = [0, *accumulate(map(max, sizes, repeat(cost)))]
     begin = 0
     while begin < len(sizes):
@@ -141,5 +141,5 @@ def _cuts(sizes: Sequence[int], cost: int, target: int) -> Iterator[tuple[int, i
 
 
 def _numbers(files: Sequence[DataFile], name: str) -> list[int]:
-    """A number of each file; files that are not made yet need not be."""
+    """A number of each file; lazy files stay lazy."""
     return files.numbers(name) if isinstance(files, Files) else list(map(FILE_NUMBERS[name], files))

@@ -1,6 +1,6 @@
-"""Which moment of a table is read: from options or a VERSION / TIMESTAMP AS OF to one snapshot. Reads no rows.
+"""Resolves time travel: from options or VERSION / TIMESTAMP AS OF to one snapshot. Reads no rows.
 
-A moment outside the table's history is an error, never an empty result. Source: behaviour reference, section 8
+A version outside the table's history is an error, never an empty result. Source: behaviour reference, section 8
 (Paimon `TimeTravelUtil`, `AbstractDataTableScan.createStartingScanner`).
 """
 
@@ -19,7 +19,7 @@ from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
 OWN_SCHEMA = "paimon-nb.own-schema"
-"""Option: read a past snapshot with the schema that it was written under, as VERSION AS OF does (design, section 6)."""
+"""Option: read a past snapshot with its own schema, as VERSION AS OF does (design, section 6)."""
 SCAN_VERSION = "scan.version"
 _KEYS = (
     "scan.snapshot-id", "snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis",
@@ -29,12 +29,12 @@ _WATERMARK_PREFIX = "watermark-"
 
 @dataclass(frozen=True, slots=True)
 class TimeTravel:
-    """Base of the ways to name a moment."""
+    """Base of the kinds of time travel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latest(TimeTravel):
-    """The newest snapshot; the empty table when there is none."""
+    """The newest snapshot; the empty table if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,35 +77,35 @@ class LastCompacted(TimeTravel):
 
 @dataclass(frozen=True, slots=True)
 class CreatedSince(TimeTravel):
-    """The newest snapshot, but only files created at or after this time."""
+    """The newest snapshot, restricted to files created at or after this time."""
 
     ms: int
     or_snapshot: bool = False
-    """Take the first snapshot at or after the time instead, when history reaches back so far."""
+    """Use the first snapshot at or after the time instead, if the history is long enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatestDelta(TimeTravel):
-    """Only what the newest snapshot added."""
+    """Only the rows that the newest snapshot added."""
 
 
 def parse_travel(options: TableOptions) -> TimeTravel:
-    """The moment that a table's options (stored and dynamic) name.
+    """The time travel that a table's options (stored and dynamic) specify.
 
-    Raises: BadOptionValue: two moments at once, or a scan.mode that lacks its option.
+    Raises: BadOptionValue: two versions at once, or a scan.mode without its option.
     """
-    given = [key for key in _KEYS if key in options.raw]
-    names = given + ([SCAN_VERSION] if SCAN_VERSION in options.raw else [])
+    keys = [key for key in _KEYS if key in options.raw]
+    names = keys + ([SCAN_VERSION] if SCAN_VERSION in options.raw else [])
     if len(names) > 1:
         raise BadOptionValue(
-            f"only one moment can be read, the options name {len(names)}: {', '.join(names)}",
+            f"only one time travel option is allowed, found {len(names)}: {', '.join(names)}",
             hint="keep one of them",
             option=names[1],
         )
     mode = options.get(opt.SCAN_MODE)
     if SCAN_VERSION in options.raw:
         return AtVersion(options.raw[SCAN_VERSION])
-    if given:
+    if keys:
         return _named(options)
     match mode:
         case "compacted-full":
@@ -125,7 +125,7 @@ def parse_travel(options: TableOptions) -> TimeTravel:
             | "from-creation-timestamp"
         ):
             raise BadOptionValue(
-                f"scan.mode {mode!r} needs to know the moment",
+                f"scan.mode {mode!r} needs a start",
                 hint="set scan.timestamp-millis, scan.snapshot-id, scan.tag-name or scan.file-creation-time-millis",
                 option="scan.mode",
             )
@@ -160,28 +160,28 @@ def local_ms(text: str, option: str) -> int:
         return int(wall.astimezone().timestamp() * 1000)
     except (ValueError, OverflowError):
         raise BadOptionValue(
-            f"option {option!r} cannot be {text!r}: it is no time", hint="write '2024-01-31 12:00:00'", option=option
+            f"option {option!r} cannot be {text!r}: it is not a time", hint="write '2024-01-31 12:00:00'", option=option
         ) from None
 
 
 def own_schema(options: TableOptions) -> bool:
-    """Whether a past snapshot is read under its own schema rather than the latest."""
+    """Whether a past snapshot is read with its own schema instead of the latest."""
     return SCAN_VERSION in options.raw or options.raw.get(OWN_SCHEMA, "").lower() == "true"
 
 
 def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
-    """The snapshot that a moment means; None only for the latest of an empty table.
+    """The snapshot of a time travel; None only for the latest of an empty table.
 
     Raises:
-        SnapshotExpired: it was removed by expiration. TimeTravelError: the moment is outside the table's history.
+        SnapshotExpired: it was removed by expiration. TimeTravelError: the version is outside the table's history.
         TagNotFound: with the nearest name.
     """
-    store.snapshots.forget()  # another process may have rolled back and committed under an id that was read before
+    store.snapshots.forget()  # another process may have rolled back and committed under an id that is cached
     match travel:
         case Latest() | LatestDelta():
             return store.latest()
-        case AtSnapshot(wanted):
-            return snapshot_by_id(store, wanted)
+        case AtSnapshot(requested):
+            return snapshot_by_id(store, requested)
         case AtTag(name):
             return store.tags.get(name).snapshot
         case AtVersion(text):
@@ -194,37 +194,33 @@ def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
             return _last_compacted(store, every)
         case CreatedSince(ms, or_snapshot):
             return (_first_since(store, ms) if or_snapshot else None) or store.latest()
-    raise TypeError(f"unknown moment {travel!r}")
+    raise TypeError(f"unknown time travel {travel!r}")
 
 
 def created_since(store: TableStore, travel: TimeTravel) -> int | None:
-    """The file creation time from which on files count, for `CreatedSince`; else None."""
+    """The minimum file creation time of `CreatedSince`; else None."""
     if isinstance(travel, CreatedSince) and not (travel.or_snapshot and _first_since(store, travel.ms)):
         return travel.ms
     return None
 
 
-def snapshot_by_id(store: TableStore, wanted: int) -> Snapshot:
-    """A snapshot by its id. Raises `SnapshotExpired`, `TimeTravelError` with the range that is there."""
+def snapshot_by_id(store: TableStore, requested: int) -> Snapshot:
+    """A snapshot by its id. Raises `SnapshotExpired`, `TimeTravelError` with the available range."""
     try:
-        return store.snapshots.get(wanted)
+        return store.snapshots.get(requested)
     except SnapshotNotFound:
         earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
         if earliest is None or latest is None:
             raise _empty(store) from None
-        expired = wanted < earliest
-        kind = SnapshotExpired if expired and wanted > 0 else TimeTravelError
+        expired = requested < earliest
+        kind = SnapshotExpired if expired and requested > 0 else TimeTravelError
         raise kind(
-            f"{store.name}: snapshot {wanted} is {'gone' if expired and wanted > 0 else 'not there'}; "
-            + (
-                f"snapshots {earliest} to {latest} are there"
-                if earliest != latest
-                else f"snapshot {latest} alone is there"
-            ),
-            hint="tag a snapshot to keep it, or raise snapshot.num-retained.min"
+            f"{store.name}: snapshot {requested} {'has expired' if expired and requested > 0 else 'does not exist'}. Available: "
+            + (f"snapshots {earliest} to {latest}" if earliest != latest else f"snapshot {latest}"),
+            hint="create a tag to keep a snapshot, or increase snapshot.num-retained.min"
             if expired
             else f"read snapshot {latest}",
-            wanted=wanted,
+            wanted=requested,
             earliest=earliest,
             latest=latest,
         ) from None
@@ -242,7 +238,7 @@ def version_of(store: TableStore, text: str) -> TimeTravel:
 
 
 def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snapshot | None:
-    """The last snapshot for which the test holds, by bisection: times grow with ids."""
+    """The last snapshot for which the test is true, by bisection: times increase with ids."""
     low, high = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if low is None or high is None:
         raise _empty(store)
@@ -251,7 +247,7 @@ def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snap
         middle = (low + high) // 2
         try:
             snapshot = store.snapshots.get(middle)
-        except SnapshotNotFound:  # expired meanwhile
+        except SnapshotNotFound:  # expired in the meantime
             low = middle + 1
             continue
         if early_enough(snapshot):
@@ -262,7 +258,7 @@ def _search(store: TableStore, early_enough: Callable[[Snapshot], bool]) -> Snap
 
 
 def not_after(store: TableStore, ms: int) -> Snapshot | None:
-    """The last snapshot committed at or before `ms`; None when all are later. Raises TimeTravelError: no snapshot."""
+    """The last snapshot committed at or before `ms`; None if all are later. Raises TimeTravelError: no snapshot."""
     return _search(store, lambda s: s.time_ms <= ms)
 
 
@@ -271,8 +267,8 @@ def _not_after(store: TableStore, ms: int) -> Snapshot:
     if found is None:
         first = snapshot_by_id(store, _need(store.snapshots.earliest_id()))
         raise TimeTravelError(
-            f"{store.name}: nothing was there yet at {_clock(ms)}; the earliest snapshot, {first.id}, is from {_clock(first.time_ms)}",
-            hint="ask for a later time, or read a tag",
+            f"{store.name}: no snapshot at or before {_clock(ms)}; the earliest snapshot, {first.id}, is from {_clock(first.time_ms)}",
+            hint="use a later time, or read a tag",
             wanted=ms,
             earliest=first.id,
         )
@@ -293,7 +289,7 @@ def _watermarked(store: TableStore, watermark: int) -> Snapshot:
             return snapshot
     raise TimeTravelError(
         f"{store.name}: no snapshot has a watermark of {watermark} or later",
-        hint="SELECT snapshot_id, watermark FROM the $snapshots table",
+        hint="query snapshot_id and watermark of the $snapshots table",
         wanted=watermark,
     )
 

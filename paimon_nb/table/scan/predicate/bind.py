@@ -1,7 +1,7 @@
-"""Predicates made to fit a schema: names checked, literals in the column's own form. Decides only; reads no rows.
+"""Binds predicates to a schema: checks names, converts literals to the column's type. Reads no rows.
 
 A literal that the column's type cannot hold exactly is rounded together with its operator: `int_column > 1.5` is
-`int_column > 1`, `int_column = 1.5` is false. So a bound predicate means exactly what the unbound one says.
+`int_column > 1`, `int_column = 1.5` is false. So a bound predicate is exactly equivalent to the unbound one.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _leaf(node: Leaf, field: DataField) -> Predicate:
 
 
 def like_prefix(pattern: str) -> tuple[str, str]:
-    """The plain text that a LIKE pattern begins with, and the rest of the pattern."""
+    """The literal prefix of a LIKE pattern, and the rest of the pattern."""
     text, i = "", 0
     while i < len(pattern) and pattern[i] not in "%_":
         if pattern[i] == "\\" and i + 1 < len(pattern):
@@ -129,7 +129,7 @@ def like_prefix(pattern: str) -> tuple[str, str]:
 def _text_only(value: str, field: DataField) -> str:
     if field.type.root not in ("CHAR", "VARCHAR"):
         raise SqlAnalysisError(
-            f"LIKE needs a text column, {field.name} is {field.type.bare()}", hint="use a comparison"
+            f"LIKE needs a text column; {field.name} is {field.type.bare()}", hint="use a comparison"
         )
     return value
 
@@ -139,7 +139,9 @@ def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
     if literal is None:
         return Constant(None)
     if isinstance(t, Array | Map | Multiset | Row) or t.root == "VARIANT" or is_opaque(t):
-        raise SqlAnalysisError(f"column {name} of type {t.bare()} cannot be compared", hint="IS NULL works on it")
+        raise SqlAnalysisError(
+            f"column {name} of type {t.bare()} cannot be compared", hint="only IS NULL and IS NOT NULL work on it"
+        )
     try:
         value, beyond = _value(t, literal)
     except (ValueError, ArithmeticError, TypeError, SqlAnalysisError):
@@ -152,19 +154,19 @@ def _compare(name: str, t: DataType, op: str, literal: Any) -> Predicate:
 
 
 def _rounded(name: str, op: str, value: Any, beyond: int) -> Predicate:
-    """`beyond`: 0 exact, 1 the literal lies above `value` (the nearest below), -1 below everything (value None)."""
+    """`beyond`: 0 exact, 1 the literal is above `value` (the nearest below), -1 below everything (value None)."""
     if beyond == 0:
         return Compare(name, op, value)
     if op in ("=", "<>"):
         return Known(name, op == "<>")
     above = op in (">", ">=")
-    if value is None or beyond == 2:  # outside the type's range: -1 under it, 2 over it
+    if value is None or beyond == 2:  # outside the type's range: -1 below, 2 above
         return Known(name, above == (beyond < 0))
     return Compare(name, ">" if above else "<=", value)
 
 
 def _value(t: DataType, literal: Any) -> tuple[Any, int]:
-    """(value in the in-row form, how the literal lies to it); see `_rounded`."""
+    """(value in the in-row form, position of the literal relative to it); see `_rounded`."""
     root = t.root
     if root in _INTEGER:
         return _whole(_number(literal), -(1 << (_INTEGER[root] - 1)), (1 << (_INTEGER[root] - 1)) - 1)
@@ -231,23 +233,23 @@ def _boolean(literal: Any) -> bool:
 
 
 def parse_nanos(literal: Any) -> int:
-    """Nanoseconds since the epoch; text without a zone is UTC or wall clock, whatever the column is."""
+    """Nanoseconds since the epoch; text without a zone is UTC or wall clock, depending on the column."""
     if isinstance(literal, Instant):
         return literal.ms * 1_000_000 + literal.nanos
     if isinstance(literal, dt.datetime):
-        moment = literal if literal.tzinfo else literal.replace(tzinfo=dt.UTC)
-        delta = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        instant = literal if literal.tzinfo else literal.replace(tzinfo=dt.UTC)
+        delta = instant - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
         return (delta.days * 86_400_000_000 + delta.seconds * 1_000_000 + delta.microseconds) * 1000
     if isinstance(literal, dt.date):
         return (literal - dt.date(1970, 1, 1)).days * 86_400_000_000_000
     match = _TIMESTAMP.fullmatch(literal.strip()) if isinstance(literal, str) else None
     if match is None:
-        raise ValueError("no time")
+        raise ValueError("not a time")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     days = (dt.date(int(year), int(month), int(day)) - dt.date(1970, 1, 1)).days
     hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
     if hours > 23 or minutes > 59 or seconds > 59:
-        raise ValueError("no time")
+        raise ValueError("not a time")
     nanos = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     if zone and zone != "Z":
         shift = (int(zone[1:3]) * 60 + int(zone[-2:])) * 60
@@ -263,7 +265,7 @@ def _time(literal: Any) -> tuple[int, int]:
     else:
         match = _TIME.fullmatch(literal.strip()) if isinstance(literal, str) else None
         if match is None:
-            raise ValueError("no time of day")
+            raise ValueError("not a time of day")
         hour, minute, second, fraction = match.groups()
         ns = ((int(hour) * 60 + int(minute)) * 60 + int(second or 0)) * 10**9 + int((fraction or "").ljust(9, "0"))
     return ns // 1_000_000, int(ns % 1_000_000 != 0)

@@ -1,6 +1,6 @@
-"""Minimum, maximum and null count of a column over many files, as Arrow columns; decides nothing.
+"""Minimum, maximum and null count of a column over many files, as Arrow columns.
 
-Statistics lie in serialized rows, one a file. Fixed-size columns are cut out of all rows at once with NumPy.
+Statistics are serialized rows, one per file. Fixed-size columns are extracted from all rows at once with NumPy.
 Source: format reference, sections 6 and 7.
 """
 
@@ -30,7 +30,7 @@ _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """One column over n files; null = not known (or, for min and max, that all values are NULL)."""
+    """One column over n files; null = unknown (or, for min and max, that all values are NULL)."""
 
     low: pa.Array
     high: pa.Array
@@ -43,7 +43,7 @@ class Bounds:
 def column_bounds(
     files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], *, keys: bool = False
 ) -> Bounds:
-    """What the files' statistics say about a column of the present schema.
+    """The files' statistics of a column of the current schema.
 
     Args:
         keys: look into the key statistics (over the trimmed primary key) instead of the value statistics.
@@ -51,8 +51,8 @@ def column_bounds(
     size = len(files)
     want = arrow_type(field.type)
     parts: list[tuple[np.ndarray, Bounds]] = []
-    for place, members in _groups(files, field, schema_of, keys).items():
-        parts.append((np.flatnonzero(members), _decode(files.choose(members), place, want, keys)))
+    for source, members in _groups(files, field, schema_of, keys).items():
+        parts.append((np.flatnonzero(members), _decode(files.choose(members), source, want, keys)))
     if len(parts) == 1 and len(parts[0][0]) == size:
         return parts[0][1]
     order = (
@@ -64,20 +64,20 @@ def column_bounds(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _StatsColumn:
     """Where a file's statistics hold the column."""
 
     types: tuple[DataType, ...]
     index: int
     usable: bool
     absent: bool
-    """The file was written before the column was there: all NULL."""
+    """The file was written before the column was added: all NULL."""
 
 
 def _groups(
     files: Entries, field: DataField, schema_of: Callable[[int], TableSchema], keys: bool
-) -> dict[_Place, np.ndarray]:
-    """Which files hold the column where: a boolean for each file."""
+) -> dict[_StatsColumn, np.ndarray]:
+    """Which files store the column at which position: a boolean per file."""
     schemas = files.column("schema_id")
     listed = np.zeros(len(files), np.int64)
     forms: list[tuple[str, ...] | None] = [None]
@@ -85,30 +85,30 @@ def _groups(
         seen: dict[tuple[str, ...] | None, int] = {}
         listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
         forms = list(seen)
-    out: dict[_Place, np.ndarray] = {}
+    out: dict[_StatsColumn, np.ndarray] = {}
     for schema_id in distinct(schemas).tolist():
         for form in distinct(listed[schemas == schema_id]).tolist():
-            place = _place(schema_of(schema_id), forms[form], field, keys)
+            source = _stats_column(schema_of(schema_id), forms[form], field, keys)
             members = (schemas == schema_id) & (listed == form)
-            out[place] = out[place] | members if place in out else members
+            out[source] = out[source] | members if source in out else members
     return out
 
 
-def _place(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField, keys: bool) -> _Place:
+def _stats_column(schema: TableSchema, listed: tuple[str, ...] | None, field: DataField, keys: bool) -> _StatsColumn:
     fields = schema.key_fields if keys else schema.fields
     if all(f.id != field.id for f in schema.fields):
-        return _Place((), 0, False, True)
-    kept = list(fields) if listed is None else [f for f in (*fields, *TRACKING_FIELDS) if f.name in listed]
+        return _StatsColumn((), 0, False, True)
+    stored = list(fields) if listed is None else [f for f in (*fields, *TRACKING_FIELDS) if f.name in listed]
     if listed is not None:
-        kept.sort(key=lambda f: listed.index(f.name))
-    at = next((i for i, f in enumerate(kept) if f.id == field.id), None)
-    if at is None or not _same_order(kept[at].type, field.type):
-        return _Place((), 0, False, False)
-    return _Place(tuple(f.type for f in kept), at, True, False)
+        stored.sort(key=lambda f: listed.index(f.name))
+    at = next((i for i, f in enumerate(stored) if f.id == field.id), None)
+    if at is None or not _same_order(stored[at].type, field.type):
+        return _StatsColumn((), 0, False, False)
+    return _StatsColumn(tuple(f.type for f in stored), at, True, False)
 
 
 def _same_order(old: DataType, new: DataType) -> bool:
-    """Whether old values, cast, keep their order and are all kept: only then do old bounds bound the new values."""
+    """Whether cast old values keep their order and none is lost: only then do old bounds hold for the new values."""
     if old.with_nullable(True) == new.with_nullable(True):
         return True
     if old.root in _INTEGERS and new.root in _INTEGERS:
@@ -116,24 +116,24 @@ def _same_order(old: DataType, new: DataType) -> bool:
     return old.root == "FLOAT" and new.root == "DOUBLE"
 
 
-def _decode(files: Entries, place: _Place, want: pa.DataType, keys: bool) -> Bounds:
+def _decode(files: Entries, source: _StatsColumn, want: pa.DataType, keys: bool) -> Bounds:
     rows = from_numpy(files.column("row_count"))
     nothing = pa.nulls(len(files), want)
-    if place.absent:
+    if source.absent:
         return Bounds(nothing, nothing, rows, rows)
-    if not place.usable:
+    if not source.usable:
         return Bounds(nothing, nothing, pa.nulls(len(files), pa.int64()), rows)
     low, high = (files.column(n) for n in (("key_low", "key_high") if keys else ("value_low", "value_high")))
     return Bounds(
-        stats_column(low, place.types, place.index).cast(want),
-        stats_column(high, place.types, place.index).cast(want),
-        files.column(null_counts(keys, place.index)),
+        stats_column(low, source.types, source.index).cast(want),
+        stats_column(high, source.types, source.index).cast(want),
+        files.column(null_counts(keys, source.index)),
         rows,
     )
 
 
 def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Array:
-    """Column `index` of serialized rows of `types`, as `arrow_type`; null where a row has no such columns.
+    """Column `index` of serialized rows of `types`, as `arrow_type`; null if a row has no such column.
 
     Args:
         rows: large_binary, none null.
@@ -168,7 +168,7 @@ def stats_column(rows: pa.Array, types: Sequence[DataType], index: int) -> pa.Ar
 
 
 def _parts(rows: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(start, length of each row, the bytes that they lie in)."""
+    """(start and length of each row, the buffer that contains them)."""
     _, offsets, data = rows.buffers()
     cuts = np.frombuffer(offsets, np.int64)[rows.offset : rows.offset + len(rows) + 1] if len(rows) else np.zeros(1, np.int64)  # fmt: skip
     return cuts[:-1], np.diff(cuts), np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
@@ -181,7 +181,7 @@ def _slots(
     null_bytes = (arity + 63 + 8) // 64 * 8
     at = 4 + null_bytes + 8 * index
     if lengths.min() < at + 8:
-        raise FormatError("statistics rows are too short", hint="the manifest is broken; read an earlier snapshot")
+        raise FormatError("statistics rows are too short", hint="the manifest is corrupt; read an earlier snapshot")
     slots = data[starts[:, None] + np.arange(at, at + 8)].view("<i8").reshape(-1)
     bit = index + 8
     null = (data[starts + 4 + (bit >> 3)] >> (bit & 7)) & 1
@@ -191,19 +191,26 @@ def _slots(
 def _texts(
     starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, slots: np.ndarray, null: np.ndarray, t: DataType
 ) -> pa.Array:
-    """Up to seven bytes lie in the slot itself, behind them a mark and their number; of more it says where in the row they lie."""
+    """Up to seven bytes are stored in the slot itself, followed by a marker with their number. Longer values: offset and
+    length in the row.
+    """
     words = slots.view("<u8")
     marks = (words >> np.uint64(56)).astype(np.int64)
     short = (marks & 0x80) > 0
-    place, size = (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    if (~null & ~short & (4 + place + size > lengths)).any():
-        raise FormatError("a statistics value lies outside its row", hint="read an earlier snapshot")
+    offset, size = (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    if (~null & ~short & (4 + offset + size > lengths)).any():
+        raise FormatError("a statistics value is outside its row", hint="read an earlier snapshot")
     plain, inline = data.tobytes(), slots.tobytes()
     out: list[bytes | None] = [
-        None if gone else inline[8 * i : 8 * i + min(mark & 0x7F, 8)] if here else plain[start : start + count]
-        for i, (gone, here, mark, start, count) in enumerate(
+        None if is_null else inline[8 * i : 8 * i + min(mark & 0x7F, 8)] if here else plain[start : start + count]
+        for i, (is_null, here, mark, start, count) in enumerate(
             zip(
-                null.tolist(), short.tolist(), marks.tolist(), (starts + 4 + place).tolist(), size.tolist(), strict=True
+                null.tolist(),
+                short.tolist(),
+                marks.tolist(),
+                (starts + 4 + offset).tolist(),
+                size.tolist(),
+                strict=True,
             )
         )
     ]

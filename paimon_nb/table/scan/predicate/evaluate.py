@@ -1,7 +1,8 @@
-"""Bound predicates over Arrow tables, in SQL's three-valued logic. Knows no files.
+"""Evaluates bound predicates on Arrow tables, in SQL's three-valued logic.
 
-Numbers compare as Spark compares them: NaN equals NaN and is larger than every number, -0.0 equals 0.0, FLOAT is widened to
-DOUBLE before it meets a literal.
+Numbers compare as Spark compares them: NaN equals NaN and is larger than every number, -0.0 equals 0.0, FLOAT is
+widened to
+DOUBLE before the comparison.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ _UNKNOWN = scalar(None, pa.bool_())
 
 
 def evaluate(predicate: Predicate, table: pa.Table, fields: Sequence[DataField]) -> pa.ChunkedArray | pa.Array:
-    """One boolean a row: true, false or null (unknown).
+    """One boolean per row: true, false or null (unknown).
 
     Args:
-        table: has every column that the predicate looks at, with the types of `fields`.
+        table: contains every column of the predicate, with the types of `fields`.
     """
     types = {f.name: f.type for f in fields}
     return _walk(bind(predicate, fields), table, types)
@@ -90,7 +91,7 @@ def _walk(node: Predicate, table: pa.Table, types: Mapping[str, DataType]) -> An
 
 
 def padded(column: Any, t: DataType) -> Any:
-    """CHAR(n) values with all their n characters: some formats store them without the spaces at the end."""
+    """CHAR(n) values padded to n characters: some formats store them without trailing spaces."""
     return pc.utf8_rpad(column, t.length, " ") if isinstance(t, Char) else column
 
 
@@ -99,7 +100,7 @@ def _all(table: pa.Table, value: bool | None) -> pa.Array:
 
 
 def _compare(column: Any, t: DataType, op: str, literal: Any) -> Any:
-    if t.root == "BOOLEAN":  # Arrow orders no booleans
+    if t.root == "BOOLEAN":  # Arrow does not order booleans
         return _COMPARE[op](column.cast(pa.int8()), scalar(int(literal), pa.int8()))
     if t.root not in ("FLOAT", "DOUBLE"):
         return _COMPARE[op](column, to_scalar(t, literal))
@@ -126,7 +127,7 @@ def _in(column: Any, t: DataType, literals: Sequence[Any]) -> Any:
 
 
 def like_regex(pattern: str) -> str:
-    """A LIKE pattern as an RE2 expression over the whole text."""
+    """A LIKE pattern as an RE2 expression that matches the whole text."""
     out, quoted = [], False
     for char in pattern:
         if quoted or char not in "%_\\":

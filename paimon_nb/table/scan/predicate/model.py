@@ -1,4 +1,4 @@
-"""Conditions on rows as data: what can be asked of columns, and how negation moves inwards; reads no rows.
+"""Predicates as data: conditions on columns, and pushing negation inwards; reads no rows.
 
 Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ...) or values in the in-row form; `bind`
 (bind.py) turns them into the column's own form. SQL's three-valued logic holds: a comparison with NULL is unknown.
@@ -14,7 +14,7 @@ from paimon_nb.base.sql_quoting import text_literal
 
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-"""The operator with its sides exchanged."""
+"""The operator with its operands swapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Predicate:
     """Base of all conditions. `str(p)` is SQL."""
 
     def columns(self) -> frozenset[str]:
-        """Names of the columns it looks at."""
+        """Names of the columns it uses."""
         return frozenset(leaf.column for leaf in leaves(self))
 
     def negate(self) -> Predicate:
@@ -62,7 +62,7 @@ class Compare(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class In(Leaf):
-    """column IN (literals); a NULL among them makes a miss unknown, as in SQL."""
+    """column IN (literals); with a NULL among them a non-match is unknown, as in SQL."""
 
     literals: tuple[Any, ...]
 
@@ -104,7 +104,7 @@ class StartsWith(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class Like(Leaf):
-    """column LIKE pattern: % any text, _ one character, backslash quotes the next one."""
+    """column LIKE pattern: % any text, _ one character, backslash escapes the next one."""
 
     pattern: str
 
@@ -114,7 +114,7 @@ class Like(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class Known(Leaf):
-    """`value` where the column is not null, else unknown: what a comparison with an impossible literal comes to."""
+    """`value` where the column is not null, else unknown: the result of comparing with an out-of-range literal."""
 
     value: bool
 
@@ -140,7 +140,7 @@ class Constant(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class And(Predicate):
-    """All parts hold."""
+    """All parts are true."""
 
     parts: tuple[Predicate, ...]
 
@@ -153,7 +153,7 @@ class And(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Or(Predicate):
-    """One part at least holds."""
+    """At least one part is true."""
 
     parts: tuple[Predicate, ...]
 
@@ -166,7 +166,7 @@ class Or(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Not(Predicate):
-    """The part does not hold; for conditions whose negation has no form of its own."""
+    """The part is not true; for conditions without a negated form."""
 
     part: Predicate
 
@@ -190,7 +190,7 @@ def leaves(predicate: Predicate) -> Iterator[Leaf]:
 
 
 def conjuncts(predicate: Predicate | None) -> list[Predicate]:
-    """The parts that must all hold; [] for no condition."""
+    """The parts that must all be true; [] for no condition."""
     match predicate:
         case None:
             return []
@@ -206,9 +206,9 @@ def all_of(parts: list[Predicate]) -> Predicate:
 
 
 def only_on(predicate: Predicate | None, columns: frozenset[str] | set[str]) -> Predicate | None:
-    """The conjuncts that look at no other columns; None when there is none."""
-    kept = [c for c in conjuncts(predicate) if c.columns() <= columns]
-    return all_of(kept) if kept else None
+    """The conjuncts that use only these columns; None if there are none."""
+    conjuncts_on = [c for c in conjuncts(predicate) if c.columns() <= columns]
+    return all_of(conjuncts_on) if conjuncts_on else None
 
 
 def _sql(value: Any) -> str:

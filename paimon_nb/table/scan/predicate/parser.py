@@ -1,6 +1,7 @@
-"""A small SQL WHERE grammar: text to predicate, with the place of every mistake. Knows no rows.
+"""Parser of a small SQL WHERE grammar: text to predicate, with error positions. Knows no rows.
 
-comparison (=, ==, <>, !=, <, <=, >, >=, <=>), BETWEEN, IN, LIKE, IS [NOT] NULL, AND, OR, NOT, parentheses; literals: numbers,
+comparison (=, ==, <>, !=, <, <=, >, >=, <=>), BETWEEN, IN, LIKE, IS [NOT] NULL, AND, OR, NOT, parentheses; literals:
+numbers,
 'text', X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
 """
 
@@ -64,10 +65,10 @@ class _Literal:
 
 
 def parse_predicate(text: str, schema: TableSchema) -> Predicate:
-    """The condition that `text` states on the table's columns, bound to them.
+    """The condition in `text` on the table's columns, bound to them.
 
     Raises:
-        SqlSyntaxError: the text is no condition. SqlAnalysisError: a comparison that makes no sense. ColumnNotFound.
+        SqlSyntaxError: the text is not a condition. SqlAnalysisError: an invalid comparison. ColumnNotFound.
         All carry `sql`, `start` and `stop`.
     """
     return _Parser(text, schema).parse()
@@ -95,7 +96,7 @@ class _Parser:
             match = _TOKEN.match(self.text, at)
             if match is None:
                 start = at + len(self.text[at:]) - len(self.text[at:].lstrip())
-                what = "text that does not end" if self.text[start] in "'`\"" else f"unexpected {self.text[start]!r}"
+                what = "unterminated string" if self.text[start] in "'`\"" else f"unexpected {self.text[start]!r}"
                 raise self._error(what, _Token("", self.text[start], start, start + 1))
             kind = str(match.lastgroup)
             out.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
@@ -112,7 +113,7 @@ class _Parser:
         return token
 
     def _word(self, *words: str) -> bool:
-        """Take the words if they come next."""
+        """Consume the words if they come next."""
         for i, word in enumerate(words):
             token = self.tokens[min(self.at + i, len(self.tokens) - 1)]
             if token.kind != "name" or token.text.upper() != word:
@@ -198,7 +199,7 @@ class _Parser:
             return self._bound(right, Compare(right.name, FLIPPED[_OPERATORS[token.text]], left.value))
         if left.value is None or isinstance(left.value, bool):
             return Constant(left.value)
-        raise self._error(f"{left.at.text} is no condition", left.at)
+        raise self._error(f"{left.at.text} is not a condition", left.at)
 
     def _comparison(self, left: _Column) -> Predicate:
         token = self._now()
@@ -246,7 +247,7 @@ class _Parser:
     def _text(self) -> str:
         literal = self._literal()
         if not isinstance(literal.value, str):
-            raise self._error("LIKE needs a text", literal.at)
+            raise self._error("LIKE needs a string literal", literal.at)
         return literal.value
 
     def _bound(self, column: _Column, leaf: Predicate) -> Predicate:
@@ -263,7 +264,9 @@ class _Parser:
         operand = self._operand()
         if isinstance(operand, _Column):
             raise self._error(
-                f"{operand.at.text} is a column; compare columns with literals here", operand.at, SqlAnalysisError
+                f"{operand.at.text} is a column; only comparisons with literals are supported",
+                operand.at,
+                SqlAnalysisError,
             )
         return operand
 
@@ -276,7 +279,7 @@ class _Parser:
                 return _Literal(_unquote(token.text), token)
             case "bytes":
                 if len(token.text) % 2 == 0:
-                    raise self._error("a byte needs two digits", token)
+                    raise self._error("each byte needs two hex digits", token)
                 return _Literal(bytes.fromhex(token.text[2:-1]), token)
             case "sign" if token.text in "+-":
                 number = self._next()

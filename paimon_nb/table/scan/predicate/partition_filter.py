@@ -1,4 +1,4 @@
-"""A condition on partition columns as a test for serialized partitions. Reads no files."""
+"""A condition on partition columns as a filter on serialized partitions. Reads no files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from paimon_nb.table.store import TableStore
 
 
 def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
-    """True for the partitions whose values satisfy `where`; unknown (NULL) counts as no.
+    """True for the partitions whose values satisfy `where`; unknown (NULL) counts as false.
 
-    Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` looks at other columns.
+    Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` uses other columns.
     """
     predicate = bind(parse_predicate(where, store.schema), store.schema.fields)
     others = sorted(predicate.columns() - set(store.schema.partition_keys))
     if others:
         raise UnsupportedOperation(
-            f"a condition on {', '.join(others)} does not choose partitions of {store.name}",
+            f"{', '.join(others)}: not a partition column of {store.name}",
             hint=f"partitioned by: {', '.join(store.schema.partition_keys) or 'nothing'}",
             columns=others,
         )

@@ -1,6 +1,6 @@
-"""Whether a file may hold a row that a predicate wants, from bounds; one answer a file, all files at once.
+"""Whether a file may hold matching rows, from its statistics; one answer per file, all files at once.
 
-Answers err on one side only: False means surely no row. Knows no manifests.
+The answer is conservative: False means that surely no row matches. Knows no manifests.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from paimon_nb.table.scan.predicate.model import (
 def may_match(
     predicate: Predicate, size: int, bounds: Callable[[str], Bounds | None], type_of: Callable[[str], DataType]
 ) -> pa.Array:
-    """One boolean a file, never null.
+    """One boolean per file, never null.
 
     Args:
-        predicate: bound. size: number of files. bounds: of a column, None where nothing is known.
+        predicate: bound. size: number of files. bounds: of a column, None if unknown.
     """
     match predicate:
         case And(parts):
@@ -83,8 +83,8 @@ def _leaf(leaf: Leaf, b: Bounds, t: DataType) -> Any:
 
 
 def _char_high(high: Any, t: Char) -> Any:
-    """An upper bound of CHAR(n) values with their spaces, from one of values that may be stored without."""
-    # Below 'a\x1f' lies 'a', but 'a ' lies above: what follows the first character under a space bounds nothing.
+    """An upper bound of padded CHAR(n) values, from a bound of values that may be stored unpadded."""
+    # 'a\x1f' < 'a ' although 'a' < 'a\x1f': after a character below the space the rest of the bound is useless.
     spaces = padded(pc.replace_substring_regex(high, r"(?s)[\x00-\x1f].*", ""), t)
     return pc.if_else(pc.greater(spaces, high), spaces, high)
 
@@ -111,7 +111,7 @@ def _compare(b: Bounds, t: DataType, op: str, literal: Any) -> Any:
 
 
 def _compare_floats(b: Bounds, op: str, literal: float) -> Any:
-    # Statistics say nothing of NaN, which is larger than every number: no upper bound is sure.
+    # Statistics ignore NaN, which is larger than every number: no upper bound is certain.
     low = b.low.cast(pa.float64())
     low = pc.if_else(pc.is_nan(low), scalar(None, pa.float64()), low)
     value = scalar(literal, pa.float64())
@@ -130,7 +130,7 @@ def _prefix(b: Bounds, prefix: str) -> Any:
     if not prefix:
         return _all(len(b.rows), True)
     value = scalar(prefix, b.low.type)
-    # The high bound may be cut to a prefix and raised; it still is above every value.
+    # The upper bound may be a truncated and incremented prefix; it is still above every value.
     below = pc.or_(_sure(pc.less_equal(b.low, value)), _sure(pc.starts_with(b.low, prefix)))
     return pc.and_(below, _sure(pc.greater_equal(b.high, value)))
 
@@ -140,7 +140,7 @@ def _some_value(b: Bounds) -> Any:
 
 
 def _sure(answer: Any) -> Any:
-    """Unknown means maybe."""
+    """Unknown counts as a possible match."""
     return filled(answer, True)
 
 

@@ -1,4 +1,4 @@
-"""How one state of a bucket differs from another, row by row. Knows no files.
+"""The difference of two states of a bucket, row by row. Knows no files.
 
 Source: Paimon `IncrementalDiffSplitRead.DiffMerger`.
 """
@@ -21,13 +21,14 @@ _DELETE = 3
 
 
 def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_deletes: bool) -> pa.Table:
-    """Rows of `after` that are new or changed; with `keep_deletes` also those of `before` that are gone, as -D.
+    """Rows of `after` that are new or changed; with `keep_deletes` also removed rows of `before`, as -D.
 
-    A key whose rows have one sequence number in both states, but not one value, was only merged further meanwhile (by a
-    compaction). Java tells it or not by which of its two readers was advanced last; so do we.
+    If a key's rows have the same sequence number in both states but different values, they were only merged further in
+    between (by a compaction). Java emits this difference or not depending on which of its two readers advanced last; so
+    do we.
 
     Args:
-        before, after: kv tables with one row a key.
+        before, after: kv tables with one row per key.
     """
     size = before.num_rows
     both = pa.concat_tables([before, after]).combine_chunks()
@@ -43,21 +44,21 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_equal(both, first[pairs], last[pairs])
-    chosen = last[(alone & new) | changed]
-    result = both.take(from_numpy(chosen))
+    current = last[(alone & new) | changed]
+    result = both.take(from_numpy(current))
     if keep_deletes:
         kinds = to_numpy(both.column(VALUE_KIND))
-        gone = last[old]
-        gone = gone[(kinds[gone] == 0) | (kinds[gone] == 2)]
-        lost = both.take(from_numpy(gone))
+        removed = last[old]
+        removed = removed[(kinds[removed] == 0) | (kinds[removed] == 2)]
+        lost = both.take(from_numpy(removed))
         at = lost.schema.get_field_index(VALUE_KIND)
-        lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(len(gone), _DELETE, np.int8)))
+        lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(len(removed), _DELETE, np.int8)))
         result = pa.concat_tables([result, lost])
     return result
 
 
 def _tied(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) -> np.ndarray:
-    """Whether two different rows have one place in the order of the key's rows."""
+    """Whether two different rows have the same position in the order of the key's rows."""
     tied = left != right
     for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
         if tied.any():
@@ -95,7 +96,7 @@ def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
     if pa.types.is_nested(left.type):
         pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
         return np.array([plain_value(a) == plain_value(b) for a, b in pairs], bool)
-    if pa.types.is_floating(left.type):  # by bits, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
+    if pa.types.is_floating(left.type):  # bitwise, as Java compares rows: NaN equals NaN, -0.0 is not 0.0
         bits = pa.int32() if left.type == pa.float32() else pa.int64()
         left, right = left.view(bits), right.view(bits)
     both_null = pc.and_(pc.is_null(left), pc.is_null(right))
@@ -103,7 +104,7 @@ def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
 
 
 def plain_value(value: Any) -> Any:
-    """Nested values with floats by their bits, and maps (lists of pairs, as Arrow has them) in one order."""
+    """Nested values with floats as bits, and maps (lists of pairs in Arrow) sorted."""
     if isinstance(value, float):
         return struct.pack("<d", value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The primary keys that a table holds, bucket by bucket: for writes and commits that must know where a key lies."""
+"""The primary keys of a table, bucket by bucket: for writes and commits that need the location of a key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bucket_keys(
 ) -> Iterator[tuple[bytes, int, pa.Array]]:
     """(partition, bucket, `key_ids` of its rows) for the buckets of these files.
 
-    Rows are merged: whether a -D removed one or only took something off is the merge engine's to say.
+    Rows are merged, because the meaning of a -D depends on the merge engine.
     """
     vectors, fields = vectors_of(store, snapshot), store.schema.key_fields
     for (partition, bucket, total), files in grouped(entries):

@@ -1,4 +1,4 @@
-"""Tables with data evolution: a column's newer values lie in a file of their own, beside the file whose rows they belong to.
+"""Data evolution: newer values of a column are in a separate file for the same rows.
 
 Source: Paimon 2 `DataEvolutionSplitGenerator`, `DataEvolutionSplitRead`.
 """
@@ -15,14 +15,15 @@ from paimon_nb.table.store import TableStore
 
 
 def evolves(store: TableStore) -> bool:
-    """Whether files of this table may hold some columns of rows whose others lie elsewhere."""
+    """Whether files of this table may hold only some columns of their rows."""
     return not store.has_keys and bool(store.options.get(opt.DATA_EVOLUTION_ENABLED))
 
 
 def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:
     """Files of one bucket, those of the same rows together and the newest of them first.
 
-    Blob and vector files hold a column of some of those rows: large ones are rolled, each beginning with a row id of its own.
+    Blob and vector files hold a column of some of those rows: large ones are rolled, each beginning with a row id of
+    its own.
 
     Raises: CorruptFile: files overlap that do not hold the same rows.
     """
@@ -72,8 +73,8 @@ def holders(
     """
     held = [_held(store, file) for file in group]
     oldest = list(group).index(anchor(group))
-    chosen = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), oldest) for f in fields}
-    parts = [(file, tuple(f for f in fields if chosen[f.id] == i)) for i, file in enumerate(group)]
+    newest_file = {f.id: next((i for i, ids in enumerate(held) if f.id in ids), oldest) for f in fields}
+    parts = [(file, tuple(f for f in fields if newest_file[f.id] == i)) for i, file in enumerate(group)]
     return [(file, part) for file, part in parts if part]
 
 

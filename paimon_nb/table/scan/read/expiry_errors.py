@@ -1,4 +1,4 @@
-"""A file that is missing because its snapshot expired while it was read is told as that. Reads no rows."""
+"""Reports a file that is missing because its snapshot expired during a read as `SnapshotExpired`. Reads no rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from paimon_nb.table.store import TableStore
 
 @contextmanager
 def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[None]:
-    """Inside it, a file of the snapshot may be missing: raises `SnapshotExpired` if expiry explains it, else `MissingFile`.
+    """Context for reading files of the snapshot: raises `SnapshotExpired` if expiry explains a missing file, else
+    `MissingFile`.
 
-    Whoever holds files of the snapshot (a tag, a long-lived changelog) lost them for another reason.
+    A snapshot that a tag or a long-lived changelog retains loses its files for another reason.
     """
     try:
         yield
@@ -22,8 +23,8 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
         if earliest is None or snapshot_id >= earliest or _held(store, snapshot_id):
             raise
         raise SnapshotExpired(
-            f"{store.name}: snapshot {snapshot_id} expired while it was read; snapshots {earliest} to {latest} are there",
-            hint="read again; to keep a snapshot for long reads, tag it or raise 'snapshot.time-retained'",
+            f"{store.name}: snapshot {snapshot_id} expired while it was read. Available: snapshots {earliest} to {latest}",
+            hint="read again; for long reads create a tag or increase 'snapshot.time-retained'",
             wanted=snapshot_id,
             earliest=earliest,
             latest=latest,

@@ -1,4 +1,4 @@
-"""Reading several files at a time, where threads are quicker than one file after the other. Knows nothing of tables."""
+"""Reads several files in parallel where threads pay off. Knows nothing of tables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paimon_nb.fs import FileIO
 A = TypeVar("A")
 B = TypeVar("B")
 LIGHT = 1 << 20
-"""Bytes that are read from a disk or from memory before the threads have begun. An object store answers each call late."""
+"""Below this many bytes a disk or memory is read faster without threads. An object store answers each call late."""
 
 
 def side_by_side(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:
     """`work` of each item, in order.
 
     Args:
-        fs: where the items are read. size: bytes of all of them together. threads: at most so many at a time.
+        fs: where the items are read. size: total bytes. threads: maximum number.
     """
     if len(items) <= 1 or threads <= 1 or (size <= LIGHT and not fs.is_object_store):
         return [work(item) for item in items]

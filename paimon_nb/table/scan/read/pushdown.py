@@ -1,7 +1,7 @@
-"""Conditions applied while a file is read, before anything is merged: which of a predicate's, and in the file's own terms.
+"""Predicate pushdown into file readers, before merging: which conjuncts, and in the file's own schema.
 
-A condition on key columns is the same for all versions of a row, so it may go first everywhere. Any other one may only go
-first where the stored rows are the result.
+A condition on key columns is the same for all versions of a row, so it can always be pushed. Any other condition can be
+pushed only if the stored rows are the result rows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
 
 
 def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | None) -> Predicate | None:
-    """The conjuncts that may be applied to each file of the split alone."""
+    """The conjuncts that can be applied to each file of the split alone."""
     if predicate is not None and not split.raw and evolves(store):
-        return None  # a file does not hold all columns of its rows
+        return None  # a file may lack columns of its rows
     if predicate is None or not store.has_keys or (split.raw and not split.diff):
         return predicate
     return only_on(predicate, set(store.schema.trimmed_primary_keys))
@@ -35,16 +35,17 @@ def pushable_predicate(store: TableStore, split: Split, predicate: Predicate | N
 def file_filter(
     condition: Predicate, fields: Sequence[DataField], stored: Sequence[DataField], keys: Sequence[str] = ()
 ) -> RowFilter | None:
-    """The condition on a file's own columns; None where the file holds some of them otherwise or not at all.
+    """The condition on a file's own columns; None if the file lacks some of them or stores them in another type.
 
     Args:
-        condition: bound to `fields`. fields: columns of the present schema. stored: those that will be read from the file.
+        condition: bound to `fields`. fields: columns of the current schema. stored: those that will be read from the
+            file.
             keys: what the file is sorted by.
     """
     in_file = {f.id: f for f in stored}
-    asked = [f for f in fields if f.name in condition.columns()]
+    used = [f for f in fields if f.name in condition.columns()]
     names: dict[str, str] = {}
-    for f in asked:
+    for f in used:
         old = in_file.get(f.id)
         if old is None or old.type.with_nullable(True) != f.type.with_nullable(True):
             return None
@@ -53,15 +54,15 @@ def file_filter(
         return None
 
     def mask(rows: pa.Table) -> Any:
-        return evaluate(condition, rows.rename_columns(list(names)), asked)
+        return evaluate(condition, rows.rename_columns(list(names)), used)
 
-    bounds = {names[c]: s for c, s in spans(condition, asked).items()}
+    bounds = {names[c]: s for c, s in spans(condition, used).items()}
     sorted_by = names.get(keys[0]) if keys else None
-    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, asked), sorted_by)
+    return RowFilter(tuple(names.values()), mask, bounds, _one_value_each(condition, used), sorted_by)
 
 
 def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
-    """Whether it asks one whole number of each field, and nothing else: then the spans say all."""
+    """Whether the condition is exactly one integer per field: then the spans are exact."""
     parts, roots = conjuncts(condition), {f.name: f.type.root for f in fields}
     return len(parts) == len(fields) and all(
         isinstance(p, Compare) and p.op == "=" and type(p.literal) is int and roots[p.column] in _WHOLE for p in parts
@@ -69,7 +70,7 @@ def _one_value_each(condition: Predicate, fields: Sequence[DataField]) -> bool:
 
 
 def spans(condition: Predicate, fields: Sequence[DataField]) -> dict[str, Span]:
-    """Bounds of the wanted values of integer and text columns; equal to what the conjuncts ask, or wider."""
+    """Bounds of the matching values of integer and text columns; equal to the conjuncts, or wider."""
     types = {f.name: f.type for f in fields}
     out: dict[str, Span] = {}
     for part in conjuncts(condition):

@@ -1,6 +1,7 @@
-"""Ids of rows in tables that track them: a rewritten file holds them, in any other they are counted from the file's first.
+"""Row ids of tables with row tracking: stored in rewritten files, otherwise counted from the file's first row id.
 
-Source: format reference, section 8.2 (Paimon `RowTrackingTable`, `AppendCompactTask` of a table with `row-tracking.enabled`).
+Source: format reference, section 8.2 (Paimon `RowTrackingTable`, `AppendCompactTask` of a table with
+`row-tracking.enabled`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def tracks_rows(store: TableStore) -> bool:
 
 
 def held(file: DataFile) -> tuple[DataField, ...]:
-    """Which of `TRACKING_FIELDS` are columns of the file."""
+    """Which of `TRACKING_FIELDS` the file stores."""
     return tuple(f for f in TRACKING_FIELDS if file.write_cols is not None and f.name in file.write_cols)
 
 
@@ -34,7 +35,7 @@ def with_tracking(rows: pa.Table, file: DataFile, position: int = 0) -> pa.Table
     """The rows with `TRACKING_FIELDS` as last columns.
 
     Args:
-        rows: all rows of the file from `position` on, none left out, with the columns that `held` names.
+        rows: all rows of the file from `position` on, with the columns that `held` names.
     """
     count = rows.num_rows
     first = file.first_row_id
@@ -54,9 +55,9 @@ def tracked_rows(store: TableStore, split: Split) -> pa.Table:
     `TRACKING_FIELDS` as last columns."""
     file = split.files[0]
     rows = read_split(store, split)
-    kept = held(file) if len(split.files) == 1 else ()
+    stored = held(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
-    ids = read_data_file(store.fs, path, kept) if kept else pa.table({"": pa.nulls(file.row_count)})
+    ids = read_data_file(store.fs, path, stored) if stored else pa.table({"": pa.nulls(file.row_count)})
     ids = with_tracking(ids, file).select([f.name for f in TRACKING_FIELDS])
     ref = (split.deletion_vectors or {}).get(anchor(split.files).file_name)
     if ref is not None:

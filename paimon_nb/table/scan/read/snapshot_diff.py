@@ -1,8 +1,8 @@
-"""How the rows of two moments differ, told by the rows themselves: both states are read whole and compared.
+"""The exact difference between the rows of two snapshots: both states are read whole and compared.
 
-`incremental-between-scan-mode = diff` answers as Java does, from the files that differ: it misses changes where files
-of both moments still have to be merged with newer ones, where an overwrite began to count rows anew, and rows deleted by
-vectors. This is the exact answer, at the price of reading everything.
+`incremental-between-scan-mode = diff` works like Java, on the files that differ. It misses changes where files of both
+states still must be merged with newer ones, where an overwrite restarted the sequence numbers, and rows deleted by
+vectors. This diff is exact, at the cost of reading everything.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _DELETE = 3
 
 
 def changed_rows(store: TableStore, start: Snapshot, end: Snapshot) -> pa.Table:
-    """The table's columns and `_VALUE_KIND`: rows of `end` that are new or changed, and as -D rows of `start` that are gone.
+    """The table's columns and `_VALUE_KIND`: new or changed rows of `end`, and removed rows of `start` as -D.
 
-    Tables without keys: rows are alike when all values are; a row that is there twice and was there once is new once.
+    Tables without keys: rows are equal if all values are; duplicates count, so a second copy is one new row.
     """
     before, after = _state(store, start, 0), _state(store, end, 1)
     if not store.has_keys:

@@ -1,4 +1,4 @@
-"""Reading splits: rows of files, deletion vectors applied by position, merged where versions meet, evolved to the schema.
+"""Reads splits: rows of files, deletion vectors applied by position, versions merged, evolved to the schema.
 
 Source: format reference, section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
 """
@@ -42,11 +42,11 @@ from paimon_nb.table.store import TableStore
 def read_plan(
     plan: ScanPlan, columns: Sequence[str] | None = None, *, kinds: bool = False, threads: int | None = None
 ) -> pa.Table:
-    """All rows of a plan, its predicate applied. Splits are read side by side; their order is kept.
+    """All rows of a plan that match its predicate. Splits are read in parallel; their order is kept.
 
     Args:
-        columns: which, in which order; None = all of the plan's schema.
-        kinds: keep retractions, and tell each row's kind in a last column `_VALUE_KIND` (int8).
+        columns: names in result order; None: all columns of the plan's schema.
+        kinds: keep retractions, and add each row's kind as last column `_VALUE_KIND` (int8).
     """
     read = read_split_kinds if kinds else read_split
 
@@ -61,7 +61,7 @@ def read_plan(
 
 
 def iter_plan(plan: ScanPlan, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-    """The rows split by split, for callers that must not hold all."""
+    """The rows split by split, for callers that must not hold all of them in memory."""
     for split in plan.splits:
         yield read_split(plan.store, split, columns, plan.predicate)
 
@@ -72,9 +72,10 @@ def read_split(
     """The rows of a split in the store's schema, merged, without retractions (but see `Split.changes`).
 
     Args:
-        store: `ScanPlan.store`. columns: which, in which order; None = all. predicate: rows it is not true for are left out.
+        store: `ScanPlan.store`. columns: names in result order; None: all. predicate: only rows for which it is true
+            are returned.
 
-    Raises: SnapshotExpired: by now. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
+    Raises: SnapshotExpired: during the read. MissingFile, CorruptFile, UnsupportedFormat; ColumnNotFound.
     """
     return _read(store, split, columns, predicate, kinds=False)
 
@@ -82,7 +83,7 @@ def read_split(
 def read_split_kinds(
     store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
 ) -> pa.Table:
-    """The same with retractions, and each row's kind as a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
+    """The same with retractions, and each row's kind as last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
     return _read(store, split, columns, predicate, kinds=True)
 
 
@@ -99,25 +100,25 @@ def _read_here(
     store: TableStore, split: Split, columns: Sequence[str] | None, predicate: Predicate | None, *, kinds: bool
 ) -> pa.Table:
     names = list(store.schema.names if columns is None else columns)
-    asked = set(names) | (predicate.columns() if predicate is not None else set())
-    unknown = asked - set(store.schema.names)
+    used = set(names) | (predicate.columns() if predicate is not None else set())
+    unknown = used - set(store.schema.names)
     if unknown:
         store.schema.field(min(unknown))  # raises with a did-you-mean
-    fields = tuple(f for f in store.schema.fields if f.name in asked) or readable_fields(store.schema)[:1]
+    fields = tuple(f for f in store.schema.fields if f.name in used) or readable_fields(store.schema)[:1]
     files = _Files(store, split.partition, split.bucket, pushable_predicate(store, split, predicate))
     rows = _rows(files, split, fields, kinds)
     if not kinds and not split.changes and VALUE_KIND in rows.column_names:
-        rows = without_retracts(rows)  # changes are told one by one: Java too shows -U and -D rows of an increment
+        rows = without_retracts(rows)  # changes are emitted one by one: Java too returns -U and -D rows of an increment
     rows = keep(predicate, rows, fields)
     return rows.select([*names, VALUE_KIND] if kinds else names)
 
 
 def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: bool) -> pa.Table:
-    """The split's rows; with a kind column unless there can be nothing but inserts."""
+    """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
     if not store.has_keys:
-        beside = not split.raw and evolves(store)
-        rows = (files.beside if beside else files.plain)(split.files, fields, split.deletion_vectors)
+        column_files = not split.raw and evolves(store)
+        rows = (files.column_files if column_files else files.plain)(split.files, fields, split.deletion_vectors)
         return rows.append_column(VALUE_KIND, _inserts(rows.num_rows)) if kinds else rows
     if split.raw and not kinds:
         return files.plain(split.files, fields, split.deletion_vectors)
@@ -135,9 +136,9 @@ def _rows(files: _Files, split: Split, fields: tuple[DataField, ...], kinds: boo
 
 
 def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[MergeSpec, tuple[DataField, ...]]:
-    """The merge rule, and the columns it must see to deliver `fields` (None: all)."""
+    """The merge rule, and the columns it needs to produce `fields` (None: all)."""
     schema, options = store.schema, store.options
-    if fields is None or options.merge_engine not in PICKS_ROWS:  # all that others merge must be read
+    if fields is None or options.merge_engine not in PICKS_ROWS:  # every column that others depend on must be read
         return MergeSpec.of(schema, options), schema.fields
     needed = {f.name for f in fields} | set(schema.primary_keys) | set(options.names(opt.SEQUENCE_FIELD))
     narrow = tuple(f for f in schema.fields if f.name in needed)
@@ -146,17 +147,17 @@ def _merging(store: TableStore, fields: Sequence[DataField] | None) -> tuple[Mer
 
 def _merged(
     files: _Files,
-    chosen: Sequence[DataFile],
+    inputs: Sequence[DataFile],
     fields: tuple[DataField, ...],
     vectors: Mapping[str, DvRef] | None,
     spec: MergeSpec,
 ) -> pa.Table:
-    """One row a key, kinds kept. Only sections in which runs overlap are merged."""
+    """One row per key, kinds kept. Only sections with overlapping runs are merged."""
     wide = (*fields, SEQUENCE_FIELD, KIND_FIELD)
     parts = [no_rows(wide)]
     key = key_decoder([f.type for f in files.store.schema.key_fields])
     single: list[DataFile] = []
-    for section in sections(chosen, key):
+    for section in sections(inputs, key):
         if len(section) == 1:
             single += section[0].files
             continue
@@ -174,7 +175,7 @@ def _merged(
 
 
 class _Files:
-    """Rows of one bucket's files, file by file; where it can, without those that `early` is not true for."""
+    """Rows of one bucket's files, file by file; where possible, only those that match `early`."""
 
     def __init__(self, store: TableStore, partition: bytes, bucket: int, early: Predicate | None = None) -> None:
         self.store, self.partition, self.bucket, self.early = store, partition, bucket, early
@@ -182,15 +183,15 @@ class _Files:
     def plain(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
     ) -> pa.Table:
-        """All wanted rows of the files that no vector deletes, as `fields` of the present schema."""
+        """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
         parts = [no_rows(fields)]
         parts += [self._one(f, fields, (vectors or {}).get(f.file_name)) for f in files]
         return pa.concat_tables(parts)
 
-    def beside(
+    def column_files(
         self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Mapping[str, DvRef] | None
     ) -> pa.Table:
-        """The same where files of the same rows hold some of their columns each."""
+        """The same for files of the same rows that each hold some of their columns."""
         parts = [no_rows(fields)]
         for group in same_rows(files):
             columns: dict[str, pa.ChunkedArray] = {}
@@ -203,8 +204,10 @@ class _Files:
 
     def _one(self, file: DataFile, fields: tuple[DataField, ...], vector: DvRef | None) -> pa.Table:
         schema = file_schema(self.store, file.schema_id)
-        wanted = {f.id for f in fields}
-        stored = [f for f in (*in_file(self.store, file, schema.fields), SEQUENCE_FIELD, KIND_FIELD) if f.id in wanted]
+        field_ids = {f.id for f in fields}
+        stored = [
+            f for f in (*in_file(self.store, file, schema.fields), SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids
+        ]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
         path = self.store.data_path(self.partition, self.bucket, file)
