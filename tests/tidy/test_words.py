@@ -40,35 +40,28 @@ PRIVATE_PHRASES = re.compile(
 )
 
 NAMES_LEFT: dict[str, int] = {
-    "actions.py": 21,
     "catalog": 60,
-    "cli.py": 8,
     "connectors": 150,
-    "doctor.py": 5,
-    "notebook": 133,
+    "notebook": 5,
     "plan": 5,
     "procedures": 38,
-    "session": 200,
+    "session": 9,
     "spark": 101,
     "sql": 63,
-    "workbench.py": 7,
 }
 PHRASES_LEFT: dict[str, int] = {
-    "actions.py": 5,
-    "base": 8,
+    "base": 10,
     "catalog": 37,
     "connectors": 59,
-    "doctor.py": 6,
-    "format": 43,
-    "fs": 7,
-    "notebook": 47,
-    "options": 21,
+    "format": 45,
+    "fs": 9,
+    "options": 19,
     "plan": 6,
     "procedures": 22,
-    "session": 76,
-    "spark": 56,
+    "session": 5,
+    "spark": 57,
     "sql": 19,
-    "table": 6,
+    "table": 5,
 }
 
 
