@@ -6,7 +6,7 @@ Every method is a thin call; the rules are in the packages of `paimon_nb.table`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.commit import CommitMessage, TableCommit
     from paimon_nb.table.inspect import Compared, Due, Finding, RowHistory
+    from paimon_nb.table.query import TableQuery
     from paimon_nb.table.scan import PointLookup, Predicate
     from paimon_nb.table.stream import StreamOffset, TableStream
     from paimon_nb.table.write import TableWrite
@@ -217,6 +218,109 @@ class Table:
         if columns is not None and not columns:  # no columns, but the right number of rows
             return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
         return read_plan(plan, None if columns is None else [_column(plan.schema, c) for c in columns])
+
+    def select(self, *columns: str | Sequence[str]) -> TableQuery:
+        """A lazy read of some columns: `t.select("id").where("id > 7").limit(5).to_pandas()`.
+
+        Args:
+            columns: column names, or one list of them.
+        """
+        return self._query().select(*columns)
+
+    def where(self, condition: str | Predicate) -> TableQuery:
+        """A lazy read of the rows for which a condition is true.
+
+        Args:
+            condition: SQL text such as `"id = 7 AND dt >= '2024-01-01'"`, or a `Predicate`.
+        """
+        return self._query().where(condition)
+
+    def limit(self, rows: int) -> TableQuery:
+        """A lazy read of at most so many rows.
+
+        Args:
+            rows: 0 or more.
+        """
+        return self._query().limit(rows)
+
+    def at(
+        self,
+        *,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: int | str | dt.date | None = None,
+    ) -> TableQuery:
+        """A lazy read of an earlier version, under the schema of that version.
+
+        Args:
+            snapshot: a snapshot id.
+            tag: a tag name.
+            timestamp: epoch milliseconds, a datetime or date, or text on this process's wall clock.
+        """
+        return self._query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
+
+    def to_batches(self, *, batch_rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        """The table's rows in record batches; one split is in memory at a time.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+        """
+        return self._query().to_batches(batch_rows=batch_rows)
+
+    def to_reader(self, *, batch_rows: int = 1 << 16) -> pa.RecordBatchReader:
+        """The table's rows as a `pyarrow.RecordBatchReader`, which can be read once.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+        """
+        return self._query().to_reader(batch_rows=batch_rows)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """The table's rows as a pandas DataFrame.
+
+        Args:
+            options: arguments of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+        """
+        return self._query().to_pandas(**options)
+
+    def to_polars(self, *, lazy: bool = False) -> Any:
+        """The table's rows as a polars DataFrame, or as a LazyFrame that reads only what its query needs.
+
+        Args:
+            lazy: True returns a LazyFrame.
+        """
+        return self._query().to_polars(lazy=lazy)
+
+    def to_duckdb(self, connection: Any = None) -> Any:
+        """The table's rows as a DuckDB relation.
+
+        Args:
+            connection: a DuckDB connection; None: DuckDB's default one.
+        """
+        return self._query().to_duckdb(connection)
+
+    def count(self) -> int:
+        """The number of rows. Answered from metadata where every stored row is a row of the table."""
+        return self._query().count()
+
+    def head(self, rows: int = 5) -> pa.Table:
+        """Some rows of the table, in no promised order.
+
+        Args:
+            rows: how many, at most.
+        """
+        return self._query().head(rows)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._query().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        return self._query()._repr_html_()
+
+    def _query(self) -> TableQuery:
+        from paimon_nb.table.query import TableQuery
+
+        return TableQuery(self)
 
     def lookup(self, **key: Any) -> pa.Table:
         """The rows with these key values: `t.lookup(id=7)`. At most one row, unless partition columns are omitted.

@@ -1,0 +1,297 @@
+"""A lazy read of a table: columns, a condition, a limit and a version, resolved when rows are asked for.
+
+A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, ibis and nanoarrow read it without glue.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
+from paimon_nb.format.schema import TableSchema, readable_fields
+from paimon_nb.format.types.arrow import arrow_schema
+
+if TYPE_CHECKING:
+    from paimon_nb.table.scan import Predicate, ScanPlan, Split
+    from paimon_nb.table.table import Table
+
+BATCH_ROWS = 1 << 16
+"""Rows of a record batch, at most."""
+_PREVIEW_ROWS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """Rows of a table that are read when they are needed. Each method returns a new query; a query can be read many times.
+
+    Example:
+        >>> q = table.select("id", "amount").where("amount > 10").limit(5)  # doctest: +SKIP
+        >>> q.to_pandas()  # doctest: +SKIP
+    """
+
+    table: Table
+    columns: tuple[str, ...] | None = None
+    """Names in the order of the result; None: every column."""
+    condition: str | Predicate | None = None
+    max_rows: int | None = None
+    version: tuple[tuple[str, Any], ...] = ()
+    """One of `snapshot`, `tag`, `timestamp` with its value; empty: the latest snapshot."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Dynamic table options."""
+
+    # -- building
+
+    def select(self, *columns: str | Sequence[str]) -> TableQuery:
+        """Only these columns, in this order.
+
+        Args:
+            columns: column names, or one list of them.
+
+        Raises:
+            ColumnNotFound: when the rows are read; the hint has the nearest name.
+        """
+        names = [c for part in columns for c in ([part] if isinstance(part, str) else part)]
+        return replace(self, columns=tuple(names))
+
+    def where(self, condition: str | Predicate) -> TableQuery:
+        """Only rows for which a condition is true. A second condition is joined with AND.
+
+        Args:
+            condition: SQL text such as `"id = 7 AND dt >= '2024-01-01'"`, or a `Predicate`.
+
+        Raises:
+            SqlSyntaxError: the text is not a condition.
+        """
+        if self.condition is None:
+            return replace(self, condition=condition)
+        if isinstance(self.condition, str) and isinstance(condition, str):
+            return replace(self, condition=f"({self.condition}) AND ({condition})")
+        from paimon_nb.table.scan import all_of, parse_predicate
+
+        parts = [
+            parse_predicate(part, self._plan_schema()) if isinstance(part, str) else part
+            for part in (self.condition, condition)
+        ]
+        return replace(self, condition=all_of(parts))
+
+    def limit(self, rows: int) -> TableQuery:
+        """At most so many rows. Splits that are not needed are not read.
+
+        Args:
+            rows: 0 or more.
+
+        Raises:
+            BadOptionValue: a negative number.
+        """
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+            raise BadOptionValue(f"limit({rows!r}) is not a number of rows", hint="limit(100)", option="limit")
+        return replace(self, max_rows=rows if self.max_rows is None else min(rows, self.max_rows))
+
+    def at(
+        self,
+        *,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: int | str | dt.date | None = None,
+    ) -> TableQuery:
+        """The rows of an earlier version, under the schema of that version.
+
+        Args:
+            snapshot: a snapshot id.
+            tag: a tag name.
+            timestamp: epoch milliseconds, a datetime or date, or text on this process's wall clock.
+
+        Raises:
+            BadOptionValue: none or several of the three.
+        """
+        version = {"snapshot": snapshot, "tag": tag, "timestamp": timestamp}
+        named = tuple((k, v) for k, v in version.items() if v is not None)
+        if len(named) != 1:
+            raise BadOptionValue(
+                "at() takes one of snapshot, tag and timestamp", hint="at(tag='v1')", option="snapshot"
+            )
+        return replace(self, version=named)
+
+    # -- reading
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the rows. Reads metadata only."""
+        return self._arrow_schema(self._plan())
+
+    def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The rows in record batches, split by split: one split is in memory at a time.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+
+        Raises:
+            SnapshotExpired: the snapshot expired while it was read. A tag or a consumer protects it.
+        """
+        return self._batches(self._plan(), batch_rows)
+
+    def to_reader(self, *, batch_rows: int = BATCH_ROWS) -> pa.RecordBatchReader:
+        """The rows as a `pyarrow.RecordBatchReader`, which can be read once.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+        """
+        plan = self._plan()
+        return pa.RecordBatchReader.from_batches(self._arrow_schema(plan), self._batches(plan, batch_rows))
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as a `pyarrow.Table`."""
+        return self.to_reader().read_all()
+
+    def to_pandas(self, **options: Any) -> Any:
+        """All rows as a pandas DataFrame.
+
+        Args:
+            options: arguments of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+        """
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self, *, lazy: bool = False) -> Any:
+        """The rows as a polars DataFrame, or as a LazyFrame that reads only what its query needs.
+
+        Args:
+            lazy: True returns a LazyFrame. Its columns and its limit are pushed down to this reader.
+
+        Raises:
+            EnvironmentError_: polars is not installed.
+        """
+        polars = _library("polars")
+        if not lazy:
+            return polars.from_arrow(self.to_arrow())
+        from polars.io.plugins import register_io_source
+
+        empty = polars.from_arrow(self._arrow_schema(self._plan()).empty_table())
+
+        def read(columns: list[str] | None, condition: Any, rows: int | None, batch_rows: int | None) -> Iterator[Any]:
+            query = self if columns is None else self.select(columns)
+            query = query if rows is None else query.limit(rows)
+            for batch in query.to_batches(batch_rows=batch_rows or BATCH_ROWS):
+                frame = polars.from_arrow(batch)
+                yield frame if condition is None else frame.filter(condition)
+
+        return register_io_source(io_source=read, schema=empty.schema)
+
+    def to_duckdb(self, connection: Any = None) -> Any:
+        """The rows as a DuckDB relation.
+
+        Args:
+            connection: a DuckDB connection; None: DuckDB's default one.
+
+        Raises:
+            EnvironmentError_: duckdb is not installed.
+        """
+        return (connection or _library("duckdb")).from_arrow(self.to_arrow())
+
+    def count(self) -> int:
+        """The number of rows. Answered from metadata where every stored row is a row of the result."""
+        plan = self._plan()
+        if self.condition is None and all(map(_counts_exactly, plan.splits)):
+            rows = sum(
+                s.row_count - sum(v.cardinality or 0 for v in (s.deletion_vectors or {}).values()) for s in plan.splits
+            )
+        else:
+            first = [f.name for f in readable_fields(plan.schema)[:1]]
+            rows = sum(
+                b.num_rows for b in replace(self, columns=tuple(first), max_rows=None)._batches(plan, BATCH_ROWS)
+            )
+        return rows if self.max_rows is None else min(rows, self.max_rows)
+
+    def head(self, rows: int = 5) -> pa.Table:
+        """The first rows that are read, in no promised order.
+
+        Args:
+            rows: how many, at most.
+        """
+        return self.limit(rows).to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+    # -- showing
+
+    def __repr__(self) -> str:
+        parts = [f"TableQuery({self.table.name}"]
+        if self.columns is not None:
+            parts.append(f"select {', '.join(self.columns)}")
+        if self.condition is not None:
+            parts.append(f"where {self.condition}")
+        parts += [f"at {k} {v!r}" for k, v in self.version]
+        if self.max_rows is not None:
+            parts.append(f"limit {self.max_rows}")
+        return ", ".join(parts) + ")"
+
+    def _repr_html_(self) -> str:
+        schema, rows = self.schema, self.head(_PREVIEW_ROWS).to_pylist()
+        head = "".join(f"<th>{escape(f.name)}<br><small>{escape(str(f.type))}</small></th>" for f in schema)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(row[f.name])[:200])}</td>" for f in schema) + "</tr>" for row in rows
+        )
+        return (
+            f"<table><caption>{escape(repr(self))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    # -- inside
+
+    def _plan(self) -> ScanPlan:
+        return self.table.scan(self.condition, options=dict(self.options) or None, **dict(self.version)).plan
+
+    def _plan_schema(self) -> TableSchema:
+        return self.table.scan(options=dict(self.options) or None, **dict(self.version)).plan.schema
+
+    def _names(self, plan: ScanPlan) -> list[str] | None:
+        return None if self.columns is None else [_column(plan.schema, c) for c in self.columns]
+
+    def _arrow_schema(self, plan: ScanPlan) -> pa.Schema:
+        names = self._names(plan)
+        fields = plan.schema.fields if names is None else [plan.schema.field(n) for n in names]
+        return arrow_schema(fields, nullable=True)
+
+    def _batches(self, plan: ScanPlan, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        from paimon_nb.table.scan import read_split
+
+        names, left = self._names(plan), self.max_rows
+        # A query without columns still has as many rows as the table: one column is read, and then left out.
+        read = [f.name for f in readable_fields(plan.schema)[:1]] if names == [] else names
+        for split in plan.splits:
+            if left == 0:
+                return
+            rows = read_split(plan.store, split, read, plan.predicate)
+            rows = rows if left is None else rows.slice(0, left)
+            left = None if left is None else left - rows.num_rows
+            yield from (rows.select([]) if names == [] else rows).to_batches(max_chunksize=batch_rows)
+
+
+def _column(schema: TableSchema, name: str) -> str:
+    """A column by exact name, else by name in any case. Raises ColumnNotFound."""
+    if name in schema.names:
+        return name
+    folded = {n.lower(): n for n in schema.names}
+    return folded.get(name.lower()) or schema.field(name).name
+
+
+def _counts_exactly(split: Split) -> bool:
+    """Whether a split has as many rows as its files say, less those that deletion vectors mark."""
+    known = all(v.cardinality is not None for v in (split.deletion_vectors or {}).values())
+    return split.raw and not split.changes and not split.diff and known
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise EnvironmentError_(f"{name} is not installed", hint=f"pip install {name}", package=name) from error
