@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError, TableNotFound
@@ -145,6 +145,140 @@ class Workbench:
             )
         return self.session.table(parts, options)
 
+    # -- the catalog
+
+    def databases(self) -> list[str]:
+        """Names of the databases of the current catalog, in order."""
+        return self.session.catalog.databases()
+
+    def tables(self, database: str | None = None) -> list[str]:
+        """Names of the tables of a database, in order.
+
+        Args:
+            database: `[catalog.]database`; None: the current one.
+
+        Raises:
+            DatabaseNotFound: the hint suggests the closest name.
+        """
+        catalog, name = self.session.find_database(() if database is None else split_name(database))
+        return catalog.tables(name)
+
+    def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
+        """Make an empty database. Returns whether it was made now.
+
+        Args:
+            name: `[catalog.]database`.
+            if_not_exists: False raises an error for a database that exists.
+
+        Raises:
+            AlreadyExists: it exists.
+        """
+        catalog, database = self.session.find_database(split_name(name))
+        return catalog.create_database(database, if_not_exists=if_not_exists)
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
+        """Remove a database. Returns whether it was there.
+
+        Args:
+            name: `[catalog.]database`.
+            if_exists: False raises an error for a database that does not exist.
+            cascade: True drops its tables too.
+
+        Raises:
+            DatabaseNotFound: it does not exist.
+            UnsupportedOperation: it has tables, and `cascade` is False.
+        """
+        catalog, database = self.session.find_database(split_name(name))
+        return catalog.drop_database(database, if_exists=if_exists, cascade=cascade)
+
+    def create_table(
+        self,
+        name: str,
+        source: Any,
+        *,
+        primary_key: Sequence[str] | str = (),
+        partition_by: Sequence[str] | str = (),
+        options: Mapping[str, Any] | None = None,
+        comment: str | None = None,
+        if_not_exists: bool = False,
+    ) -> Table:
+        """Make a table with the columns of a frame, and store the frame's rows in one commit. Starts no JVM.
+
+        Args:
+            name: `[catalog.][database.]table`.
+            source: a pandas, polars, DuckDB or Spark frame, Arrow data or a pyarrow dataset, which is read in batches;
+                a `pyarrow.Schema` makes an empty table.
+            primary_key: key columns, which become NOT NULL.
+            partition_by: partition columns.
+            options: table options, such as `{"bucket": 4}`.
+            comment: of the table.
+            if_not_exists: True leaves a table that exists as it is, without new rows.
+
+        Returns:
+            The table.
+
+        Raises:
+            AlreadyExists: the table exists.
+            SchemaMismatch: a column's type has no Paimon type.
+            ColumnNotFound: a key is not a column.
+            BadOptionValue: a wrong option.
+            NullNotAllowed: a key is NULL. As with every failed write, the table is not made.
+        """
+        import pyarrow as pa
+
+        from paimon_nb.catalog.arrow_schema import schema_of
+        from paimon_nb.table.write.arrow_input import as_reader
+
+        reader = None if isinstance(source, pa.Schema) else as_reader(source)
+        schema = schema_of(
+            source if reader is None else reader.schema,
+            primary_key=_names(primary_key),
+            partition_by=_names(partition_by),
+            options=options,
+            comment=comment,
+        )
+        found = self.session.find(split_name(name))
+        if not found.catalog.create_table(found.name, schema, if_not_exists=if_not_exists):
+            return self.table(name)
+        table = self.table(name)
+        if reader is not None:
+            try:
+                snapshots = table.append(reader)
+            except BaseException:
+                found.catalog.drop_table(found.name, if_exists=True, purge=True)
+                raise
+            self.made += [(str(table.name), s) for s in snapshots]
+        return table
+
+    def drop_table(self, name: str, *, if_exists: bool = False, purge: bool = False) -> bool:
+        """Drop a table. Returns whether it was there.
+
+        Args:
+            name: `[catalog.][database.]table`.
+            if_exists: False raises an error for a table that does not exist.
+            purge: True deletes the files; False keeps them for `UNDROP TABLE`.
+
+        Raises:
+            TableNotFound: the hint suggests the closest name.
+        """
+        found = self.session.find(split_name(name))
+        return found.catalog.drop_table(found.name, if_exists=if_exists, purge=purge)
+
+    def rename_table(self, name: str, new_name: str) -> None:
+        """Rename a table, or move it to another database of its catalog.
+
+        Args:
+            name: `[catalog.][database.]table`.
+            new_name: `[database.]table`.
+
+        Raises:
+            TableNotFound: the hint suggests the closest name.
+            AlreadyExists: `new_name` exists.
+        """
+        source, target = self.session.find(split_name(name)), split_name(new_name)
+        database = target[0] if len(target) > 1 else source.name.database
+        source.catalog.rename_table(source.name, self.session.find((database, target[-1])).name)
+
     def close(self) -> None:
         """Stop Spark if this workbench started it."""
         self.session.close()
@@ -160,3 +294,7 @@ class Workbench:
     def __repr__(self) -> str:
         session = self.session
         return f"<Workbench {session.current_catalog}.{session.current_database} at {session.catalog.warehouse}>"
+
+
+def _names(columns: Sequence[str] | str) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)

@@ -459,16 +459,19 @@ class Table:
 
     def _write(self, rows: Rows, kinds: pa.Array | None) -> list[int]:
         from paimon_nb.table.write import TableWrite
-        from paimon_nb.table.write.arrow_input import as_table
+        from paimon_nb.table.write.arrow_input import as_reader, as_table, chunks
 
-        rows = as_table(rows)
         ignored = self.store.options.ignores_empty_commits
-        if not rows.num_rows and ignored:
-            return []
+        parts = chunks(as_reader(rows)) if kinds is None and not hasattr(rows, "num_rows") else iter([as_table(rows)])
+        count = 0
         with TableWrite(self.store) as writing:
-            writing.write(rows, kinds)
+            for part in parts:
+                count += part.num_rows
+                writing.write(part, kinds)
             messages: list[CommitMessage] = writing.prepare()
-        return self.commit().commit(messages, expected_rows=rows.num_rows, ignore_empty=ignored)
+        if not count and ignored:
+            return []
+        return self.commit().commit(messages, expected_rows=count, ignore_empty=ignored)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
         """Rows to delete: with their current values, or only the keys with NULLs if nothing needs more."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -49,3 +50,43 @@ def as_table(rows: Rows) -> pa.Table:
         ) from error
     labels = [n for n in table.column_names if _UNNAMED_INDEX.fullmatch(n)] if table.schema.pandas_metadata else []
     return table.drop_columns(labels)
+
+
+_CHUNK_ROWS = 1 << 17
+"""Rows of a stream that are written together, about."""
+
+
+def as_reader(rows: Any) -> pa.RecordBatchReader:
+    """Rows as a stream of record batches, without reading them all.
+
+    Takes what `as_table` takes, and pyarrow datasets, and DataFrames of Spark (which are collected).
+
+    Raises:
+        SchemaMismatch: they are of another kind.
+    """
+    if isinstance(rows, pa.RecordBatchReader):
+        return rows
+    if hasattr(rows, "toArrow"):  # a DataFrame of Spark
+        rows = rows.toArrow()
+    elif hasattr(rows, "scanner"):  # a dataset of pyarrow
+        return rows.scanner().to_reader()
+    if not isinstance(rows, pa.Table) and hasattr(rows, "__arrow_c_stream__"):
+        try:
+            reader = pa.RecordBatchReader.from_stream(rows)
+        except (pa.ArrowException, ValueError, TypeError):
+            return as_table(rows).to_reader()  # which says what is wrong
+        if not reader.schema.pandas_metadata:
+            return reader
+    return as_table(rows).to_reader()
+
+
+def chunks(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """The rows of a stream in tables of a bounded number of rows."""
+    batches: list[pa.RecordBatch] = []
+    for batch in reader:
+        batches.append(batch)
+        if sum(b.num_rows for b in batches) >= _CHUNK_ROWS:
+            yield pa.Table.from_batches(batches, reader.schema)
+            batches = []
+    if batches:
+        yield pa.Table.from_batches(batches, reader.schema)

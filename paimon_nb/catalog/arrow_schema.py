@@ -1,0 +1,39 @@
+"""The definition of a new table from Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from paimon_nb.format.schema import TableSchema, create_schema
+from paimon_nb.format.types.arrow import from_arrow_schema
+from paimon_nb.options import validate_table_options
+
+
+def schema_of(
+    columns: pa.Schema,
+    *,
+    primary_key: Sequence[str] = (),
+    partition_by: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    comment: str | None = None,
+) -> TableSchema:
+    """Schema 0 of a table with these columns.
+
+    Args:
+        columns: names and types. Unsigned integers take the next wider signed type, dictionaries their values' type.
+        primary_key: names of key columns, which become NOT NULL.
+        partition_by: names of partition columns.
+        options: table options; values may be strings, numbers or booleans.
+        comment: of the table.
+
+    Raises:
+        SchemaMismatch: a type that Paimon does not have, or a column that is there twice.
+        ColumnNotFound: a key that is not a column.
+        BadOptionValue: a wrong option.
+    """
+    texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in (options or {}).items()}
+    validate_table_options(texts)
+    return create_schema(from_arrow_schema(columns), tuple(partition_by), tuple(primary_key), texts, comment)
