@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -20,11 +20,27 @@ from paimon_nb.format.types.arrow import arrow_schema
 
 if TYPE_CHECKING:
     from paimon_nb.table.scan import Predicate, ScanPlan, Split
-    from paimon_nb.table.table import Table
 
 BATCH_ROWS = 1 << 16
 """Rows of a record batch, at most."""
 _PREVIEW_ROWS = 10
+
+
+class Planned(Protocol):
+    """A planned read."""
+
+    @property
+    def plan(self) -> ScanPlan: ...
+
+
+class Scannable(Protocol):
+    """What a query needs of a table."""
+
+    name: Any
+
+    def scan(
+        self, where: str | Predicate | None = None, *, options: Mapping[str, Any] | None = None, **travel: Any
+    ) -> Planned: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +52,7 @@ class TableQuery:
         >>> q.to_pandas()  # doctest: +SKIP
     """
 
-    table: Table
+    table: Scannable
     columns: tuple[str, ...] | None = None
     """Names in the order of the result; None: every column."""
     condition: str | Predicate | None = None
