@@ -6,7 +6,7 @@ A query offers Arrow's C stream interface, so pyarrow, pandas, polars, DuckDB, i
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
