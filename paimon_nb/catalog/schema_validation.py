@@ -234,5 +234,5 @@ def _row_tracking(schema: TableSchema, options: TableOptions) -> None:
     if options.get(evolution):
         if not options.get(tracking):
             _refuse(evolution.key, "it needs row ids", f"set {tracking.key!r} too")
-        if options.deletion_vectors:
-            _refuse(evolution.key, "it does not go with deletion vectors", "keep one of them")
+        if options.get(opt.CLUSTERING_INCREMENTAL):
+            _refuse(evolution.key, f"it does not go with {opt.CLUSTERING_INCREMENTAL.key!r}", "keep one of them")

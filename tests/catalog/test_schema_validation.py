@@ -78,7 +78,7 @@ REFUSED = [
     (
         PLAIN,
         "",
-        {"data-evolution.enabled": "true", "row-tracking.enabled": "true", "deletion-vectors.enabled": "true"},
+        {"data-evolution.enabled": "true", "row-tracking.enabled": "true", "clustering.incremental": "true"},
         "data-evolution.enabled",
     ),
     (KEY, "", {"clustering.incremental": "true"}, "clustering.incremental"),
@@ -110,6 +110,7 @@ FINE = [
     (KEY, "", {"merge-engine": "aggregation", "fields.default-aggregate-function": "last_value", "bucket": "-2"}),
     (KEY, "", {"full-compaction.delta-commits": "3"}),
     (PLAIN, "", {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}),
+    (PLAIN, "", {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +16,19 @@ import paimon_nb
 WRITERS = ("us", "pypaimon", "rust", "in_turn")
 READERS = ("us", "pypaimon", "rust")
 
-FAULTS: dict[tuple[str, str, str], str] = {}
-"""(start of a case's name, writer, reader; '*' for any) -> what the peer does wrong, seen against the rows that were written."""
+_NO_MAP = "pypaimon: 'Unsupported pyarrow type for Avro conversion: map<string, int32>'"
+_BEFORE_1970 = "rust: 'Overflow while decoding timestamp' before 1970 in pypaimon's ORC"
+_AFTER_NULL = "rust: after a row with NULL, the ROW of the next row of an Avro file has NULL fields"
+FAULTS: dict[tuple[str, str, str], str] = {
+    ("*_orc*", "rust", "*"): "rust: 'ORC writer does not support column (Date32)', nor zstd, lz4, snappy or zlib",
+    ("types_orc", "in_turn", "rust"): _BEFORE_1970,
+    ("types_orc", "pypaimon", "rust"): _BEFORE_1970,
+    ("types_avro", "pypaimon", "*"): _NO_MAP,
+    ("types_avro", "in_turn", "rust"): _AFTER_NULL,
+    ("types_avro", "us", "rust"): _AFTER_NULL,
+    ("types_avro", "rust", "rust"): _AFTER_NULL,
+}
+"""(pattern of a case's name, writer, reader; '*' for any) -> what the peer does wrong, seen against the rows that were written."""
 
 
 class Shared:
@@ -43,15 +55,10 @@ class Shared:
         if writer == "us":
             self._create(case, name)
         else:
-            # Rust writes no ORC but uncompressed: "ORC compression 'zstd' is not supported by the current writer".
-            plain = (
-                {"file.compression": "none"}
-                if writer != "pypaimon" and case.options.get("file.format") == "orc"
-                else {}
-            )
-            self.peers.create(name, case.schema, list(case.keys), list(case.partitions), case.options | plain)
+            self.peers.create(name, case.schema, list(case.keys), list(case.partitions), case.options)
         for turn, rows in enumerate(case.batches()):
-            by = ("us", "pypaimon", "rust")[turn % 3] if writer == "in_turn" else writer
+            in_turn = [w for w in READERS if _fault(case, w, "us") is None]
+            by = in_turn[turn % len(in_turn)] if writer == "in_turn" else writer
             batch = pa.Table.from_pylist(rows, schema=case.schema)
             if by == "us":
                 self.wb.table(name).append(batch)
@@ -81,8 +88,8 @@ def shared(tmp_path_factory) -> Iterator[Shared]:
 
 
 def _fault(case: Case, writer: str, reader: str) -> str | None:
-    for (start, by, of), why in FAULTS.items():
-        if case.name.startswith(start) and by in (writer, "*") and of in (reader, "*"):
+    for (pattern, by, of), why in FAULTS.items():
+        if fnmatch(case.name, pattern) and by in (writer, "*") and of in (reader, "*"):
             return why
     return None
 
@@ -110,11 +117,21 @@ def test_the_same_rows(shared, case, writer, reader):
 EVOLVED = pa.schema([("id", pa.int32()), ("b", pa.int32()), ("c", pa.string())])
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(
-    "file_format",
-    ["parquet", pytest.param("orc", marks=pytest.mark.nightly), pytest.param("avro", marks=pytest.mark.nightly)],
-)
+_PANICS = "rust: 'PanicException: selection exceeds the number of selected rows' on updated and deleted rows in ORC"
+_FORMATS = [
+    pytest.param(
+        file_format, reader, id=f"{file_format}-{reader}",
+        marks=[
+            *([pytest.mark.nightly] if file_format != "parquet" else []),
+            *([pytest.mark.xfail(reason=_PANICS, strict=True)] if (file_format, reader) == ("orc", "rust") else []),
+        ],
+    )
+    for file_format in ("parquet", "orc", "avro")
+    for reader in READERS
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file_format", "reader"), _FORMATS)
 def test_updated_and_deleted_rows_of_data_evolution(shared, file_format, reader):
     name = f"evolved_{file_format}_{reader}"
     options = {

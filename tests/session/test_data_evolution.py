@@ -230,6 +230,18 @@ def test_an_indexed_column_is_not_updated_under_its_index(indexed):
     assert asked(indexed, "SELECT id, c FROM evolved_indexed WHERE id IN (3, 9)") == [(3, "new"), (9, "x")]
 
 
+def test_an_index_of_tracked_rows_is_as_safe(tmp_path, spark):
+    """Rows that UPDATE rewrites keep the ids by which the index finds them."""
+    wb = paimon_nb.connect(str(unpacked(tmp_path, "pypaimon-2.1", "tracked_indexed")), spark=spark)
+    with pytest.raises(UnsupportedOperation, match="global index"):
+        wb.run("UPDATE tracked_indexed SET b = 33 WHERE id = 3")
+    wb.run("UPDATE tracked_indexed SET c = 'x' WHERE id = 3")
+    wb.run("ALTER TABLE tracked_indexed SET ('global-index.column-update-action' = 'DROP_PARTITION_INDEX')")
+    wb.run("UPDATE tracked_indexed SET b = 33 WHERE id = 3")
+    assert wb.table("tracked_indexed").system("table_indexes").num_rows == 0
+    assert asked(wb, "SELECT b, c FROM tracked_indexed WHERE id = 3") == [(33, "x")]
+
+
 @pytest.mark.parametrize(("action", "left"), [("DROP_PARTITION_INDEX", []), ("IGNORE", ["btree"])])
 def test_the_table_says_what_becomes_of_the_index(indexed, action, left):
     assert merged(indexed, "b", action) == left

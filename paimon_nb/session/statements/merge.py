@@ -314,11 +314,11 @@ def _store(target: Target, changed: DataFrame, source: Placed | None, actions: S
     names = [quote(n) for n in target.table.schema.names]
     if source is None:
         return list(write(changed.select(*names, KIND), target.table, kinds=KIND).snapshots)
+    assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
     if evolves(target.table.store):
-        assigned = {column for a in actions if a.clause.action == "update" for column, _, _ in a.assigned}
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
         return change_columns(target.table, source, updated, assigned, inserted.select(*names))
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
     added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
-    ids, _, _ = change_rows(target.table, source, deleted, added)
+    ids, _, _ = change_rows(target.table, source, deleted, added, assigned)
     return ids

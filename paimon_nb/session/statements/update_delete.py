@@ -55,7 +55,7 @@ def update(context: StatementContext, statement: Update) -> Result:
     with spark_errors(context.text, statement.span):
         # Computed once: the deleted and the added rows must be the same.
         once = found.select(*new, *positions).localCheckpoint()
-        ids, count, _ = change_rows(target.table, source, once, once)
+        ids, count, _ = change_rows(target.table, source, once, once, {c for c, _, _ in assigned})
     return dml_summary(target, count, "updated in", ids)
 
 

@@ -5,7 +5,7 @@ Which rows change and what becomes of them is a DataFrame when it comes here; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
@@ -30,6 +30,7 @@ from paimon_nb.table.scan.plan.splits import Split
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.scan.read.row_tracking import tracks_rows
 from paimon_nb.table.store import TableStore
+from paimon_nb.table.write.global_index import drop_stale_indexes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,13 +92,15 @@ def _reading_task(
     return read
 
 
-def change_rows(table: Table, source: Placed, gone: DataFrame, added: DataFrame | None) -> tuple[list[int], int, int]:
+def change_rows(
+    table: Table, source: Placed, gone: DataFrame, added: DataFrame | None, assigned: Collection[str] = ()
+) -> tuple[list[int], int, int]:
     """Take rows out and put rows in, as one snapshot.
 
     Args:
         source: what `gone` was computed from. gone: columns FILE and ROW of the rows that leave.
         added: rows that come, with the table's columns and then `source.beside`, all NULL for rows that are new; both
-            must be computed once and for all (checkpointed).
+            must be computed once and for all (checkpointed). assigned: columns that got new values.
 
     Returns: ids of the snapshots made, rows taken out, rows put in.
 
@@ -107,6 +110,9 @@ def change_rows(table: Table, source: Placed, gone: DataFrame, added: DataFrame 
     marked = _marked(source.files, collect(gone.select(FILE, ROW)))
     messages: list[CommitMessage] = []
     commit = TableCommit(table.store)
+    if tracks_rows(table.store):  # rows keep their ids, by which a global index finds them
+        touched = {split.partition for split, _ in marked}
+        messages += drop_stale_indexes(table.store, source.plan.snapshot, assigned, touched)
     count = 0
     try:
         messages += _taken_out(spark, source, marked)

@@ -135,6 +135,14 @@ def vectors(m: Maker) -> None:
     m.write([{"id": i, "v": [i, i + 0.5, -i], "c": f"c{i}"} for i in range(4)])
 
 
+@table
+def tracked_indexed(m: Maker) -> None:
+    """Row tracking without data evolution, with a BTree global index on `b`."""
+    m.create(PLAIN, **{"row-tracking.enabled": "true", "file.format": "parquet"})
+    m.write(rows(*range(8)))
+    m.table.create_global_index("b", "btree")
+
+
 if __name__ == "__main__":
     warehouse, *names = sys.argv[1:]
     for name in names or TABLES:
