@@ -166,3 +166,28 @@ def test_updated_and_deleted_rows_of_data_evolution(shared, file_format, reader)
         for where in (None, ("b", "greater_than", [99]), ("id", "between", [1, 7])):
             wanted = shown(pa.Table.from_pylist([r for r in rows.values() if keeps(r, where)], schema=EVOLVED))
             assert shown(shared.read(reader, case, name, where)) == wanted, (step, where)
+
+
+def test_null_in_a_primary_key_is_read_as_it_was_written(shared):
+    peers, name = shared.peers, "null_keys"
+    peers.create(name, EVOLVED, ["id"], [], {"primary-key.nullable": "true", "bucket": "2"})
+    for turn, ids in enumerate([[None, 1, 5], [None, 1], [7]]):
+        peers.write(
+            "pypaimon", name, pa.Table.from_pylist([{"id": i, "b": turn, "c": "x"} for i in ids], schema=EVOLVED)
+        )
+    t = shared.wb.table(name)
+    found = {
+        w: sorted(t.to_arrow(where=w).column("b").to_pylist())
+        for w in (None, "id IS NULL", "id = 1", "id IS NOT NULL", "id > 1")
+    }
+    assert found == {
+        None: [0, 1, 1, 2],
+        "id IS NULL": [1],
+        "id = 1": [1],
+        "id IS NOT NULL": [0, 1, 2],
+        "id > 1": [0, 2],
+    }
+    with pytest.raises(paimon_nb.UnsupportedFormat, match=r"primary-key\.nullable"):
+        t.append(pa.table({"id": pa.array([1], pa.int32())}))
+    with pytest.raises(paimon_nb.UnsupportedFormat, match=r"primary-key\.nullable"):
+        t.compact()
