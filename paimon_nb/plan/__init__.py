@@ -1,4 +1,4 @@
-"""Level 4: what is to be done, as frozen data. Made by `sql`, carried out by `engine` and the workbench; knows neither."""
+"""Level 4: statements as frozen data. `sql` creates them, `session` runs them; this package knows neither."""
 
 from paimon_nb.plan.admin import (
     Analyze,

@@ -1,4 +1,4 @@
-"""Statements about the session and about what exists."""
+"""Session, metadata and administration statements."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Show(Statement):
     negated: bool = False
     """NOT LIKE."""
     key: str | None = None
-    """The one option that SHOW TBLPROPERTIES t ('key') asks for."""
+    """The key of SHOW TBLPROPERTIES t ('key')."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Analyze(Statement):
 
 @dataclass(frozen=True, slots=True)
 class NothingToDo(Statement):
-    """A statement of Spark's that a Paimon table does not need; for any other table it is Spark's."""
+    """A Spark statement without effect on a Paimon table; Spark runs it for other tables."""
 
     name: Parts = ()
     why: str = ""
@@ -113,6 +113,6 @@ class NothingToDo(Statement):
 
 @dataclass(frozen=True, slots=True)
 class SparkCommand(Statement):
-    """Text for Spark as it is (CACHE, ADD JAR, CREATE FUNCTION, ...), with table names replaced where they are ours."""
+    """Text that Spark runs unchanged (CACHE, ADD JAR, CREATE FUNCTION, ...), except for Paimon table names."""
 
     tables: tuple[TableRef, ...] = ()

@@ -1,4 +1,4 @@
-"""Definitions: catalogs, databases, tables, views, tags, and what ALTER can change."""
+"""DDL statements: catalogs, databases, tables, views, tags, and the changes of ALTER."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class TableDef:
-    """What a CREATE TABLE says, in either dialect."""
+    """The definition in a CREATE TABLE of either dialect."""
 
     columns: tuple[ColumnDef, ...] = ()
     primary_keys: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class CreateTable(Statement):
     query: Query | None = None
     """AS SELECT."""
     only_replace: bool = False
-    """REPLACE TABLE: there must be one."""
+    """REPLACE TABLE: the table must exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class DropTable(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Undrop(Statement):
-    """UNDROP TABLE t: back from the trash."""
+    """UNDROP TABLE t: restores a table from the trash."""
 
     name: Parts = ()
 
@@ -123,11 +123,11 @@ class CreateView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AlterView(Statement):
-    """A view with another query, or another name."""
+    """ALTER VIEW: a new query or a new name."""
 
     name: Parts = ()
     view: CreateView | None = None
-    """What it is from now on."""
+    """The new definition."""
     new_name: Parts = ()
 
 
@@ -174,7 +174,7 @@ class RenameColumn(Change):
 
 @dataclass(frozen=True, slots=True)
 class AlterColumn(Change):
-    """Only the given aspects change. `comment`/`default` of '' remove; `nullable` None leaves as is."""
+    """Only the specified aspects change. `comment`/`default` of '' remove; `nullable` None leaves as is."""
 
     path: Parts
     type: str | None = None
@@ -212,7 +212,7 @@ class SetWatermark(Change):
 
 @dataclass(frozen=True, slots=True)
 class SetComputed(Change):
-    """ADD or MODIFY c AS expression, a column that no file has. `how`: 'add', 'modify'."""
+    """ADD or MODIFY a computed column: c AS expression. `how`: 'add', 'modify'."""
 
     how: str
     name: str

@@ -1,4 +1,4 @@
-"""Changes of rows."""
+"""DML statements."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class Insert(Statement):
     partition: Mapping[str, str | None] = field(default_factory=dict)
     """PARTITION (dt = 'x', hh): column -> SQL literal text, None for a dynamic one."""
     rows: tuple[tuple[Constant, ...], ...] | None = None
-    """The source once more, if it is VALUES of plain constants: such rows need no Spark."""
+    """The source's rows if it is VALUES of plain literals, which need no Spark."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowChange(Statement):
-    """What UPDATE, DELETE and MERGE share. Their expressions are spans of the whole text, evaluated by Spark."""
+    """The base of UPDATE, DELETE and MERGE. Expressions are spans of the whole text; Spark evaluates them."""
 
     target: TableRef | None = None
-    """`filter`: conjuncts that surely concern only the target, for skipping files."""
+    """`filter`: conjuncts that concern only the target, for file pruning."""
     tables: tuple[TableRef, ...] = ()
-    """Other tables named: in subqueries of the expressions, as the source of a MERGE."""
+    """Other tables: in subqueries of the expressions, and the source of MERGE."""
     edits: tuple[tuple[Span, str], ...] = ()
     """Replacements that turn Flink text into Spark text, as in `Query`."""
     parameters: tuple[str, ...] = ()
 
 
 Assignment = tuple[tuple[str, ...], Span]
-"""`a = expr`, `t.a = expr`, `t.a.field = expr`: the name as written and the place of the expression."""
+"""`a = expr`, `t.a = expr`, `t.a.field = expr`: the name as written and the span of the expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ class Merge(RowChange):
     """MERGE INTO t USING source ON cond WHEN ..."""
 
     source: Span | None = None
-    """The source as it would stand in FROM: a table with its time travel and alias, or a subquery."""
+    """The source as in FROM: a table with time travel and alias, or a subquery."""
     source_alias: str | None = None
-    """By which name the expressions call the source; None: a subquery without alias."""
+    """The name of the source in expressions; None: a subquery without alias."""
     condition: Span | None = None
     clauses: tuple[MergeClause, ...] = ()
     evolve: bool = False
-    """WITH SCHEMA EVOLUTION: columns of the source that the clauses name come into the target."""
+    """WITH SCHEMA EVOLUTION: source columns that the clauses use are added to the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A SELECT: the user's own text plus the places in it that name tables."""
+"""A query: the user's text and its table references."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TimestampAsOf:
 
 @dataclass(frozen=True, slots=True)
 class TableFunction:
-    """A table-valued function of ours in FROM: `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, ...)`."""
+    """A Paimon table-valued function in FROM: `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, ...)`."""
 
     name: Parts
     positional: tuple[object, ...]
@@ -38,21 +38,21 @@ class TableRef:
 
     parts: Parts
     span: Span
-    """What to replace in the whole text: the name with its time travel clause and OPTIONS hint; not the alias."""
+    """The span to replace: the name with its time travel clause and OPTIONS hint, without the alias."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The OPTIONS hint behind the table."""
+    """The OPTIONS hint after the table."""
     travel: VersionAsOf | TimestampAsOf | None = None
     alias: str | None = None
-    """The user's alias, which stands outside `span`; None: whoever replaces the name adds `AS` its last part."""
+    """The user's alias, outside `span`; None: the replacement adds `AS` and the name's last part."""
     lookup: bool = False
     """FOR SYSTEM_TIME AS OF <column>: the latest row at processing time."""
     function: TableFunction | None = None
     filter: Predicate | None = None
-    """Conjuncts of WHERE that surely concern only this reference. For skipping files; Spark filters again."""
+    """Conjuncts of WHERE that concern only this reference. For file pruning; Spark filters again."""
     columns: tuple[str, ...] | None = None
-    """Columns that the query can need from it; None = all."""
-    places: tuple[str, ...] = ()
-    """Names of the columns that say where a row lies, as far as the query says them."""
+    """Columns that the query may need; None: all."""
+    metadata_columns: tuple[str, ...] = ()
+    """The metadata columns that the query uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,6 @@ class Query(Statement):
     parameters: tuple[str, ...] = ()
     """Names of `:name` markers in the text, bound by Spark."""
     flink_edits: tuple[tuple[Span, str], ...] = ()
-    """Replacements where both dialects say the same, and Flink means otherwise: `a[1]` is its first element."""
+    """Replacements for Flink's semantics where the dialects conflict: `a[1]` is the first element."""
     unnested: tuple[Span, ...] = ()
-    """Where `UNNEST` stands; `edits` make it `explode`, which is right unless the elements are rows."""
+    """The spans of `UNNEST`; `edits` make it `explode`, which is right unless the elements are rows."""

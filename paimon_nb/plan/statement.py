@@ -1,4 +1,4 @@
-"""The base of every statement: where it stands in the user's text."""
+"""The base class of statements, with their span in the user's text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement. `text` is the user's own, unchanged; `span` is its place in the whole cell."""
+    """One statement. `text` is the user's, unchanged; `span` is its position in the whole cell."""
 
     text: str
     span: Span

@@ -1,4 +1,4 @@
-"""Level 5: text to plan, both dialects, statement by statement. Knows no Spark and no catalog."""
+"""Level 5: parses SQL text of both dialects into plans. Knows no Spark and no catalog."""
 
 from paimon_nb.sql.completion import Completion, completion_context, written
 from paimon_nb.sql.lexer import Token, tokens

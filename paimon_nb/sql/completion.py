@@ -1,4 +1,4 @@
-"""What kind of name the user is about to write."""
+"""Completion context: the kind of name at the cursor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _PATH = re.compile(r"(?:`(?:[^`]|``)*`|[\w$.\-])*$")
-"""What belongs to the name before the cursor: letters, dots, and quoted parts that are closed."""
+"""The name before the cursor: letters, dots and closed quoted parts."""
 _NAME = r"((?:`(?:[^`]|``)*`|[\w$.])+)"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset(
@@ -17,7 +17,7 @@ _RESERVED = frozenset(
     TABLE THEN TIME TIMESTAMP TO TRAILING TRUE UNION UNIQUE UNKNOWN UPDATE USER USING VALUE VALUES VIEW WHEN WHERE WINDOW WITH YEAR
     """.split()  # noqa: SIM905 - a hundred quotes would be harder to read
 )
-"""Words that one of the dialects does not take for a name unless they are quoted."""
+"""Words that at least one dialect accepts as a name only in quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class Completion:
     kind: str
     prefix: str
     start: int
-    """Offset where the fragment begins."""
+    """Offset of the fragment's start."""
     owner: str | None = None
-    """The table or procedure that the name belongs to, as written."""
+    """The table or procedure of the name, as written."""
     tables: tuple[str, ...] = ()
     """Tables named in the statement so far."""
 
 
 def completion_context(text: str, cursor: int) -> Completion:
-    """Where the cursor stands in a cell."""
+    """The completion context at a cursor position in a cell."""
     before = text[:cursor]
     start = _fragment_start(before)
     prefix = before[start:]
@@ -66,7 +66,7 @@ def completion_context(text: str, cursor: int) -> Completion:
 
 
 def _fragment_start(before: str) -> int:
-    """Where the name begins that is being written, an opened quote included."""
+    """The start of the name at the cursor, including an open quote."""
     statement = before.rfind(";") + 1
     quote = before.rfind("`")
     if before.count("`", statement) % 2:  # inside a quoted name
@@ -77,7 +77,7 @@ def _fragment_start(before: str) -> int:
 
 
 def written(name: str) -> str:
-    """A name as it must stand in SQL: in backticks when it is no plain word."""
+    """A name as SQL text: in backticks unless it is a plain word."""
     if _PLAIN.fullmatch(name) and name.upper() not in _RESERVED:
         return name
     return "`" + name.replace("`", "``") + "`"

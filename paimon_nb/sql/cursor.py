@@ -1,4 +1,4 @@
-"""A cursor over one statement's tokens: the small words of which every grammar file is made."""
+"""A cursor over one statement's tokens: the parsing primitives of all grammar modules."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import NoReturn, TypeVar
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.plan import Span
+from paimon_nb.plan import Span, Statement
 from paimon_nb.sql.lexer import Token
 
 T = TypeVar("T")
+ParseStatement = Callable[[str, Sequence[Token]], Statement]
+"""(whole text, tokens of one statement) -> the statement."""
 _END = Token("end", "", 0, 0, "")
 
 
 class Cursor:
-    """Reads `tokens[at:]`; `text` is the whole text, which all offsets point into."""
+    """Reads `tokens[at:]`; all offsets point into `text`, the whole text."""
 
-    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+    def __init__(self, text: str, tokens: Sequence[Token], parse_statement: ParseStatement | None = None) -> None:
+        """`parse_statement`: parses a nested statement, such as that of EXPLAIN."""
         self.text, self.tokens, self.at = text, tokens, 0
+        self._parse_statement = parse_statement
 
     # -- looking
 
@@ -36,27 +40,27 @@ class Cursor:
 
     @property
     def start(self) -> int:
-        """Offset where the next token begins, or where the text ended."""
+        """Offset of the next token, or the end of the text."""
         if not self.done:
             return self.tokens[self.at].start
         return self.tokens[-1].stop if self.tokens else 0
 
     @property
     def stop(self) -> int:
-        """Offset where the last token read ended."""
+        """End offset of the last token that was read."""
         return self.tokens[self.at - 1].stop if self.at else self.start
 
     # -- taking
 
     def take(self, *words: str) -> bool:
-        """Step over these keywords if they come next."""
+        """Consume these keywords if they come next."""
         if self.sees(*words):
             self.at += len(words)
             return True
         return False
 
     def take_one(self, *words: str) -> str | None:
-        """Step over whichever of these comes next."""
+        """Consume one of these words if it comes next, and return it."""
         if self.peek().upper in words and self.peek().upper:
             self.at += 1
             return self.tokens[self.at - 1].upper
@@ -69,12 +73,12 @@ class Cursor:
 
     def next(self) -> Token:
         if self.done:
-            self.fail("the statement ends too early")
+            self.fail("unexpected end of statement")
         self.at += 1
         return self.tokens[self.at - 1]
 
     def name(self, what: str = "name") -> str:
-        """One identifier; numbers glued to letters are fine, strings are not."""
+        """One identifier; it may start with digits, but is not a string."""
         if not self.peek().is_name:
             self.fail(f"expected a {what}")
         return self.next().name
@@ -96,7 +100,7 @@ class Cursor:
         return self.string() if self.peek().kind == "string" else self.name()
 
     def tag(self) -> str:
-        """A tag's name, which often has a dash or begins with a digit: then it needs backticks, and the error says so."""
+        """A tag's name. One with a dash or a leading digit needs backticks; the error says so."""
         first, last = self.at, self.at
         while last + 1 < len(self.tokens) and self.tokens[last + 1].start == self.tokens[last].stop:
             last += 1
@@ -104,10 +108,17 @@ class Cursor:
         if first < last or self.peek().kind == "number":
             written = self.text[start:stop]
             raise SqlSyntaxError(
-                f"{written!r} is no plain name",
+                f"{written!r} is not a plain name",
                 hint=f"write it in backticks: `{written.strip('`')}`", sql=self.text, start=start, stop=stop,
             )  # fmt: skip
         return self.string_or_name()
+
+    def statement(self) -> Statement:
+        """The remaining tokens as a nested statement."""
+        assert self._parse_statement is not None
+        parsed = self._parse_statement(self.text, self.tokens[self.at :])
+        self.at = len(self.tokens)
+        return parsed
 
     def integer(self) -> int:
         token = self.peek()
@@ -117,7 +128,7 @@ class Cursor:
         return int(token.text.rstrip("Ll"))
 
     def listed(self, item: Callable[[], T], *, allow_trailing: bool = False) -> list[T]:
-        """`( item, item, ... )`; a trailing comma is forgiven when asked, as the wild has them."""
+        """`( item, item, ... )`; `allow_trailing` accepts a trailing comma, which published examples have."""
         self.need("(")
         out: list[T] = []
         while not self.take(")"):
@@ -134,9 +145,9 @@ class Cursor:
         return tuple(self.listed(self.name))
 
     def balanced(self, *stops: str) -> Span:
-        """Step over tokens up to one of `stops` (or ',' ')' if listed) at this depth; the span of what was passed.
+        """Consume tokens up to one of `stops` (or ',' ')' if listed) at this depth; returns their span.
 
-        The WHEN and THEN of a CASE ... END are inside it.
+        WHEN and THEN inside CASE ... END do not stop it.
         """
         start, depth, cases = self.start, 0, 0
         while not self.done:
@@ -162,7 +173,7 @@ class Cursor:
 
     def _option(self) -> tuple[str, str]:
         key = self.option_key()
-        # Spark lets the sign away: ('k' 'v').
+        # Spark allows ('k' 'v') without '='.
         if not self.take_one("=", "==") and self.peek().kind not in ("string", "number"):
             self.fail("expected '='")
         return key, self.option_value()
@@ -192,15 +203,15 @@ class Cursor:
 
     def finish(self) -> None:
         if not self.done:
-            self.fail(f"{self.peek().text!r} is not understood here")
+            self.fail(f"unexpected {self.peek().text!r}")
 
     def refuse(self, why: str, hint: str) -> NoReturn:
-        """Raise `SqlSyntaxError` at the next token, or the last: it is understood, and not done here."""
+        """Raises SqlSyntaxError at the next or last token: parsed, but not supported."""
         token = self.peek() if not self.done else self.peek(-1)
         raise SqlSyntaxError(why, hint=hint, sql=self.text, start=token.start, stop=token.stop)
 
     def fail(self, why: str, *, expected: Iterable[str] = (), hint: str | None = None) -> NoReturn:
-        """Raise `SqlSyntaxError` at the next token."""
+        """Raises SqlSyntaxError at the next token."""
         token = self.peek()
         found = "" if token is _END else token.text
         near = did_you_mean(found, expected) if found else None

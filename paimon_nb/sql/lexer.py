@@ -1,7 +1,7 @@
 """The lexer: text to tokens with offsets. Comments are dropped, hints are kept, nothing is regenerated.
 
-In Spark's texts a backslash takes the next character with it, in Flink's it is a letter like others. A cell that only ends
-when it is read Flink's way (`SPLIT_INDEX(path, '\\', 1)`) is read so; all others are read Spark's way.
+In Spark's string literals a backslash escapes the next character; in Flink's it is an ordinary character. A cell whose
+literals only end by Flink's rule (`SPLIT_INDEX(path, '\\', 1)`) is lexed by it; all others by Spark's rule.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _PATTERN = r"""
     """
 _LEX, _LEX_FLINK = (re.compile(_PATTERN.replace("TEXT", t), re.X | re.S) for t in (_SPARK_TEXT, _FLINK_TEXT))
 _OPEN = {"'": "string", '"': "string", "`": "quoted name", "/": "comment"}
+_CLOSING = {"'": "'", '"': '"', "`": "`", "/": "*/"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +38,22 @@ class Token:
     start: int
     stop: int
     upper: str
-    """Upper-case text of words and operators, '' for everything else: keywords compare against it."""
+    """Upper-case text of words and operators, '' for other tokens; for comparison with keywords."""
     flink: bool = False
-    """A text whose backslashes are letters."""
+    """A string literal in which backslashes are ordinary characters."""
 
     @property
     def name(self) -> str:
-        """The identifier that a word or quoted name means."""
+        """The identifier of a word or quoted name."""
         return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
 
     @property
     def value(self) -> str:
         """The content of a string literal."""
         raw = self.text[1:] if self.text[0] in "rR" else self.text
-        edge = raw[0]
-        inner = raw[1:-1].replace(edge * 2, edge)
-        return inner if self.flink else inner.replace("\\" + edge, edge)
+        quote_char = raw[0]
+        inner = raw[1:-1].replace(quote_char * 2, quote_char)
+        return inner if self.flink else inner.replace("\\" + quote_char, quote_char)
 
     @property
     def is_name(self) -> bool:
@@ -63,7 +64,7 @@ def tokens(text: str) -> list[Token]:
     """All tokens of `text`. Linear in its length.
 
     Raises:
-        SqlSyntaxError: an unfinished string, name or comment, or a character that SQL does not have.
+        SqlSyntaxError: an unterminated string, name or comment, or a character that is not valid in SQL.
     """
     try:
         return _tokens(text, _LEX)
@@ -91,8 +92,8 @@ def _tokens(text: str, lex: re.Pattern[str]) -> list[Token]:
         if kind == "junk" or (kind == "op" and piece == "/" and text.startswith("/*", start)):
             what = _OPEN.get(piece)
             raise SqlSyntaxError(
-                f"this {what} never ends" if what else f"{piece!r} means nothing here",
-                hint="close it" if what else "quote names with backticks", sql=text, start=start, stop=start + 1,
+                f"unterminated {what}" if what else f"unexpected character {piece!r}",
+                hint=f"add the closing {_CLOSING[piece]}" if what else "quote names with backticks", sql=text, start=start, stop=start + 1,
             )  # fmt: skip
         if piece == ":" and _is_parameter(text, start, out):
             name = re.compile(r"\w+").match(text, position)
@@ -106,9 +107,9 @@ def _tokens(text: str, lex: re.Pattern[str]) -> list[Token]:
 
 
 def _is_parameter(text: str, colon: int, before: list[Token]) -> bool:
-    """`:name` binds a value; `a:b` is a struct type or a path into a VARIANT, `a::b` a cast."""
+    """Whether `:` starts a parameter (`:name`); `a:b` is a struct type or a path into a VARIANT, `a::b` a cast."""
     following = text[colon + 1 : colon + 2]
     if not (following.isalpha() or following == "_"):
         return False
-    touching = bool(before) and before[-1].stop == colon
-    return not (touching and (before[-1].kind in ("word", "quoted", "string", "number") or before[-1].text in ")]>"))
+    adjacent = bool(before) and before[-1].stop == colon
+    return not (adjacent and (before[-1].kind in ("word", "quoted", "string", "number") or before[-1].text in ")]>"))

@@ -1,4 +1,4 @@
-"""The door of this room: a cell's text to its statements."""
+"""Parses a cell's text into statements."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SPARK_ONLY = frozenset(
 )  # fmt: skip
 
 
-_OF_MODULES = frozenset(
+_MODULE_STATEMENTS = frozenset(
     {
         ("LOAD", "MODULE"),
         ("UNLOAD", "MODULE"),
@@ -64,30 +64,30 @@ _OF_MODULES = frozenset(
         ("REMOVE", "JAR"),
     }
 )
-_OF_CLIENTS = {
-    "COMPILE": "Spark plans each statement anew: run the INSERT itself",
-    "HELP": "docs/sql.md names every statement; SHOW PROCEDURES lists the procedures",
-    "QUIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
-    "EXIT": "there is nothing to leave: shut the notebook's kernel down, or wb.close()",
+_CLIENT_COMMANDS = {
+    "COMPILE": "run the INSERT itself: Spark plans each statement when it runs",
+    "HELP": "docs/sql.md lists every statement; SHOW PROCEDURES lists the procedures",
+    "QUIT": "shut down the notebook's kernel, or call wb.close()",
+    "EXIT": "shut down the notebook's kernel, or call wb.close()",
 }
-_OF_OTHERS = {
+_UNSUPPORTED = {
     "OPTIMIZE": "CALL sys.compact('t'), with order_strategy and order_by to sort",
     "VACUUM": "CALL sys.expire_snapshots('t', 10), CALL sys.remove_orphan_files('t')",
     "RESTORE": "CALL sys.rollback_to('t', 1), with a snapshot's id or a tag",
-    "UPSERT": "INSERT INTO t: in a table with a primary key, a row takes the place of the one with its key",
-    "GRANT": "who may read a warehouse is said where its files are",
-    "REVOKE": "who may read a warehouse is said where its files are",
-    "COMMIT": "each statement is one commit; a tag and CALL sys.rollback_to go back",
-    "ROLLBACK": "each statement is one commit; CALL sys.rollback_to('t', 1) goes back",
-    "START": "each statement is one commit; a tag and CALL sys.rollback_to go back",
-    "LOCK": "nothing is to be locked: each statement reads one snapshot and commits one",
-    "FLUSH": "nothing is to be flushed: each statement commits",
+    "UPSERT": "use INSERT INTO t: in a table with a primary key it replaces the row with the same key",
+    "GRANT": "set permissions in the storage system of the warehouse",
+    "REVOKE": "set permissions in the storage system of the warehouse",
+    "COMMIT": "each statement is one commit; to undo, create a tag and CALL sys.rollback_to",
+    "ROLLBACK": "each statement is one commit; to undo, CALL sys.rollback_to('t', 1)",
+    "START": "each statement is one commit; to undo, create a tag and CALL sys.rollback_to",
+    "LOCK": "no locks are needed: each statement reads one snapshot and commits one",
+    "FLUSH": "no flush is needed: each statement commits",
 }
-"""First words of statements that other systems have, and what to write here."""
-_OF_OTHERS_TOO = {
-    ("REPLACE", "INTO"): _OF_OTHERS["UPSERT"],
+"""First words of other systems' statements, and what to write instead."""
+_UNSUPPORTED_PAIRS = {
+    ("REPLACE", "INTO"): _UNSUPPORTED["UPSERT"],
     ("INSERT", "IGNORE"): "INSERT INTO a table with 'merge-engine' = 'first-row', or MERGE INTO ... WHEN NOT MATCHED",
-    ("EXECUTE", "IMMEDIATE"): "run the text itself; values go in as :name, wb.sql('... WHERE id = :i', i=1)",
+    ("EXECUTE", "IMMEDIATE"): "run the text itself and pass values as :name, wb.sql('... WHERE id = :i', i=1)",
 }
 
 
@@ -95,13 +95,13 @@ def parse(text: str) -> list[Statement]:
     """All statements of `text`, in order; both dialects may be mixed.
 
     Raises:
-        SqlSyntaxError: facts `sql`, `start`, `stop` show the place in `text`.
+        SqlSyntaxError: the facts `sql`, `start` and `stop` locate the error in `text`.
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise SqlSyntaxError(
-            "half of a surrogate pair is no character", hint="remove it, or write the whole character",
+            "the text has half of a surrogate pair, which is not a character", hint="remove it, or write the whole character",
             sql=text, start=error.start, stop=error.end,
         ) from None  # fmt: skip
     try:
@@ -113,15 +113,15 @@ def parse(text: str) -> list[Statement]:
 def statement(text: str, part: Sequence[Token]) -> Statement:
     """One statement from its tokens."""
     span = Span(part[0].start, part[-1].stop)
-    cursor = Cursor(text, part)
+    cursor = Cursor(text, part, statement)
     first = part[0].upper
     words = tuple(t.upper for t in part[:3])
-    if words[:2] in _OF_MODULES or words == ("SHOW", "FULL", "MODULES"):
+    if words[:2] in _MODULE_STATEMENTS or words == ("SHOW", "FULL", "MODULES"):
         cursor.refuse(
-            "modules and jars are Flink's", "leave the line out: every function is there, and nothing is to be loaded"
+            "modules and jars are not supported", "remove the line: all functions are available without loading"
         )
-    if words[:2] in _OF_OTHERS_TOO:
-        cursor.refuse(f"{' '.join(words[:2])} is no statement here", _OF_OTHERS_TOO[words[0], words[1]])
+    if words[:2] in _UNSUPPORTED_PAIRS:
+        cursor.refuse(f"{' '.join(words[:2])} is not supported", _UNSUPPORTED_PAIRS[words[0], words[1]])
     grammar = STATEMENTS.get(first)
     if grammar is not None:
         parsed = grammar(cursor, span)
@@ -129,18 +129,18 @@ def statement(text: str, part: Sequence[Token]) -> Statement:
         return parsed
     if first in SPARK_ONLY:
         return SparkCommand(text[span.start : span.stop], span)
-    if first in _OF_CLIENTS:
+    if first in _CLIENT_COMMANDS:
         raise SqlSyntaxError(
-            f"{first} is a command of Flink's client, not a statement", hint=_OF_CLIENTS[first],
+            f"{first} is a command of Flink's client, not a statement", hint=_CLIENT_COMMANDS[first],
             sql=text, start=part[0].start, stop=part[0].stop,
         )  # fmt: skip
-    if first in _OF_OTHERS:
+    if first in _UNSUPPORTED:
         raise SqlSyntaxError(
-            f"{first} is no statement here", hint=_OF_OTHERS[first], sql=text, start=part[0].start, stop=part[0].stop
+            f"{first} is not supported", hint=_UNSUPPORTED[first], sql=text, start=part[0].start, stop=part[0].stop
         )
     near = nearest(first, [*STATEMENTS, *SPARK_ONLY]) if first else None
     raise SqlSyntaxError(
-        f"{part[0].text!r} begins no statement",
-        hint=f"did you mean {near!r}?" if near else "begin with SELECT, INSERT, CREATE, CALL, SHOW ...",
+        f"unknown statement {part[0].text!r}",
+        hint=f"did you mean {near!r}?" if near else "start with SELECT, INSERT, CREATE, CALL, SHOW ...",
         sql=text, start=part[0].start, stop=part[0].stop,
     )  # fmt: skip

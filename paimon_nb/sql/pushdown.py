@@ -1,6 +1,6 @@
-"""What a query needs from each table: filters for skipping files, and columns. Read with sqlglot, never written by it.
+"""Pushdown analysis: the filter and the columns that a query needs from each table. Parses with sqlglot, never renders.
 
-Only what is surely right is kept; Spark applies every filter again by itself.
+Filters are conservative, and Spark applies every filter again.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableRef
 from paimon_nb.sql.render import substitute
-from paimon_nb.sql.table_references import Tables
+from paimon_nb.sql.table_references import TableReferences
 from paimon_nb.table.scan.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, all_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_PLACE = "__t"
+_PLACEHOLDER = "__t"
 _MAX_LENGTH = 200_000
-"""Longer texts are VALUES lists as a rule, where nothing is to be skipped."""
+"""Longer texts are mostly VALUES lists, which have nothing to push down."""
 
 
-def with_needs(
+def with_pushdown(
     text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]]
 ) -> tuple[TableRef, ...]:
-    """The references with `filter` and `columns` set where the query's text proves them."""
+    """The references with the `filter` and `columns` that follow from the query's text."""
     if not tables or span.stop - span.start > _MAX_LENGTH:
         return tuple(tables)
     tree = tree_of(text, span, tables, edits)
@@ -41,12 +41,12 @@ def with_needs(
 
 
 def with_condition(
-    text: str, condition: Span | None, table: TableRef, found: Tables, *, alone: bool = True
+    text: str, condition: Span | None, table: TableRef, found: TableReferences, *, sole_table: bool = True
 ) -> TableRef:
-    """The target of an UPDATE, DELETE or MERGE with what its condition surely says of it alone as `filter`.
+    """The target of an UPDATE, DELETE or MERGE with the part of its condition that concerns only it as `filter`.
 
     Args:
-        alone: no other table is in scope, so names without a qualifier are this table's.
+        sole_table: no other table is in scope, so unqualified names belong to this table.
     """
     if condition is None or condition.stop - condition.start > _MAX_LENGTH:
         return table
@@ -55,7 +55,7 @@ def with_condition(
     if where is None:
         return table
     name = (table.alias or table.parts[-1]).lower()
-    known = [predicate_of(c, name, alone) for c in conjuncts_of(where.this)]
+    known = [predicate_of(c, name, sole_table) for c in conjuncts_of(where.this)]
     parts = [p for p in known if p is not None]
     return replace(table, filter=all_of(parts)) if parts else table
 
@@ -63,7 +63,7 @@ def with_condition(
 def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     """The conjuncts `a.x = b.y` of a condition as pairs of (qualifier or '', column), lower case.
 
-    through: types (BIGINT, ...); a column that is cast to one of them counts as the column.
+    through: types (BIGINT, ...); a column cast to one of them is treated as the column.
     """
     from sqlglot import exp
 
@@ -87,11 +87,14 @@ def equal_columns(condition: str, through: Collection[str] = ()) -> list[tuple[t
 def tree_of(
     text: str, span: Span, tables: Sequence[TableRef], edits: Sequence[tuple[Span, str]], before: str = ""
 ) -> exp.Expr | None:
-    """The query with plain numbered names in the place of tables, parsed; None when sqlglot cannot."""
+    """The parsed query with numbered placeholders for tables; None if sqlglot cannot parse it."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
-    names = [(r.span, f"{_PLACE}{i}" if r.alias else f"{_PLACE}{i} AS {quote(_last(r))}") for i, r in enumerate(tables)]
+    names = [
+        (r.span, f"{_PLACEHOLDER}{i}" if r.alias else f"{_PLACEHOLDER}{i} AS {quote(_last(r))}")
+        for i, r in enumerate(tables)
+    ]
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     try:
         return sqlglot.parse_one(before + substitute(text, span, [*names, *edits]), read="spark")
@@ -104,7 +107,7 @@ def _last(ref: TableRef) -> str:
 
 
 def _columns(tree: exp.Expr) -> tuple[str, ...] | None:
-    """Every name that could be a column, whatever table it is of; None as soon as a star asks for all."""
+    """All names that could be columns, of any table; None if a star selects all columns."""
     from sqlglot import exp
 
     for star in tree.find_all(exp.Star):
@@ -135,11 +138,11 @@ def _filters(tree: exp.Expr) -> dict[int, Predicate]:
             continue
         joins = select.args.get("joins") or []
         preserved = _preserved(source.this, joins)
-        alone = not joins
+        sole_table = not joins
         for alias, number in preserved.items():
             parts = [
                 p
-                for p in (predicate_of(c, alias, alone) for c in conjuncts_of(where.this))
+                for p in (predicate_of(c, alias, sole_table) for c in conjuncts_of(where.this))
                 if p is not None
             ]  # fmt: skip
             if parts:
@@ -148,7 +151,7 @@ def _filters(tree: exp.Expr) -> dict[int, Predicate]:
 
 
 def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
-    """alias -> number of the tables whose rows no join turns into NULLs."""
+    """alias -> number of the tables that no outer join can replace by NULLs."""
     out = _numbered(first)
     for join in joins:
         side, kind = (join.side or "").upper(), (join.kind or "").upper()
@@ -164,8 +167,12 @@ def _preserved(first: exp.Expr, joins: Sequence[exp.Join]) -> dict[str, int]:
 def _numbered(node: exp.Expr) -> dict[str, int]:
     from sqlglot import exp
 
-    if isinstance(node, exp.Table) and node.name.startswith(_PLACE) and node.name[len(_PLACE) :].isdecimal():
-        return {node.alias_or_name.lower(): int(node.name[len(_PLACE) :])}
+    if (
+        isinstance(node, exp.Table)
+        and node.name.startswith(_PLACEHOLDER)
+        and node.name[len(_PLACEHOLDER) :].isdecimal()
+    ):
+        return {node.alias_or_name.lower(): int(node.name[len(_PLACEHOLDER) :])}
     return {}
 
 
@@ -178,15 +185,15 @@ def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
     return [node]
 
 
-def predicate_of(node: exp.Expr, alias: str, alone: bool) -> Predicate | None:
-    """The condition, or None if any part of it is not plainly about this table."""
+def predicate_of(node: exp.Expr, alias: str, sole_table: bool) -> Predicate | None:
+    """The condition as a predicate, or None if a part of it does not clearly concern this table."""
     from sqlglot import exp
 
     node = node.unnest()
     comparisons = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
     if isinstance(node, exp.Binary) and type(node) in comparisons:
         op = comparisons[type(node)]
-        left, right = _column(node.left, alias, alone), _column(node.right, alias, alone)
+        left, right = _column(node.left, alias, sole_table), _column(node.right, alias, sole_table)
         if left is not None and (literal := _literal(node.right)) is not None:
             return Compare(left, op, literal)
         if right is not None and (literal := _literal(node.left)) is not None:
@@ -194,50 +201,50 @@ def predicate_of(node: exp.Expr, alias: str, alone: bool) -> Predicate | None:
         return None
     match node:
         case exp.And():
-            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
+            parts = [predicate_of(p, alias, sole_table) for p in (node.left, node.right)]
             known = [p for p in parts if p is not None]
             return all_of(known) if len(known) == 2 else None
         case exp.Or():
-            parts = [predicate_of(p, alias, alone) for p in (node.left, node.right)]
+            parts = [predicate_of(p, alias, sole_table) for p in (node.left, node.right)]
             return Or(tuple(p for p in parts if p)) if all(p is not None for p in parts) else None
         case exp.Not():
-            inner = predicate_of(node.this, alias, alone)
+            inner = predicate_of(node.this, alias, sole_table)
             return None if inner is None else Not(inner)
         case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
-            name = _column(node.this, alias, alone)
+            name = _column(node.this, alias, sole_table)
             values = [_literal(e) for e in node.expressions]
             return In(name, tuple(values)) if name and values and all(v is not None for v in values) else None
         case exp.Between():
-            name = _column(node.this, alias, alone)
+            name = _column(node.this, alias, sole_table)
             low, high = _literal(node.args["low"]), _literal(node.args["high"])
             if name is None or low is None or high is None or node.args.get("symmetric"):
                 return None
             return all_of([Compare(name, ">=", low), Compare(name, "<=", high)])
         case exp.Is():
-            name = _column(node.this, alias, alone)
+            name = _column(node.this, alias, sole_table)
             if name is None or not isinstance(node.expression, exp.Null):
                 return None
             return IsNull(name)
         case exp.Like():
-            name, pattern = _column(node.this, alias, alone), node.expression
+            name, pattern = _column(node.this, alias, sole_table), node.expression
             if name is None or not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.this:
                 return None
             return Like(name, pattern.this)
     return None
 
 
-def _column(node: exp.Expr, alias: str, alone: bool) -> str | None:
+def _column(node: exp.Expr, alias: str, sole_table: bool) -> str | None:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2:
         return None
     if node.table:
         return node.name if node.table.lower() == alias else None
-    return node.name if alone else None
+    return node.name if sole_table else None
 
 
 def _literal(node: exp.Expr) -> Any:
-    """The literal's value; None for everything that is not one (NULL, too: nothing is learned from it)."""
+    """The literal's value; None for NULL and for everything that is not a literal."""
     from sqlglot import exp
 
     node = node.unnest()
@@ -248,7 +255,7 @@ def _literal(node: exp.Expr) -> Any:
         left, right = _literal(node.left), _literal(node.right)
         if not all(isinstance(v, int | decimal.Decimal) and not isinstance(v, bool) for v in (left, right)):
             return None
-        return _exactly(type(node), left, right)
+        return _exact(type(node), left, right)
     if isinstance(node, exp.Boolean):
         return bool(node.this)
     if isinstance(node, exp.Literal):
@@ -269,8 +276,8 @@ def _literal(node: exp.Expr) -> Any:
     return None
 
 
-def _exactly(operation: type[exp.Expr], left: Any, right: Any) -> Any:
-    """The sum, difference or product of two numbers; None where Spark may round or overflow."""
+def _exact(operation: type[exp.Expr], left: Any, right: Any) -> Any:
+    """The exact sum, difference or product of two numbers; None if Spark may round or overflow."""
     from sqlglot import exp
 
     with decimal.localcontext(prec=100):

@@ -1,4 +1,4 @@
-"""Where a query asks for what only the session knows: its catalog and database, which Spark would answer with its own, `sys.max_pt`."""
+"""Functions that only the session can evaluate: `current_catalog()`, `current_database()` and `sys.max_pt`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.plan import Span
 from paimon_nb.sql.lexer import tokens
 
-_ASKED = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
+_FUNCTIONS = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
 
 
 def current_names(text: str, span: Span, catalog: str, database: str) -> dict[Span, str]:
-    """What stands in place of `current_catalog()` and the like; a column of a result keeps its heading."""
+    """Replacements for `current_catalog()` and similar functions; a result column keeps its name."""
     inside = text[span.start : span.stop]
     if "current_" not in inside.lower():
         return {}
@@ -19,17 +19,17 @@ def current_names(text: str, span: Span, catalog: str, database: str) -> dict[Sp
     read, values = tokens(inside), {"catalog": catalog, "database": database}
     words = ["", *(t.text.upper() for t in read), "", "", ""]
     for n, token in enumerate(read, 1):
-        if token.upper not in _ASKED or words[n - 1] == "." or words[n + 1 : n + 3] != ["(", ")"]:
+        if token.upper not in _FUNCTIONS or words[n - 1] == "." or words[n + 1 : n + 3] != ["(", ")"]:
             continue
-        value = spark_literal(values[_ASKED[token.upper]])
-        heads = words[n - 1] in ("SELECT", ",") and words[n + 3] in ("", ",", "FROM")
-        place = Span(span.start + token.start, span.start + read[n + 1].stop)
-        out[place] = f"{value} AS {quote(token.text.lower() + '()')}" if heads else value
+        value = spark_literal(values[_FUNCTIONS[token.upper]])
+        is_result_column = words[n - 1] in ("SELECT", ",") and words[n + 3] in ("", ",", "FROM")
+        call_span = Span(span.start + token.start, span.start + read[n + 1].stop)
+        out[call_span] = f"{value} AS {quote(token.text.lower() + '()')}" if is_result_column else value
     return out
 
 
-def greatest_partitions_asked(text: str, span: Span) -> list[tuple[Span, str]]:
-    """Each `sys.max_pt('t')`, a catalog in front of it or not: its place, and the table's name."""
+def max_pt_calls(text: str, span: Span) -> list[tuple[Span, str]]:
+    """The calls of `[catalog.]sys.max_pt('t')`: span and table name."""
     inside = text[span.start : span.stop]
     if "max_pt" not in inside.lower():
         return []

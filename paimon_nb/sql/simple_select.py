@@ -1,4 +1,4 @@
-"""Queries that only choose rows and columns of one table: whoever has the table can answer them without Spark."""
+"""Recognises simple SELECTs over one table (filter, projection, ORDER BY, LIMIT, count(*)), which need no Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLAUSES = frozenset({"expressions", "from", "from_", "where", "order", "limit",
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One part of ORDER BY."""
+    """One item of ORDER BY."""
 
     column: str
     """A column of the table or a name in the result."""
@@ -27,25 +27,25 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`SELECT columns FROM table WHERE condition ORDER BY order LIMIT limit OFFSET offset`, and no clause besides."""
+    """`SELECT columns FROM table WHERE condition ORDER BY order LIMIT limit OFFSET offset`, without other clauses."""
 
     columns: tuple[tuple[str, str], ...] | None
-    """(column, name in the result) as the text writes them; None = all, by `*`."""
+    """(column, name in the result) as written; None: all, by `*`."""
     condition: Predicate | None
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
     count: str | None = None
-    """`SELECT count(*)`: the result's name; then `columns` is empty."""
+    """The result's name of `SELECT count(*)`; then `columns` is empty."""
 
     @property
     def row_by_row(self) -> bool:
-        """Each row decides by itself whether it is in the result."""
+        """Whether each row is selected independently of other rows."""
         return not self.order and self.limit is None and not self.offset and self.count is None
 
 
 def selection_of(query: Query, text: str) -> Selection | None:
-    """What the query chooses; None when it does anything else, or says it in a way that only Spark is sure of."""
+    """The query as a simple SELECT; None if it is not one, or if only Spark can interpret it."""
     from sqlglot import exp
 
     if len(query.tables) != 1 or query.tables[0].function is not None or query.parameters or query.flink_edits:
@@ -60,39 +60,39 @@ def selection_of(query: Query, text: str) -> Selection | None:
         return None
     try:
         return _selection(tree, source.alias_or_name.lower())
-    except _Other:
+    except _NotSimple:
         return None
 
 
-class _Other(Exception):
-    """The query does something else."""
+class _NotSimple(Exception):
+    """The query is not a simple SELECT."""
 
 
 def _selection(tree: exp.Select, table: str) -> Selection:
     from sqlglot import exp
 
     where, order = tree.args.get("where"), tree.args.get("order")
-    parts = [] if where is None else [_known(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
+    parts = [] if where is None else [_required(predicate_of(c, table, True)) for c in conjuncts_of(where.this)]
     orders = () if order is None else tuple(_order(o, table) for o in order.expressions)
     limit, offset = _number(tree.args.get("limit")), _number(tree.args.get("offset"))
     counted = _count(tree.expressions)
     if counted is not None:
         if orders or limit is not None or offset is not None:
-            raise _Other
+            raise _NotSimple
         return Selection((), all_of(parts) if parts else None, count=counted)
     star = tree.expressions[0] if len(tree.expressions) == 1 else None
-    every = isinstance(star, exp.Star) and not any(star.args.values())
-    columns = None if every else tuple(_chosen(e, table) for e in tree.expressions)
+    is_star = isinstance(star, exp.Star) and not any(star.args.values())
+    columns = None if is_star else tuple(_select_item(e, table) for e in tree.expressions)
     return Selection(columns, all_of(parts) if parts else None, orders, limit, offset or 0)
 
 
-def _known(predicate: Predicate | None) -> Predicate:
+def _required(predicate: Predicate | None) -> Predicate:
     if predicate is None:
-        raise _Other
+        raise _NotSimple
     return predicate
 
 
-def _chosen(node: exp.Expr, table: str) -> tuple[str, str]:
+def _select_item(node: exp.Expr, table: str) -> tuple[str, str]:
     """(column, name in the result) of `a`, `t.a`, `a AS b`."""
     from sqlglot import exp
 
@@ -103,9 +103,9 @@ def _column(node: exp.Expr, table: str) -> str:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column) or len(node.parts) > 2 or isinstance(node.this, exp.Star):
-        raise _Other
+        raise _NotSimple
     if node.table and node.table.lower() != table:
-        raise _Other
+        raise _NotSimple
     return node.name
 
 
@@ -123,7 +123,7 @@ def _order(node: exp.Expr, table: str) -> Order:
     from sqlglot import exp
 
     if not isinstance(node, exp.Ordered):
-        raise _Other
+        raise _NotSimple
     return Order(_column(node.this, table), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
@@ -134,5 +134,5 @@ def _number(node: exp.Expr | None) -> int | None:
     if node is None:
         return None
     if not (isinstance(node.expression, exp.Literal) and node.expression.is_int):
-        raise _Other
+        raise _NotSimple
     return int(node.expression.this)

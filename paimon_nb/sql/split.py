@@ -1,4 +1,4 @@
-"""Tokens to statements: at ';', except inside a STATEMENT SET block."""
+"""Splits tokens into statements at ';', except inside a STATEMENT SET block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_nb.sql.lexer import Token
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Token lists of the statements, without the semicolons; empty ones left out."""
+    """The token lists of the statements, without semicolons and empty statements."""
     out: list[list[Token]] = []
     current: list[Token] = []
     in_set = False

@@ -1,6 +1,6 @@
-"""Finds the table references of a query: one walk over its tokens, with the scopes of CTEs and brackets.
+"""Finds the table references of a query in one pass over its tokens, with the scopes of CTEs and brackets.
 
-What is found: names in FROM, JOIN and comma lists at any depth, their time travel, hint and alias, our table functions.
+It finds names in FROM, JOIN and comma lists at any depth, with time travel, hint and alias, and Paimon's table functions.
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ from dataclasses import dataclass, field
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.flink.casts import cast_edits, cut_text, literal_edits, tells_nanoseconds, wall_time
-from paimon_nb.sql.flink.function_edits import Said
-from paimon_nb.sql.flink.functions import FLINK_MEANINGS, FUNCTION_EDITS
+from paimon_nb.sql.flink.casts import (
+    cast_edits,
+    has_nanosecond_literals,
+    literal_edits,
+    sized_text_edits,
+    timestamp_literal_edits,
+)
+from paimon_nb.sql.flink.function_edits import SqlText
+from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
 from paimon_nb.sql.lexer import Token
 
@@ -47,9 +53,9 @@ _CLAUSES = frozenset(
         "MATCH_RECOGNIZE",
     ]
 )
-_NOT_HERE = {
-    "MATCH_RECOGNIZE": ("Spark knows no MATCH_RECOGNIZE", "compare a row with those before it: LAG(x) OVER (PARTITION BY ... ORDER BY ...)"),
-    "QUALIFY": ("Spark knows no QUALIFY", "SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS rn FROM t) WHERE rn = 1"),
+_UNSUPPORTED = {
+    "MATCH_RECOGNIZE": ("MATCH_RECOGNIZE is not supported", "compare a row with those before it: LAG(x) OVER (PARTITION BY ... ORDER BY ...)"),
+    "QUALIFY": ("QUALIFY is not supported", "SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS rn FROM t) WHERE rn = 1"),
 }  # fmt: skip
 _JOINS = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "ANTI", "SEMI", "OUTER"])
 _NOT_AN_ALIAS = (
@@ -73,49 +79,49 @@ _NOT_AN_ALIAS = (
     )
 )
 _FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
-OUR_FUNCTIONS = frozenset(
+TABLE_FUNCTIONS = frozenset(
     {"paimon_incremental_query", "paimon_incremental_between_timestamp", "paimon_incremental_to_auto_tag"}
 )
 _WINDOWS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
 
 @dataclass(slots=True)
-class Tables:
-    """What the walk collects."""
+class TableReferences:
+    """The result: table references, edits and parameters."""
 
     tables: list[TableRef] = field(default_factory=list)
     edits: list[tuple[Span, str]] = field(default_factory=list)
     flink_edits: list[tuple[Span, str]] = field(default_factory=list)
-    """What both dialects say and mean otherwise, in Flink's meaning."""
+    """Edits for Flink's semantics where the dialects conflict."""
     parameters: list[str] = field(default_factory=list)
     unnested: list[Span] = field(default_factory=list)
-    """Where `UNNEST` stands."""
-    whole: bool = False
-    """Some table is read whole by `TABLE t`, which sqlglot cannot read."""
+    """The spans of `UNNEST`."""
+    reads_whole_table: bool = False
+    """Whether the query has `TABLE t`, which sqlglot cannot parse."""
     qualified: list[tuple[Token, ...]] = field(default_factory=list)
-    """Dotted names outside FROM, as their name tokens: `db.t.col` must lose its `db`."""
+    """Dotted names outside FROM, as name tokens: `db.t.col` becomes `t.col`."""
 
 
-def find_tables(cursor: Cursor) -> Tables:
-    """Walk the cursor's remaining tokens as one query."""
-    found = Tables()
-    walk = _Walk(cursor, found)
+def find_tables(cursor: Cursor) -> TableReferences:
+    """The table references in the cursor's remaining tokens, read as one query."""
+    found = TableReferences()
+    walk = _ReferenceFinder(cursor, found)
     walk.query(frozenset(), 0)
     if not cursor.done:
-        cursor.fail(f"{cursor.peek().text!r} is not understood here")
+        cursor.fail(f"unexpected {cursor.peek().text!r}")
     found.edits += _qualifier_edits(found)
     return found
 
 
-def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[TableRef] = ()) -> Tables:
+def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[TableRef] = ()) -> TableReferences:
     """Tables in the subqueries of expressions (a WHERE of DELETE, a SET of UPDATE).
 
     Args:
-        known: tables that stand before the expressions, by whose whole name columns may be qualified.
+        known: other tables in scope, whose full names may qualify columns.
     """
     inner = Cursor(cursor.text, tokens)
-    found = Tables()
-    walk = _Walk(inner, found)
+    found = TableReferences()
+    walk = _ReferenceFinder(inner, found)
     while not inner.done:
         before = inner.at
         walk.body(frozenset(), 0, in_from=False)
@@ -125,20 +131,20 @@ def find_tables_in(cursor: Cursor, tokens: Sequence[Token], known: Sequence[Tabl
     return found
 
 
-def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[Tables, str | None]:
-    """One table factor: a name with time travel and alias, a function or a subquery. Also the name it goes by."""
+def find_source(cursor: Cursor, tokens: Sequence[Token]) -> tuple[TableReferences, str | None]:
+    """One table factor: a name with time travel and alias, a function or a subquery. Also returns its alias."""
     inner = Cursor(cursor.text, tokens)
-    found = Tables()
-    walk = _Walk(inner, found)
+    found = TableReferences()
+    walk = _ReferenceFinder(inner, found)
     alias = walk.factor()
     if not inner.done:
-        inner.fail(f"{inner.peek().text!r} is not understood here")
+        inner.fail(f"unexpected {inner.peek().text!r}")
     found.edits += _qualifier_edits(found)
     return found, alias
 
 
-def _qualifier_edits(found: Tables, known: Sequence[TableRef] = ()) -> list[tuple[Span, str]]:
-    """`db.t.col` -> `t.col` for every reference that stands without an alias."""
+def _qualifier_edits(found: TableReferences, known: Sequence[TableRef] = ()) -> list[tuple[Span, str]]:
+    """`db.t.col` -> `t.col` for all references without an alias."""
     named = [ref.parts for ref in (*found.tables, *known) if ref.alias is None]
     bare = {parts[i:] for parts in named for i in range(len(parts) - 1)}
     edits = []
@@ -151,16 +157,16 @@ def _qualifier_edits(found: Tables, known: Sequence[TableRef] = ()) -> list[tupl
     return edits
 
 
-class _Walk:
-    """Recursive descent over brackets; inside one bracket level a plain loop."""
+class _ReferenceFinder:
+    """Recursive descent over brackets; a loop inside each bracket level."""
 
-    def __init__(self, cursor: Cursor, found: Tables) -> None:
+    def __init__(self, cursor: Cursor, found: TableReferences) -> None:
         self.c, self.found = cursor, found
         self.first = cursor.at
-        self.fine = tells_nanoseconds(cursor.tokens)
+        self.nanoseconds = has_nanosecond_literals(cursor.tokens)
 
     def query(self, ctes: frozenset[str], depth: int) -> None:
-        """A query up to its closing bracket or the end. WITH names are visible from their definition on."""
+        """A query up to its closing bracket or the end. CTE names are visible after their definition."""
         if depth > MAX_DEPTH:
             self.c.fail("the query is nested too deeply", hint="split it into views")
         if self.c.take("WITH"):
@@ -180,7 +186,7 @@ class _Walk:
         self.body(ctes, depth, in_from=False)
 
     def body(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
-        """Everything at this bracket level. `in_from`: we stand where a table may come next."""
+        """Everything at this bracket level. `in_from`: a table may come next."""
         c = self.c
         want_table, listing = in_from, in_from
         while not c.done and not c.sees(")"):
@@ -202,8 +208,8 @@ class _Walk:
             elif upper in ("OFFSET", "FETCH") and self._limit():
                 listing = False
             elif upper in _CLAUSES:
-                if upper in _NOT_HERE and c.peek(1).text not in (",", ")", ".", ""):
-                    c.refuse(*_NOT_HERE[upper])
+                if upper in _UNSUPPORTED and c.peek(1).text not in (",", ")", ".", ""):
+                    c.refuse(*_UNSUPPORTED[upper])
                 listing = False
                 c.at += 1
             elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
@@ -231,11 +237,11 @@ class _Walk:
             limit = f"LIMIT {count or 1}"
             if not (c.take_one("ROW", "ROWS") and c.take("ONLY")):
                 c.fail("expected ROWS ONLY", expected=["ROWS", "ONLY"])
-        said = " ".join(filter(None, (limit, offset)))
-        if not said or said == c.text[start : c.stop].strip():
+        limit_clause = " ".join(filter(None, (limit, offset)))
+        if not limit_clause or limit_clause == c.text[start : c.stop].strip():
             c.at = first
             return False
-        self.found.edits.append((Span(start, c.stop), said))
+        self.found.edits.append((Span(start, c.stop), limit_clause))
         return True
 
     def _starts_query(self) -> bool:
@@ -260,34 +266,34 @@ class _Walk:
             self.body(ctes, depth + 1, in_from=False, function=function)
         if c.done:
             c.at = opening
-            c.fail("this bracket is never closed")
+            c.fail("unclosed bracket")
         c.need(")")
         if function == "CAST" or function == "TRY_CAST":
             inside = c.tokens[opening + 1 : c.at - 1]
             edits = cast_edits(function, inside)
             if edits:
-                self.found.edits += [*edits, *literal_edits(inside, fine=self.fine)]
+                self.found.edits += [*edits, *literal_edits(inside, nanoseconds=self.nanoseconds)]
             elif before is not None:
-                self.found.flink_edits += cut_text(before, c.tokens[opening : c.at])
+                self.found.flink_edits += sized_text_edits(before, c.tokens[opening : c.at])
         if before is not None and before.text != ".":
-            self._called(function, before, c.tokens[opening : c.at])
+            self._function_call(function, before, c.tokens[opening : c.at])
 
-    def _called(self, function: str, name: Token, bracket: Sequence[Token]) -> None:
-        """What becomes of a call, in both dialects. What is in its bracket was walked before."""
+    def _function_call(self, function: str, name: Token, bracket: Sequence[Token]) -> None:
+        """Collects the edits of a function call, for both dialects. Its arguments were visited before."""
         c, found = self.c, self.found
-        rewrite, in_flink = FUNCTION_EDITS.get(function), FLINK_MEANINGS.get(function)
+        rewrite, in_flink = FUNCTION_EDITS.get(function), FLINK_SEMANTICS.get(function)
         plain: list[tuple[Span, str]] = []
         if rewrite is not None:
-            plain = rewrite(Said(c.text, found.edits), name, bracket)
+            plain = rewrite(SqlText(c.text, found.edits), name, bracket)
         if any(name.start <= s.start < bracket[-1].stop for s, _ in found.flink_edits) and rewrite is not None:
-            said = rewrite(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
-            found.flink_edits += [e for e in said if e not in plain]
+            flink_edits_of_call = rewrite(SqlText(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+            found.flink_edits += [e for e in flink_edits_of_call if e not in plain]
         if in_flink is not None:
-            found.flink_edits += in_flink(Said(c.text, [*found.flink_edits, *found.edits]), name, bracket)
+            found.flink_edits += in_flink(SqlText(c.text, [*found.flink_edits, *found.edits]), name, bracket)
         found.edits += plain
 
     def _collection(self, ctes: frozenset[str], depth: int) -> None:
-        """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; after anything else it is an element, as in `a[1]`."""
+        """Flink's ARRAY[1, 2] and MAP['a', 1] are calls in Spark; other brackets are element access, as in `a[1]`."""
         c = self.c
         opening, literal = c.peek(), c.at > 0 and c.peek(-1).upper in ("ARRAY", "MAP")
         c.at += 1
@@ -309,7 +315,7 @@ class _Walk:
         c.take("]")
 
     def _operand_before(self, bracket: Token) -> int | None:
-        """Where the expression begins whose element is taken: a dotted name, a call, or another element."""
+        """The start of the expression whose element is accessed: a dotted name, a call or another element."""
         tokens = self.c.tokens
         at, depth = next(i for i, t in enumerate(tokens) if t is bracket) - 1, 0
         while at >= 0:
@@ -329,15 +335,15 @@ class _Walk:
         if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
         if token.kind == "hint" and re.match(r"/\*\+\s*OPTIONS\b", token.text, re.IGNORECASE):
-            c.refuse("an OPTIONS hint stands behind a table's name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
-        if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: advice to Flink, which Spark cannot read
+            c.refuse("an OPTIONS hint must follow a table name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
+        if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: Flink's hints, which Spark cannot parse
             self.found.edits.append((Span(token.start, token.stop), ""))
         if token.kind == "param":
             self.found.parameters.append(token.text[1:])
-        if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # which is just a letter in Flink
+        if token.kind == "string" and "\\" in token.text and token.text[0] == "'":  # an ordinary character in Flink
             edits = self.found.edits if token.flink else self.found.flink_edits
             edits.append((Span(token.start, token.stop), token.text.replace("\\", "\\\\")))
-        self.found.flink_edits += wall_time(token, c.peek(1), fine=self.fine)
+        self.found.flink_edits += timestamp_literal_edits(token, c.peek(1), nanoseconds=self.nanoseconds)
         self.found.edits += operator_edits(c.text, c.tokens, c.at)
         if token.is_name and c.peek(1).text == ".":
             chain = [token]
@@ -358,20 +364,20 @@ class _Walk:
     # -- one table factor
 
     def factor(self) -> str | None:
-        """A table factor by itself; the name that columns are qualified with, None when it has none."""
+        """A table factor; returns the name that qualifies its columns, None if it has none."""
         if self.c.sees("("):
             self._from_bracket(frozenset(), 0)
             return self._alias()
         if not self._table(frozenset(), 0):
             self.c.fail("expected a table or a subquery")
-        if not self.found.tables:  # Spark's own function or file: the name behind it is its alias
+        if not self.found.tables:  # a Spark function or file: the name after it is its alias
             last = self.c.peek(-1)
             return last.name if last.is_name else None
         ref = self.found.tables[-1]
         return ref.alias or (ref.function.name[-1] if ref.function else ref.parts[-1])
 
     def _table(self, ctes: frozenset[str], depth: int) -> bool:
-        """Read a table factor if one begins here; else nothing is read."""
+        """Consume a table factor if one starts here. Returns whether it did."""
         c = self.c
         first = c.at
         c.take("LATERAL")
@@ -418,7 +424,7 @@ class _Walk:
             stop = c.stop
         sampled = self._sample()
         alias = self._alias()
-        if sampled and alias is None:  # Spark wants the name behind the sample
+        if sampled and alias is None:  # Spark expects the alias after TABLESAMPLE
             alias = parts[-1]
             self.found.edits.append((Span(c.stop, c.stop), f" AS {quote(alias)}"))
         if c.peek().kind == "hint":  # t AS a /*+ OPTIONS(...) */
@@ -439,7 +445,7 @@ class _Walk:
         return True
 
     def _inline(self, ctes: frozenset[str], depth: int) -> None:
-        """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas part rows, not tables."""
+        """Spark's `VALUES (1, 'a'), (2, 'b') AS x(id, v)` in FROM: its commas separate rows, not tables."""
         c = self.c
         c.need("VALUES")
         while True:
@@ -458,7 +464,7 @@ class _Walk:
         return self.c.peek().kind == "word" and self.c.peek().upper in (_CLAUSES | _JOINS | {"AS", "ON", "USING"})
 
     def _unnest(self, ctes: frozenset[str], depth: int) -> None:
-        """UNNEST(a) [WITH ORDINALITY] [AS] t(x): which of Spark's functions it is, its elements' type says."""
+        """UNNEST(a) [WITH ORDINALITY] [AS] t(x): the element type decides which Spark function it becomes."""
         c = self.c
         lateral = "" if c.at and c.peek(-1).upper == "LATERAL" else "LATERAL "
         word = c.next()
@@ -482,11 +488,11 @@ class _Walk:
         self._alias()
 
     def _whole_table(self) -> None:
-        """The name behind the query `TABLE t`, where Spark allows no alias."""
+        """The table of the query `TABLE t`, where Spark allows no alias."""
         start = self.c.start
         parts = self.c.parts("table")
         self.found.tables.append(TableRef(parts, Span(start, self.c.stop), alias=parts[-1]))
-        self.found.whole = True
+        self.found.reads_whole_table = True
 
     def _from_bracket(self, ctes: frozenset[str], depth: int) -> None:
         c = self.c
@@ -500,14 +506,14 @@ class _Walk:
             self.body(ctes, depth + 1, in_from=True)
         if c.done:
             c.at = opening
-            c.fail("this bracket is never closed")
+            c.fail("unclosed bracket")
         c.need(")")
 
     def _function(self, parts: tuple[str, ...], start: int, ctes: frozenset[str], depth: int) -> None:
-        """A table function: one of ours becomes a reference, the rest is Spark's."""
+        """A table function: Paimon's become references, others belong to Spark."""
         c = self.c
         last = parts[-1].lower()
-        if last in OUR_FUNCTIONS or last.startswith("incremental_"):
+        if last in TABLE_FUNCTIONS or last.startswith("incremental_"):
             function = TableFunction(parts, *_arguments(c))
             span = Span(start, c.stop)
             self.found.tables.append(TableRef(parts, span, alias=self._alias(), function=function))
@@ -622,7 +628,7 @@ class _Walk:
 
 
 def _inside(cursor: Cursor) -> list[Token]:
-    """Tokens between the bracket that opens here and the next ')'."""
+    """The tokens between the next bracket and the next ')'."""
     out = []
     ahead = 1
     while cursor.peek(ahead).kind != "end" and cursor.peek(ahead).text != ")":
@@ -632,11 +638,11 @@ def _inside(cursor: Cursor) -> list[Token]:
 
 
 def hint_options(cursor: Cursor) -> dict[str, str]:
-    """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are stepped over."""
+    """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are skipped."""
     from paimon_nb.sql.lexer import tokens
 
     hint = cursor.next()
-    inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # blanks keep the offsets true for errors
+    inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # padding keeps the error offsets
     inner = Cursor(cursor.text, tokens(inner_text))
     out: dict[str, str] = {}
     while not inner.done:

@@ -112,7 +112,7 @@ def test_an_error_shows_the_place_and_the_next_step(t: Shell) -> None:
     kind, said = t.error("%%paimon\nSHOW TABLES;\n  SELEC * FROM t")
     assert kind == "SqlSyntaxError"
     assert said.splitlines() == [
-        "SqlSyntaxError: 'SELEC' begins no statement",
+        "SqlSyntaxError: unknown statement 'SELEC'",
         "  line 2:   SELEC * FROM t",
         "            ^^^^^",
         "  → did you mean 'SELECT'?",

@@ -28,7 +28,7 @@ def test_the_way_that_a_cell_ends_in(text, values):
 
 @pytest.mark.parametrize("text", [r"SELECT '\ FROM t", r"SELECT 'it\'s' || '\'", "SELECT 'a"])
 def test_what_ends_in_neither_is_told_at_its_place(text):
-    with pytest.raises(SqlSyntaxError, match=r"means nothing here|never ends") as caught:
+    with pytest.raises(SqlSyntaxError, match=r"unexpected character|unterminated") as caught:
         parse(text)
     assert text[caught.value.facts["start"]] in "'\\"
 

@@ -27,7 +27,6 @@ KNOWN_CIRCLES: dict[str, tuple[frozenset[str], ...]] = {
         ),
         frozenset({"api.merge_writer", "api.paimon_session", "api.stream_session"}),
     ),
-    "sql": (frozenset({"grammar.session", "grammar.show", "parse"}),),
     "table": (
         frozenset({"write.file_stats", "write.rolling_writer"}),
         frozenset({"scan.plan.fallback_branch", "scan.plan.incremental", "scan.plan.planner"}),

@@ -115,7 +115,7 @@ def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> 
 
 def _is_readable(session: Session, ref: TableRef) -> bool:
     """Whether the name is a Paimon table, and its time travel can be resolved without Spark."""
-    if ref.lookup or ref.places or not isinstance(ref.travel, VersionAsOf | None):
+    if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         return False
     if len(ref.parts) > 1:
         return True

@@ -60,7 +60,7 @@ def run_query(
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.sql import render
-    from paimon_nb.sql.session_functions import current_names, greatest_partitions_asked
+    from paimon_nb.sql.session_functions import current_names, max_pt_calls
 
     lookups = session.lookups
     tables = query.tables if lookups is None else tuple(t for t in query.tables if not t.lookup)
@@ -71,7 +71,7 @@ def run_query(
             names |= views.enter_context(lookups.names(session, query, text, names, params))
         arguments = {k: params[k] for k in query.parameters}
         current = current_names(text, query.span, session.current_catalog, session.current_database)
-        for max_pt_span, name in greatest_partitions_asked(text, query.span):
+        for max_pt_span, name in max_pt_calls(text, query.span):
             current[max_pt_span] = spark_literal(greatest_partition(session.table(split_name(name))))
 
         def analyse(query: Query) -> tuple[str, DataFrame]:
@@ -205,10 +205,10 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
         ref = replace(ref, columns=None)  # their expressions may need any column
     if partitions is not None:
         frame = _partition_frame(session, ref, table, options, partitions)
-    elif ref.places and not table.primary_keys:
+    elif ref.metadata_columns and not table.primary_keys:
         from paimon_nb.spark.scan.metadata_columns import with_places
 
-        frame = with_places(session.spark, table.copy(options), ref.filter, ref.places)
+        frame = with_places(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
     else:
         frame = relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
     return with_computed(frame, table.schema.options)

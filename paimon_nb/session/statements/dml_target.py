@@ -63,7 +63,7 @@ class Target:
             make: builds the SQL from a renderer of expressions and a view name for each DataFrame.
         """
         from paimon_nb.spark.errors import spark_errors
-        from paimon_nb.sql.qualify import qualified
+        from paimon_nb.sql.qualify import qualify
         from paimon_nb.sql.render import substitute
 
         context, statement = self.context, self.statement
@@ -74,7 +74,7 @@ class Target:
 
             def render(span: Span, bare: tuple[Collection[str], str] = ((), "")) -> str:
                 inside = [(s, t) for s, t in names.items() if span.start <= s.start and s.stop <= span.stop]
-                scoped = qualified(context.text, span, *bare) if bare[0] else []
+                scoped = qualify(context.text, span, *bare) if bare[0] else []
                 # A line comment at its end must not hide the following text.
                 return substitute(context.text, span, [*inside, *statement.edits, *scoped]) + "\n"
 

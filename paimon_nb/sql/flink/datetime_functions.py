@@ -1,6 +1,6 @@
-"""Flink's functions of times as Spark's: rounded to a unit, moved by units, taken apart, read from text.
+"""Translates Flink's date and time functions to Spark's: rounding, arithmetic, fields and parsing.
 
-A result has the type of the time it was made of: a DATE stays one. So a time is moved by the distance from itself.
+The result has the argument's type: a DATE stays a DATE. Therefore a value is shifted by an interval, not replaced.
 """
 
 from __future__ import annotations
@@ -9,17 +9,25 @@ from collections.abc import Sequence
 
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.plan import Span
-from paimon_nb.sql.flink.function_edits import Edit, Rewrite, Said, arguments, call_span, called, renamed
+from paimon_nb.sql.flink.function_edits import (
+    Edit,
+    Rewrite,
+    SqlText,
+    arguments,
+    call_span,
+    from_template,
+    rename_function,
+)
 from paimon_nb.sql.lexer import Token
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _DAYS = {"DAY": 1, "WEEK": 7}
 
 
-def rounded(up: bool) -> Rewrite:
-    """FLOOR(t TO MONTH), CEIL(t TO HOUR); weeks begin on Sunday. Of numbers they are Spark's own."""
+def floor_or_ceil(up: bool) -> Rewrite:
+    """FLOOR(t TO MONTH), CEIL(t TO HOUR); weeks start on Sunday. FLOOR and CEIL of numbers are unchanged."""
 
-    def rewrite(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         inner = bracket[1:-1]
         if len(inner) < 3 or inner[-2].upper != "TO":
             return []
@@ -33,7 +41,7 @@ def rounded(up: bool) -> Rewrite:
             floor = f"trunc({day}, '{unit}')"
         else:
             floor = f"date_trunc('{unit}', {t})"
-        to = floor
+        target = floor
         if up:
             if unit in _DAYS:
                 following = f"date_add({floor}, {_DAYS[unit]})"
@@ -41,21 +49,21 @@ def rounded(up: bool) -> Rewrite:
                 following = f"add_months({floor}, {_MONTHS[unit]})"
             else:
                 following = f"{floor} + INTERVAL 1 {unit}"
-            # Of months and weeks Flink looks at the day only: noon of the first is the first.
-            moment = day if unit in _MONTHS or unit == "WEEK" else t
-            to = f"CASE WHEN {moment} > {floor} THEN {following} ELSE {floor} END"
-        return [(call_span(name, bracket), f"({t} - ({t} - {to}))")]
+            # For months and weeks Flink compares days only: noon of the first day counts as the first.
+            compared = day if unit in _MONTHS or unit == "WEEK" else t
+            target = f"CASE WHEN {compared} > {floor} THEN {following} ELSE {floor} END"
+        return [(call_span(name, bracket), f"({t} - ({t} - {target}))")]
 
     return rewrite
 
 
-def epoch(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TO_TIMESTAMP_LTZ(n, 0) counts seconds, (n, 3) and (n) milliseconds; of a text it is a cast."""
-    given = arguments(text, bracket)
-    if len(given) > 1 and given[1] not in ("0", "3"):
-        return renamed("to_timestamp")(text, name, bracket)
-    function = "timestamp_seconds" if given[1:] == ["0"] else "timestamp_millis"
-    return called(function + "(CAST({0} AS BIGINT))")(text, name, bracket)
+def to_timestamp_ltz(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TO_TIMESTAMP_LTZ: (n, 0) is seconds, (n, 3) and (n) are milliseconds; of a string it is a cast."""
+    args = arguments(text, bracket)
+    if len(args) > 1 and args[1] not in ("0", "3"):
+        return rename_function("to_timestamp")(text, name, bracket)
+    function = "timestamp_seconds" if args[1:] == ["0"] else "timestamp_millis"
+    return from_template(function + "(CAST({0} AS BIGINT))")(text, name, bracket)
 
 
 _PARTS = {
@@ -67,8 +75,8 @@ _PARTS = {
 }
 
 
-def part(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """EXTRACT(EPOCH FROM t) and the other units that Spark has not."""
+def extract_field(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """EXTRACT(EPOCH FROM t) and other units that Spark does not have."""
     inner = bracket[1:-1]
     if len(inner) < 3 or inner[1].upper != "FROM" or inner[0].upper not in _PARTS:
         return []
@@ -76,11 +84,11 @@ def part(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     return [(call_span(name, bracket), _PARTS[inner[0].upper].replace("{0}", t))]
 
 
-# -- what both say and Flink means otherwise
+# -- functions of both dialects with different semantics
 
 
-def whole_seconds(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """EXTRACT(SECOND FROM t) is a whole number."""
+def extract_seconds(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """EXTRACT(SECOND FROM t) is an integer in Flink."""
     inner = bracket[1:-1]
     if len(inner) < 3 or inner[0].upper != "SECOND" or inner[1].upper != "FROM":
         return []
@@ -90,28 +98,28 @@ def whole_seconds(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edi
     ]
 
 
-def moved(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TIMESTAMPADD(DAY, n, t) of a DATE is a DATE."""
-    given = arguments(text, bracket)
-    unit = given[0].upper() if given else ""
-    if len(given) != 3 or (unit not in _DAYS and unit not in _MONTHS):
+def timestampadd(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TIMESTAMPADD(DAY, n, t) of a DATE is a DATE in Flink."""
+    args = arguments(text, bracket)
+    unit = args[0].upper() if args else ""
+    if len(args) != 3 or (unit not in _DAYS and unit not in _MONTHS):
         return []
     kind, count = ("DAY", _DAYS[unit]) if unit in _DAYS else ("MONTH", _MONTHS[unit])
-    times = given[1] if count == 1 else f"{count} * ({given[1]})"
-    said = f"(({given[2]}) + CAST(INTERVAL '1' {kind} * ({times}) AS INTERVAL {kind}))"
-    return [(call_span(name, bracket), said)]
+    times = args[1] if count == 1 else f"{count} * ({args[1]})"
+    sql = f"(({args[2]}) + CAST(INTERVAL '1' {kind} * ({times}) AS INTERVAL {kind}))"
+    return [(call_span(name, bracket), sql)]
 
 
-def months_apart(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TIMESTAMPDIFF(MONTH, a, b): the last day of a shorter month ends a month, too; then the times of the day are looked at.
+def timestampdiff_months(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TIMESTAMPDIFF(MONTH, a, b): the last day of a shorter month completes a month; then times of day are compared.
 
-    Source: Calcite `DateTimeUtils.subtractMonths`, asked of Flink 1.20.
+    Source: Calcite `DateTimeUtils.subtractMonths`, compared with Flink 1.20.
     """
-    given = arguments(text, bracket)
-    unit = given[0].upper() if given else ""
-    if len(given) != 3 or unit not in _MONTHS:
+    args = arguments(text, bracket)
+    unit = args[0].upper() if args else ""
+    if len(args) != 3 or unit not in _MONTHS:
         return []
-    a, b = f"({given[1]})", f"({given[2]})"
+    a, b = f"({args[1]})", f"({args[2]})"
     day, other = f"CAST({a} AS DATE)", f"CAST({b} AS DATE)"
     low, high = f"least({day}, {other})", f"greatest({day}, {other})"
     begun = f"((year({high}) - year({low})) * 12 + month({high}) - month({low}))"
@@ -119,34 +127,35 @@ def months_apart(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit
     signed = f"(CASE WHEN {other} < {day} THEN -1 ELSE 1 END * {ended})"
     early = f"add_months({day}, {signed}) = {other} AND {b} - {other} < {a} - {day}"
     count = f"CAST(({signed} - CASE WHEN {early} THEN 1 ELSE 0 END) div {_MONTHS[unit]} AS INT)"
-    said = f"(CASE WHEN {day} IS NOT NULL AND {other} IS NOT NULL THEN {count} END)"  # least() passes NULL over
-    return [(call_span(name, bracket), said)]
+    sql = f"(CASE WHEN {day} IS NOT NULL AND {other} IS NOT NULL THEN {count} END)"  # least() ignores NULL
+    return [(call_span(name, bracket), sql)]
 
 
 _WALL_ZERO = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
-def read_timestamp(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TO_TIMESTAMP(text[, format]) has no zone and three digits, and is NULL where the text is no time.
+def to_timestamp(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TO_TIMESTAMP(text[, format]) has no time zone and three fraction digits, and is NULL if the text is not a timestamp.
 
-    With a format it is read in UTC and counted from 1970: Spark's own way is by the session's zone, where some wall times are missing.
+    With a format it is parsed in UTC and counted from 1970: in the session's time zone, as Spark does, some local times
+    do not exist.
     """
-    given = arguments(text, bracket)
-    if len(given) == 1:
-        wall = f"try_cast({given[0]} AS TIMESTAMP_NTZ)"
-    elif len(given) == 2:
-        read = f"try_to_timestamp(concat({given[0]}, ' Z'), concat({given[1]}, ' X'))"
+    args = arguments(text, bracket)
+    if len(args) == 1:
+        wall = f"try_cast({args[0]} AS TIMESTAMP_NTZ)"
+    elif len(args) == 2:
+        read = f"try_to_timestamp(concat({args[0]}, ' Z'), concat({args[1]}, ' X'))"
         wall = f"({_WALL_ZERO} + ({read} - timestamp_seconds(0)))"
     else:
         return []
     return [(call_span(name, bracket), f"({wall} - make_dt_interval(0, 0, 0, extract(SECOND FROM {wall}) % 0.001))")]
 
 
-def told(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """DATE_FORMAT(t, 'uuuu'): the year as Java's newer formats call it, which Spark's do not know."""
+def date_format(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """DATE_FORMAT(t, 'uuuu'): the year in Java's newer patterns, which Spark does not support."""
     inner = bracket[1:-1]
     if not inner or inner[-1].kind != "string" or "u" not in inner[-1].value:
         return []
     parts = inner[-1].value.split("'")
-    said = "'".join(p if i % 2 else p.replace("u", "y") for i, p in enumerate(parts))
-    return [(Span(inner[-1].start, inner[-1].stop), text_literal(said))]
+    pattern = "'".join(p if i % 2 else p.replace("u", "y") for i, p in enumerate(parts))
+    return [(Span(inner[-1].start, inner[-1].stop), text_literal(pattern))]

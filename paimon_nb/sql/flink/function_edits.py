@@ -1,4 +1,4 @@
-"""What an edit of a function call is made of: where its arguments stand, and another way to say the call."""
+"""Building blocks for edits of function calls: argument spans and rewrites."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from paimon_nb.sql.render import substitute
 Edit = tuple[Span, str]
 
 
-class Said:
-    """The user's text with edits: a slice of it is what stands there, said for Spark."""
+class SqlText:
+    """The user's text with edits: a slice of it is the edited text for Spark."""
 
     def __init__(self, text: str, edits: Sequence[Edit] = ()) -> None:
         self.text, self.edits = text, edits
@@ -24,41 +24,41 @@ class Said:
         return substitute(self.text, span, inside) if inside else self.text[part]
 
 
-Rewrite = Callable[[Said, Token, Sequence[Token]], list[Edit]]
-"""(the text, the function's name, its bracket with both brackets) -> edits; [] leaves the call as it is."""
+Rewrite = Callable[[SqlText, Token, Sequence[Token]], list[Edit]]
+"""(text, function name, the bracket's tokens with both brackets) -> edits; []: the call is unchanged."""
 
 
 def call_span(name: Token, bracket: Sequence[Token]) -> Span:
-    """From the function's name to its closing bracket."""
+    """The span from the function's name to its closing bracket."""
     return Span(name.start, bracket[-1].stop)
 
 
-def renamed(new: str) -> Rewrite:
+def rename_function(new: str) -> Rewrite:
     """Another name, same arguments."""
 
-    def rewrite(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         return [(Span(name.start, name.stop), new)]
 
     return rewrite
 
 
-def called(template: str) -> Rewrite:
-    """`{0}`, `{1}` ... stand for the arguments' own text."""
+def from_template(template: str) -> Rewrite:
+    """A template for the call; `{0}`, `{1}` ... are the arguments' text."""
 
-    said = re.split(r"\{(\d)\}", template)
-    wanted = [int(i) for i in said[1::2]]
+    pieces = re.split(r"\{(\d)\}", template)
+    indexes = [int(i) for i in pieces[1::2]]
 
-    def rewrite(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         spans = arguments_of(bracket)
-        if any(i >= len(spans) for i in wanted):
+        if any(i >= len(spans) for i in indexes):
             return []
-        if wanted == [*range(len(wanted))] and wanted:
-            # Only what stands between the arguments is said anew, so that what is in them can be, too.
-            starts = [name.start, *(spans[i].stop for i in wanted)]
-            stops = [*(spans[i].start for i in wanted), bracket[-1].stop]
-            return [(Span(a, b), new) for a, b, new in zip(starts, stops, said[0::2], strict=True)]
-        out = said[0] + "".join(
-            text[spans[i].start : spans[i].stop] + s for i, s in zip(wanted, said[2::2], strict=True)
+        if indexes == [*range(len(indexes))] and indexes:
+            # Replace only the text between the arguments, so that edits inside them apply, too.
+            starts = [name.start, *(spans[i].stop for i in indexes)]
+            stops = [*(spans[i].start for i in indexes), bracket[-1].stop]
+            return [(Span(a, b), new) for a, b, new in zip(starts, stops, pieces[0::2], strict=True)]
+        out = pieces[0] + "".join(
+            text[spans[i].start : spans[i].stop] + s for i, s in zip(indexes, pieces[2::2], strict=True)
         )
         return [(call_span(name, bracket), out)]
 
@@ -66,22 +66,22 @@ def called(template: str) -> Rewrite:
 
 
 def with_argument(count: int, more: str) -> Rewrite:
-    """The argument that Flink takes by default, where there are only `count`."""
+    """Append Flink's default argument to a call with `count` arguments."""
 
-    def rewrite(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
         end = bracket[-1].start
         return [(Span(end, end), f", {more}")] if len(arguments_of(bracket)) == count else []
 
     return rewrite
 
 
-def arguments(text: Said, bracket: Sequence[Token]) -> list[str]:
+def arguments(text: SqlText, bracket: Sequence[Token]) -> list[str]:
     """The arguments' texts."""
     return [text[s.start : s.stop].strip() for s in arguments_of(bracket)]
 
 
 def arguments_of(bracket: Sequence[Token]) -> list[Span]:
-    """The spans of a bracket's top-level arguments; `bracket` holds both brackets."""
+    """The spans of a bracket's top-level arguments; `bracket` includes both brackets."""
     out: list[Span] = []
     depth, start, previous = 0, None, bracket[0]
     for token in bracket[1:-1]:
@@ -97,8 +97,8 @@ def arguments_of(bracket: Sequence[Token]) -> list[Span]:
     return out
 
 
-def rebuilt(tokens: Sequence[Token]) -> str:
-    """A type's text with single spaces between words, so that a pattern sees `TIMESTAMP(3)` however it was spaced."""
+def normalised_text(tokens: Sequence[Token]) -> str:
+    """A type's text with normalised spaces, for pattern matching."""
     out = ""
     for token in tokens:
         out += (" " if out and out[-1] not in "(<" and token.kind in ("word", "quoted") else "") + token.text

@@ -1,4 +1,4 @@
-"""What Flink says otherwise than Spark, as edits of the user's text: functions by name, and window tables."""
+"""Translates Flink's functions and window table functions to Spark's, as edits of the user's text."""
 
 from __future__ import annotations
 
@@ -7,155 +7,166 @@ from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.sql.flink.datetime_functions import (
-    epoch,
-    months_apart,
-    moved,
-    part,
-    read_timestamp,
-    rounded,
-    told,
-    whole_seconds,
+    date_format,
+    extract_field,
+    extract_seconds,
+    floor_or_ceil,
+    timestampadd,
+    timestampdiff_months,
+    to_timestamp,
+    to_timestamp_ltz,
 )
-from paimon_nb.sql.flink.function_edits import Edit, Rewrite, Said, arguments, call_span, called, renamed, with_argument
+from paimon_nb.sql.flink.function_edits import (
+    Edit,
+    Rewrite,
+    SqlText,
+    arguments,
+    call_span,
+    from_template,
+    rename_function,
+    with_argument,
+)
 from paimon_nb.sql.flink.json_functions import JSON_FUNCTIONS
 from paimon_nb.sql.lexer import Token
 
 
-def _truncated(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """TRUNCATE(n) and TRUNCATE(n, places) keep the number's type, as Flink does."""
-    given = arguments(text, bracket)
-    if len(given) not in (1, 2):
+def _truncate(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """TRUNCATE(n) and TRUNCATE(n, digits) keep the number's type, as in Flink."""
+    args = arguments(text, bracket)
+    if len(args) not in (1, 2):
         return []
-    number, places = given[0], given[1] if len(given) > 1 else "0"
-    down, up = f"floor({number}, {places})", f"ceil({number}, {places})"
+    number, digits = args[0], args[1] if len(args) > 1 else "0"
+    down, up = f"floor({number}, {digits})", f"ceil({number}, {digits})"
     return [(call_span(name, bracket), f"(CASE WHEN ({number}) < 0 THEN {up} ELSE {down} END)")]
 
 
-def _random(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def _rand_integer(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """RAND_INTEGER([seed,] bound)."""
     *seed, bound = arguments(text, bracket) or ["1"]
     return [(call_span(name, bracket), f"CAST(floor(rand({', '.join(seed)}) * ({bound})) AS INT)")]
 
 
 def _matches(pattern: str) -> Rewrite:
-    """Whether a text is of this kind; NULL is not."""
-    return called(f"coalesce(({{0}}) RLIKE '^{pattern}$', false)")
+    """Whether a string matches; false for NULL."""
+    return from_template(f"coalesce(({{0}}) RLIKE '^{pattern}$', false)")
 
 
-def _sliced(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """ARRAY_SLICE(a, start[, end]): counted from 1, or from the end when negative; `end` is inside."""
-    given = [f"({a})" for a in arguments(text, bracket)]
-    if len(given) not in (2, 3):
+def _array_slice(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """ARRAY_SLICE(a, start[, end]): 1-based, negative from the end; `end` is inclusive."""
+    args = [f"({a})" for a in arguments(text, bracket)]
+    if len(args) not in (2, 3):
         return []
-    a, size = given[0], f"size({given[0]})"
-    first, last = (f"CASE WHEN {i} < 0 THEN {size} + {i} + 1 ELSE {i} END" for i in (given[1], (*given, size)[2]))
+    a, size = args[0], f"size({args[0]})"
+    first, last = (f"CASE WHEN {i} < 0 THEN {size} + {i} + 1 ELSE {i} END" for i in (args[1], (*args, size)[2]))
     first = f"greatest({first}, 1)"
     return [(call_span(name, bracket), f"slice({a}, {first}, greatest({last} - {first} + 1, 0))")]
 
 
-def _extracted(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """REGEXP_EXTRACT(s, pattern[, group]): the whole match when no group is named, NULL without a match."""
-    given = arguments(text, bracket)
-    if len(given) not in (2, 3):
+def _regexp_extract(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """REGEXP_EXTRACT(s, pattern[, group]): the whole match without a group; NULL without a match."""
+    args = arguments(text, bracket)
+    if len(args) not in (2, 3):
         return []
-    said = f"IF(({given[0]}) RLIKE ({given[1]}), regexp_extract({given[0]}, {given[1]}, {(*given, '0')[2]}), NULL)"
-    return [(call_span(name, bracket), said)]
+    sql = f"IF(({args[0]}) RLIKE ({args[1]}), regexp_extract({args[0]}, {args[1]}, {(*args, '0')[2]}), NULL)"
+    return [(call_span(name, bracket), sql)]
 
 
 def _group_window(kind: str, part: str) -> Rewrite:
     """TUMBLE(ts, size), HOP(ts, slide, size), SESSION(ts, gap) in GROUP BY, and their _START, _END, _ROWTIME."""
 
-    def rewrite(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-        given = arguments(text, bracket)
-        if len(given) != (3 if kind == "HOP" else 2) or given[0].upper().startswith(("TABLE", "DATA")):
+    def rewrite(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+        args = arguments(text, bracket)
+        if len(args) != (3 if kind == "HOP" else 2) or args[0].upper().startswith(("TABLE", "DATA")):
             return []
-        spans = [f"'{_interval(a)}'" for a in reversed(given[1:])]
+        spans = [f"'{_interval(a)}'" for a in reversed(args[1:])]
         function = "session_window" if kind == "SESSION" else "window"
-        said = f"{function}({given[0]}, {', '.join(spans)})"
-        said += {"": "", "START": ".start", "END": ".end", "ROWTIME": ".end - INTERVAL '0.001' SECOND"}[part]
-        return [(call_span(name, bracket), said)]
+        sql = f"{function}({args[0]}, {', '.join(spans)})"
+        sql += {"": "", "START": ".start", "END": ".end", "ROWTIME": ".end - INTERVAL '0.001' SECOND"}[part]
+        return [(call_span(name, bracket), sql)]
 
     return rewrite
 
 
-def _of_all(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """GREATEST and LEAST are NULL when one of their arguments is."""
-    given = arguments(text, bracket)
-    null = " OR ".join(f"({a}) IS NULL" for a in given)
-    return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(given)}))")] if given else []
+def _null_if_any_null(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """GREATEST and LEAST are NULL if an argument is NULL."""
+    args = arguments(text, bracket)
+    null = " OR ".join(f"({a}) IS NULL" for a in args)
+    return [(call_span(name, bracket), f"IF({null}, NULL, {name.text}({', '.join(args)}))")] if args else []
 
 
-def _sign(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """SIGN(n) has the number's type."""
-    given = arguments(text, bracket)
-    n = f"({', '.join(given)})"
-    said = f"(CASE WHEN {n} > 0 THEN 1Y WHEN {n} < 0 THEN -1Y ELSE {n} END)"
-    return [(call_span(name, bracket), said)] if len(given) == 1 else []
+def _sign(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """SIGN(n) keeps the number's type."""
+    args = arguments(text, bracket)
+    n = f"({', '.join(args)})"
+    sql = f"(CASE WHEN {n} > 0 THEN 1Y WHEN {n} < 0 THEN -1Y ELSE {n} END)"
+    return [(call_span(name, bracket), sql)] if len(args) == 1 else []
 
 
 FUNCTION_EDITS: Mapping[str, Rewrite] = {
-    "PROCTIME": called("current_timestamp()"),
-    "CURRENT_ROW_TIMESTAMP": called("current_timestamp()"),
-    "TO_TIMESTAMP_LTZ": epoch,
-    "CONVERT_TZ": called("date_format(from_utc_timestamp(to_utc_timestamp({0}, {1}), {2}), 'yyyy-MM-dd HH:mm:ss')"),
-    "FLOOR": rounded(up=False),
-    "CEIL": rounded(up=True),
-    "CEILING": rounded(up=True),
-    "EXTRACT": part,
-    "WEEK": renamed("weekofyear"),
+    "PROCTIME": from_template("current_timestamp()"),
+    "CURRENT_ROW_TIMESTAMP": from_template("current_timestamp()"),
+    "TO_TIMESTAMP_LTZ": to_timestamp_ltz,
+    "CONVERT_TZ": from_template(
+        "date_format(from_utc_timestamp(to_utc_timestamp({0}, {1}), {2}), 'yyyy-MM-dd HH:mm:ss')"
+    ),
+    "FLOOR": floor_or_ceil(up=False),
+    "CEIL": floor_or_ceil(up=True),
+    "CEILING": floor_or_ceil(up=True),
+    "EXTRACT": extract_field,
+    "WEEK": rename_function("weekofyear"),
     **JSON_FUNCTIONS,
-    "TO_BASE64": called("base64({0})"),
-    "FROM_BASE64": called("CAST(unbase64({0}) AS STRING)"),
-    **{f"SHA{n}": called(f"sha2({{0}}, {n})") for n in (224, 256, 384, 512)},
+    "TO_BASE64": from_template("base64({0})"),
+    "FROM_BASE64": from_template("CAST(unbase64({0}) AS STRING)"),
+    **{f"SHA{n}": from_template(f"sha2({{0}}, {n})") for n in (224, 256, 384, 512)},
     **{
         f"{kind}{'_' * bool(part)}{part}": _group_window(kind, part)
         for kind in ("TUMBLE", "HOP", "SESSION")
         for part in ("", "START", "END", "ROWTIME")
     },
-    "SPLIT_INDEX": called("get(split({0}, concat('\\\\Q', {1}, '\\\\E')), {2})"),
-    "LISTAGG": renamed("listagg"),
-    "CHARACTER_LENGTH": renamed("char_length"),
-    "REGEXP_EXTRACT": renamed("regexp_extract"),
+    "SPLIT_INDEX": from_template("get(split({0}, concat('\\\\Q', {1}, '\\\\E')), {2})"),
+    "LISTAGG": rename_function("listagg"),
+    "CHARACTER_LENGTH": rename_function("char_length"),
+    "REGEXP_EXTRACT": rename_function("regexp_extract"),
     "IS_ALPHA": _matches(r"\\p{L}+"),
     "IS_DIGIT": _matches(r"\\p{Nd}+"),
     "IS_DECIMAL": _matches(r"[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?"),
-    "TRUNCATE": _truncated,
-    "RAND_INTEGER": _random,
-    "ELEMENT": called("get({0}, 0)"),
-    "ARRAY_CONCAT": renamed("concat"),
-    "ARRAY_REVERSE": renamed("reverse"),
-    "ARRAY_SLICE": _sliced,
-    "MAP_UNION": called("map_zip_with({0}, {1}, (__k, __a, __b) -> coalesce(__b, __a))"),
-    "ROW": renamed("struct"),
-    "IF": renamed("if"),
-    "UUID": renamed("uuid"),
+    "TRUNCATE": _truncate,
+    "RAND_INTEGER": _rand_integer,
+    "ELEMENT": from_template("get({0}, 0)"),
+    "ARRAY_CONCAT": rename_function("concat"),
+    "ARRAY_REVERSE": rename_function("reverse"),
+    "ARRAY_SLICE": _array_slice,
+    "MAP_UNION": from_template("map_zip_with({0}, {1}, (__k, __a, __b) -> coalesce(__b, __a))"),
+    "ROW": rename_function("struct"),
+    "IF": rename_function("if"),
+    "UUID": rename_function("uuid"),
 }
-"""Flink function -> how it is said in Spark."""
-FLINK_MEANINGS: Mapping[str, Rewrite] = {
+"""Flink functions that Spark does not have -> their rewrite."""
+FLINK_SEMANTICS: Mapping[str, Rewrite] = {
     "LISTAGG": with_argument(1, "','"),
-    "REGEXP_EXTRACT": _extracted,
-    "EXTRACT": whole_seconds,
-    "TIMESTAMPADD": moved,
-    "TIMESTAMPDIFF": months_apart,
-    "TO_TIMESTAMP": read_timestamp,
-    "DATE_FORMAT": told,
+    "REGEXP_EXTRACT": _regexp_extract,
+    "EXTRACT": extract_seconds,
+    "TIMESTAMPADD": timestampadd,
+    "TIMESTAMPDIFF": timestampdiff_months,
+    "TO_TIMESTAMP": to_timestamp,
+    "DATE_FORMAT": date_format,
     "SIGN": _sign,
-    "TO_DATE": renamed("try_to_date"),
-    "ARRAY_SORT": renamed("sort_array"),
-    "GREATEST": _of_all,
-    "LEAST": _of_all,
+    "TO_DATE": rename_function("try_to_date"),
+    "ARRAY_SORT": rename_function("sort_array"),
+    "GREATEST": _null_if_any_null,
+    "LEAST": _null_if_any_null,
     "STR_TO_MAP": with_argument(1, "',', '='"),
     "FIRST_VALUE": with_argument(1, "true"),
     "LAST_VALUE": with_argument(1, "true"),
 }
-"""Functions that both have, and Flink means otherwise."""
+"""Functions of both dialects whose semantics differ -> the rewrite for Flink's semantics."""
 
 
 def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> tuple[str, str]:
-    """Text before and after the table for TUMBLE, HOP, CUMULATE and SESSION in batch. keys: what SESSION is partitioned by.
+    """SQL text before and after the table for TUMBLE, HOP, CUMULATE and SESSION. `keys`: the PARTITION BY of SESSION.
 
     TUMBLE(TABLE t, DESCRIPTOR(ts), size) gives t's columns, window_start, window_end, window_time. CUMULATE(.., step, size)
-    gives a row for each end in steps after the row's time, up to the end of its window of `size`.
+    gives a row for each step end after the row's time, up to the end of its window of `size`.
     """
     if len(arguments) < (2 if kind in ("TUMBLE", "SESSION") else 3):
         raise SqlSyntaxError(f"{kind} needs a DESCRIPTOR and {_SIZES.get(kind, 'slide and size')}")
@@ -173,7 +184,7 @@ def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> t
         spec = f"explode(transform({later}, e -> named_struct('start', __day.start, 'end', e)))"
         window = f"(SELECT *, window({column}, '{intervals[1]}') AS __day FROM "
     else:
-        raise SqlSyntaxError(f"{kind} windows are not known here", hint="use TUMBLE, HOP, CUMULATE or SESSION")
+        raise SqlSyntaxError(f"unknown window function {kind}", hint="use TUMBLE, HOP, CUMULATE or SESSION")
     hidden = "(__win, __day)" if window else "(__win)"
     head = (
         f"(SELECT __w.* EXCEPT {hidden}, __w.__win.start AS window_start, __w.__win.end AS window_end, "
@@ -183,7 +194,7 @@ def window_table(kind: str, arguments: list[str], keys: Sequence[str] = ()) -> t
 
 
 def _sessions(column: str, gap: str, keys: Sequence[str]) -> tuple[str, str]:
-    """A session ends when the next row of its key is later than `gap` after the last one."""
+    """SESSION windows: a session ends if the key's next row comes later than `gap` after the last one."""
     of_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
     of_session = f"PARTITION BY {', '.join([*keys, '__no'])}"
     begins = f"CASE WHEN {column} <= __before + INTERVAL {gap} THEN 0 ELSE 1 END"
@@ -203,5 +214,5 @@ def _interval(text: str) -> str:
     """INTERVAL '10' MINUTES -> 10 MINUTES."""
     match = re.fullmatch(r"(?is)\s*INTERVAL\s*'([^']+)'\s*(\w+)\s*(?:\(\d+\))?\s*", text)
     if not match:
-        raise SqlSyntaxError(f"{text!r} is no interval", hint="INTERVAL '10' MINUTES")
+        raise SqlSyntaxError(f"{text!r} is not an interval", hint="write for example INTERVAL '10' MINUTES")
     return f"{match[1]} {match[2]}"

@@ -1,6 +1,6 @@
-"""Flink's JSON functions as Spark's: get_json_object for values, to_json for texts, which are put together as texts.
+"""Translates Flink's JSON functions to Spark's: get_json_object for access; to_json and concat for construction.
 
-Of a path without `lax`, Flink means `strict`: what is not there is an error, not empty.
+A path without `lax` is `strict` in Flink: a missing value is an error, not empty.
 """
 
 from __future__ import annotations
@@ -10,68 +10,74 @@ from collections.abc import Sequence
 
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.sql.flink.casts import spark_type_text
-from paimon_nb.sql.flink.function_edits import Edit, Rewrite, Said, arguments, arguments_of, call_span, rebuilt
+from paimon_nb.sql.flink.function_edits import (
+    Edit,
+    Rewrite,
+    SqlText,
+    arguments,
+    arguments_of,
+    call_span,
+    normalised_text,
+)
 from paimon_nb.sql.lexer import Token
 
 _CLAUSES = ("NULL", "ERROR", "DEFAULT", "EMPTY", "WITH", "WITHOUT", "TRUE", "FALSE", "UNKNOWN")
 _SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")
-"""What Spark's VARIANT can follow."""
+"""Paths that Spark's VARIANT functions support."""
 
 
-def value(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_VALUE(x, '$.a' [RETURNING t] [NULL | DEFAULT v ON EMPTY | ERROR]): of an object or an array it is NULL."""
+def value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_VALUE(x, '$.a' [RETURNING t] [NULL | DEFAULT v ON EMPTY | ERROR]): NULL for an object or an array."""
     parts = _path(text, bracket)
     if parts is None:
         return []
     document, path, mode, clauses = parts
-    said = f"get_json_object({document}, {path})"
+    sql = f"get_json_object({document}, {path})"
     if kind := _kind(document, path):
-        said = f"CASE WHEN {said} RLIKE '^[\\\\[{{]' AND {kind} THEN NULL ELSE {said} END"
+        sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN NULL ELSE {sql} END"
     words = [t.upper for t in clauses]
     if "RETURNING" in words:
         following = clauses[words.index("RETURNING") + 1 :]
         stop = next((i for i, t in enumerate(following) if t.upper in _CLAUSES), len(following))
-        said = f"CAST({said} AS {spark_type_text(rebuilt(following[:stop]))})"
-    missing = _default(text, clauses, "EMPTY" if mode == "lax" else "ERROR")  # a lax path finds nothing in broken text
+        sql = f"CAST({sql} AS {spark_type_text(normalised_text(following[:stop]))})"
+    missing = _default(text, clauses, "EMPTY" if mode == "lax" else "ERROR")  # a lax path is empty in malformed JSON
     if missing:
-        said = f"coalesce({said}, IF(({document}) IS NULL, NULL, {missing}))"
-    return [(call_span(name, bracket), said)]
+        sql = f"coalesce({sql}, IF(({document}) IS NULL, NULL, {missing}))"
+    return [(call_span(name, bracket), sql)]
 
 
-def query(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_QUERY(x, '$.a' [WITH [CONDITIONAL] ARRAY WRAPPER]): of a text or a number it is NULL, unless it is wrapped."""
+def query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_QUERY(x, '$.a' [WITH [CONDITIONAL] ARRAY WRAPPER]): NULL for a scalar, unless it is wrapped."""
     parts = _path(text, bracket)
     if parts is None:
         return []
     document, path, _, clauses = parts
-    said = f"get_json_object({document}, {path})"
+    sql = f"get_json_object({document}, {path})"
     words = [t.upper for t in clauses]
     if (kind := _kind(document, path)) and words[:1] == ["WITH"] and "WRAPPER" in words:
         wrapped = f"'[' || to_json(try_variant_get(try_parse_json({document}), {path}, 'variant')) || ']'"
-        said = (
-            f"CASE WHEN {kind} AND {said} LIKE '[%' THEN {said} ELSE {wrapped} END"
-            if "CONDITIONAL" in words
-            else wrapped
+        sql = (
+            f"CASE WHEN {kind} AND {sql} LIKE '[%' THEN {sql} ELSE {wrapped} END" if "CONDITIONAL" in words else wrapped
         )
     elif kind:
-        said = f"CASE WHEN {said} RLIKE '^[\\\\[{{]' AND {kind} THEN {said} END"
-    return [(call_span(name, bracket), said)]
+        sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN {sql} END"
+    return [(call_span(name, bracket), sql)]
 
 
-def exists(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_EXISTS(x, '$.a'); of no text it is NULL."""
+def exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_EXISTS(x, '$.a'): NULL if x is NULL."""
     parts = _path(text, bracket)
     if parts is None:
         return []
     document, path, _, _ = parts
     found = f"get_json_object({document}, {path})"
-    if _SIMPLE_PATH.fullmatch(path[1:-1]):  # which finds a null, too
+    if _SIMPLE_PATH.fullmatch(path[1:-1]):  # this also finds a JSON null
         found = f"try_variant_get(try_parse_json({document}), {path}, 'variant')"
     return [(call_span(name, bracket), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
 
 
-def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
-    """The document, the path, 'lax' or 'strict', and the tokens behind the path."""
+def _path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
+    """The document, the path, 'lax' or 'strict', and the tokens after the path."""
     spans = arguments_of(bracket)
     if len(spans) < 2:
         return None
@@ -87,14 +93,14 @@ def _path(text: Said, bracket: Sequence[Token]) -> tuple[str, str, str, list[Tok
 
 
 def _kind(document: str, path: str) -> str:
-    """SQL that says whether an object or an array is there; '' when the path is too much for a VARIANT."""
+    """SQL for whether the value is an object or an array; '' if VARIANT does not support the path."""
     if not _SIMPLE_PATH.fullmatch(path[1:-1]):
         return ""
     return f"schema_of_variant(try_variant_get(try_parse_json({document}), {path}, 'variant')) RLIKE '^(OBJECT|ARRAY)'"
 
 
-def _default(text: Said, clauses: Sequence[Token], when: str) -> str:
-    """The value of `DEFAULT v ON EMPTY` or `... ON ERROR`; '' when none is given."""
+def _default(text: SqlText, clauses: Sequence[Token], when: str) -> str:
+    """The value of `DEFAULT v ON EMPTY` or `... ON ERROR`; '' without such a clause."""
     begin = None
     for i, token in enumerate(clauses):
         if token.upper == "DEFAULT":
@@ -106,54 +112,54 @@ def _default(text: Said, clauses: Sequence[Token], when: str) -> str:
     return ""
 
 
-# -- texts that are made
+# -- construction
 
 
-def as_text(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def json_string(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_STRING(x)."""
-    given = arguments(text, bracket)
-    return [(call_span(name, bracket), _text(given[0]))] if len(given) == 1 else []
+    args = arguments(text, bracket)
+    return [(call_span(name, bracket), _text(args[0]))] if len(args) == 1 else []
 
 
-def array(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are left out unless told otherwise."""
+def array(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_ARRAY(a, b [NULL ON NULL]): NULLs are omitted by default."""
     members, null = _members(text, bracket, "ABSENT")
-    said = [_text(text[m[0].start : m[-1].stop], null) for m in members]
-    return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(said)}), ']')" if said else "'[]'")]
+    parts = [_text(text[m[0].start : m[-1].stop], null) for m in members]
+    return [(call_span(name, bracket), f"{_ARRAY}concat_ws(',', {', '.join(parts)}), ']')" if parts else "'[]'")]
 
 
-def object_(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs stay unless told otherwise."""
+def object_(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_OBJECT([KEY] k VALUE v, ... [ABSENT ON NULL]): NULLs are kept by default."""
     members, null = _members(text, bracket, "NULL")
     pairs = [_pair(text, m) for m in members]
     if not all(pairs):
         return []
-    said = [f"concat({_text(key)}, ':', {_text(v, null)})" for key, v in pairs]  # type: ignore[misc]
-    return [(call_span(name, bracket), f"{_OBJECT}concat_ws(',', {', '.join(said)}), '}}')" if said else "'{}'")]
+    entries = [f"concat({_text(key)}, ':', {_text(v, null)})" for key, v in pairs]  # type: ignore[misc]
+    return [(call_span(name, bracket), f"{_OBJECT}concat_ws(',', {', '.join(entries)}), '}}')" if entries else "'{}'")]
 
 
-def object_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+def object_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
     """JSON_OBJECTAGG([KEY] k VALUE v [ABSENT ON NULL])."""
     members, null = _members(text, bracket, "NULL")
     pair = _pair(text, members[0]) if len(members) == 1 else None
     if pair is None:
         return []
-    said = f"map_from_entries(collect_list(struct({pair[0]}, {pair[1]})))"
-    said = said if null == "NULL" else f"map_filter({said}, (__k, __v) -> __v IS NOT NULL)"
-    return [(call_span(name, bracket), f"to_json({said})")]
+    pairs_map = f"map_from_entries(collect_list(struct({pair[0]}, {pair[1]})))"
+    pairs_map = pairs_map if null == "NULL" else f"map_filter({pairs_map}, (__k, __v) -> __v IS NOT NULL)"
+    return [(call_span(name, bracket), f"to_json({pairs_map})")]
 
 
-def array_of_rows(text: Said, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_ARRAYAGG(x): NULLs are left out."""
+def array_agg(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
+    """JSON_ARRAYAGG(x): NULLs are omitted."""
     members, null = _members(text, bracket, "ABSENT")
     if len(members) != 1 or null == "NULL":
         return []
-    said = text[members[0][0].start : members[0][-1].stop]
-    return [(call_span(name, bracket), f"to_json(collect_list({said}))")]
+    element = text[members[0][0].start : members[0][-1].stop]
+    return [(call_span(name, bracket), f"to_json(collect_list({element}))")]
 
 
-def _members(text: Said, bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
-    """Tokens of each argument, and what the clause at the end says about NULL: 'NULL' or 'ABSENT'."""
+def _members(text: SqlText, bracket: Sequence[Token], null: str) -> tuple[list[list[Token]], str]:
+    """The tokens of each argument, and the null handling of the final clause: 'NULL' or 'ABSENT'."""
     inside = list(bracket[1:-1])
     if (
         len(inside) > 2
@@ -166,7 +172,7 @@ def _members(text: Said, bracket: Sequence[Token], null: str) -> tuple[list[list
     return [[t for t in inside if s.start <= t.start < s.stop] for s in spans], null
 
 
-def _pair(text: Said, member: list[Token]) -> tuple[str, str] | None:
+def _pair(text: SqlText, member: list[Token]) -> tuple[str, str] | None:
     words = [t.upper for t in member]
     if "VALUE" not in words:
         return None
@@ -180,20 +186,20 @@ _OBJECT, _ARRAY = "concat('{', ", "concat('[', "
 
 
 def _text(value: str, null: str = "ABSENT") -> str:
-    """SQL of a value as a text of JSON, fields of rows in their order; NULL stays one, or becomes `null` when `null` is 'NULL'."""
+    """SQL for a value as JSON text, row fields in order. NULL stays NULL, or becomes `null` if `null` is 'NULL'."""
     if value.startswith((_OBJECT, _ARRAY, "'{}'", "'[]'")):
-        return value  # made of JSON already
-    said = f"regexp_extract(to_json(struct({value} AS v), map('ignoreNullFields', 'false')), '(?s)^\\\\{{\"v\":(.*)\\\\}}$', 1)"
-    return said if null == "NULL" else f"nullif({said}, 'null')"
+        return value  # JSON text already
+    text = f"regexp_extract(to_json(struct({value} AS v), map('ignoreNullFields', 'false')), '(?s)^\\\\{{\"v\":(.*)\\\\}}$', 1)"
+    return text if null == "NULL" else f"nullif({text}, 'null')"
 
 
 JSON_FUNCTIONS: dict[str, Rewrite] = {
     "JSON_VALUE": value,
     "JSON_QUERY": query,
     "JSON_EXISTS": exists,
-    "JSON_STRING": as_text,
+    "JSON_STRING": json_string,
     "JSON_ARRAY": array,
     "JSON_OBJECT": object_,
-    "JSON_OBJECTAGG": object_of_rows,
-    "JSON_ARRAYAGG": array_of_rows,
+    "JSON_OBJECTAGG": object_agg,
+    "JSON_ARRAYAGG": array_agg,
 }

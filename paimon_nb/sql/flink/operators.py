@@ -1,4 +1,4 @@
-"""Flink's operators and clauses that Spark has not, as edits of the user's text: SIMILAR TO, BETWEEN SYMMETRIC, IS JSON ..."""
+"""Translates Flink's operators and clauses that Spark lacks: SIMILAR TO, BETWEEN SYMMETRIC, IS JSON ..."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from paimon_nb.sql.flink.function_edits import Edit
 from paimon_nb.sql.lexer import Token
 
 Rewrite = Callable[[str, Sequence[Token], int], list[Edit]]
-"""(text, all tokens, the operator's place among them) -> edits."""
+"""(text, all tokens, the operator's index) -> edits."""
 _BRACKETS = {"(": ")", "[": "]"}
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "||", "DIV"})
-_NO_FUNCTION = frozenset(
+_NOT_FUNCTIONS = frozenset(
     {"AND", "OR", "NOT", "WHERE", "ON", "WHEN", "THEN", "ELSE", "SELECT", "HAVING", "CASE", "IN", "BETWEEN"}
 )
-"""Words that stand in front of a bracket and are not called with it."""
+"""Words before a bracket that are not function names."""
 
 
 def operator_edits(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """What becomes of the token at `at`; [] when it is no such operator."""
+    """The edits for the token at `at`; [] if it is not such an operator."""
     rewrite = _OPERATORS.get(tokens[at].upper)
     return rewrite(text, tokens, at) if rewrite is not None else []
 
 
-# -- where operands begin and end
+# -- operand boundaries
 
 
 def _word(tokens: Sequence[Token], at: int) -> str:
@@ -34,7 +34,7 @@ def _word(tokens: Sequence[Token], at: int) -> str:
 
 
 def _closing(tokens: Sequence[Token], at: int) -> int:
-    """The bracket that closes the one at `at`; the last token when none does."""
+    """The index of the bracket that closes the one at `at`; the last token if there is none."""
     depth = 0
     for i in range(at, len(tokens)):
         depth += (tokens[i].text in _BRACKETS) - (tokens[i].text in _BRACKETS.values())
@@ -53,7 +53,7 @@ def _opening(tokens: Sequence[Token], at: int) -> int:
 
 
 def operand_stop(tokens: Sequence[Token], at: int) -> int:
-    """Index behind the arithmetic expression that begins at `at`."""
+    """The index after the arithmetic expression that starts at `at`."""
     while True:
         while _word(tokens, at) in ("+", "-"):
             at += 1
@@ -92,13 +92,13 @@ def _factor_stop(tokens: Sequence[Token], at: int) -> int:
 
 
 def _operand_start(tokens: Sequence[Token], at: int) -> int:
-    """Index where the name, call, element, literal or bracket begins that ends before `at`."""
+    """The start index of the name, call, element, literal or bracket that ends before `at`."""
     at -= 1
     while at >= 0:
         if tokens[at].text in (")", "]"):
             round_ = tokens[at].text == ")"
             at = _opening(tokens, at)
-            called = at > 0 and tokens[at - 1].is_name and tokens[at - 1].upper not in _NO_FUNCTION
+            called = at > 0 and tokens[at - 1].is_name and tokens[at - 1].upper not in _NOT_FUNCTIONS
             if called or not round_:
                 at -= 1
                 continue
@@ -114,24 +114,24 @@ def _operand_start(tokens: Sequence[Token], at: int) -> int:
 
 
 def _similar(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole text."""
+    """x SIMILAR TO 'pattern' [ESCAPE 'c'] as RLIKE of the whole string."""
     if _word(tokens, at + 1) != "TO":
         return []
     pattern = tokens[at + 2] if at + 2 < len(tokens) else tokens[at + 1]
     if pattern.kind != "string":
         raise SqlSyntaxError(
-            "SIMILAR TO takes a pattern in quotes here", hint="x RLIKE pattern takes any expression, in Java's own words",
+            "SIMILAR TO needs a quoted pattern", hint="use x RLIKE pattern for other expressions; it takes Java's regular expressions",
             sql=text, start=pattern.start, stop=pattern.stop,
         )  # fmt: skip
     stop, escape = pattern.stop, ""
     if _word(tokens, at + 3) == "ESCAPE" and at + 4 < len(tokens):
         escape, stop = tokens[at + 4].value, tokens[at + 4].stop
-    said = similar_regex(pattern.value, escape).replace("\\", "\\\\").replace("'", "\\'")
-    return [(Span(tokens[at].start, stop), f"RLIKE '^(?s:{said})\\\\z'")]
+    regex = similar_regex(pattern.value, escape).replace("\\", "\\\\").replace("'", "\\'")
+    return [(Span(tokens[at].start, stop), f"RLIKE '^(?s:{regex})\\\\z'")]
 
 
 def similar_regex(pattern: str, escape: str = "") -> str:
-    """A pattern of SIMILAR TO as a regular expression: `%` and `_` mean what LIKE says, the rest is SQL's own."""
+    """A SIMILAR TO pattern as a regular expression: `%` and `_` as in LIKE, the rest as in the SQL standard."""
     out, inside, at = "", False, 0
     while at < len(pattern):
         c = pattern[at]
@@ -151,7 +151,7 @@ def similar_regex(pattern: str, escape: str = "") -> str:
 
 
 def _symmetric(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """x BETWEEN SYMMETRIC a AND b: the smaller comes first."""
+    """x BETWEEN SYMMETRIC a AND b: the smaller bound comes first."""
     if _word(tokens, at - 1) != "BETWEEN":
         return []
     middle = operand_stop(tokens, at + 1)
@@ -178,7 +178,7 @@ _JSON_KIND = {
 
 
 def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; of NULL it is false."""
+    """x IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]; false for NULL."""
     negated = _word(tokens, at + 1) == "NOT"
     at_json = at + 1 + negated
     if _word(tokens, at_json) != "JSON":
@@ -192,7 +192,7 @@ def _is_json(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 
 def _overlaps(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """(a, b) OVERLAPS (c, d): two periods, each two moments in any order, or one and an interval."""
+    """(a, b) OVERLAPS (c, d): two periods, each two timestamps in any order, or a timestamp and an interval."""
     if _word(tokens, at - 1) != ")" or _word(tokens, at + 1) != "(":
         return []
     first, last = _opening(tokens, at - 1), _closing(tokens, at + 1)
@@ -202,8 +202,8 @@ def _overlaps(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     (a, b), (c, d) = periods  # type: ignore[misc]
     latest = [f"CASE WHEN ({x}) >= ({y}) THEN {x} ELSE {y} END" for x, y in ((a, b), (c, d))]
     first_ = [f"CASE WHEN ({x}) <= ({y}) THEN {x} ELSE {y} END" for x, y in ((a, b), (c, d))]
-    said = f"(({latest[0]}) >= ({first_[1]}) AND ({latest[1]}) >= ({first_[0]}))"
-    return [(Span(tokens[first].start, tokens[last].stop), said)]
+    condition = f"(({latest[0]}) >= ({first_[1]}) AND ({latest[1]}) >= ({first_[0]}))"
+    return [(Span(tokens[first].start, tokens[last].stop), condition)]
 
 
 def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
@@ -218,7 +218,7 @@ def _period(text: str, inside: Sequence[Token]) -> tuple[str, str] | None:
 
 
 def _sample(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is per cent."""
+    """TABLESAMPLE BERNOULLI(p) and SYSTEM(p): p is a percentage."""
     if _word(tokens, at + 1) not in ("BERNOULLI", "SYSTEM") or _word(tokens, at + 2) != "(":
         return []
     word, end = tokens[at + 1], tokens[_closing(tokens, at + 2)].start
@@ -227,16 +227,16 @@ def _sample(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 def _quantified(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
     """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
-    said = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
+    operator = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
         (_word(tokens, at - 1), tokens[at].upper)
     )
-    if said is None or _word(tokens, at + 1) != "(" or _word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH"):
+    if operator is None or _word(tokens, at + 1) != "(" or _word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH"):
         return []
-    return [(Span(tokens[at - 1].start, tokens[at].stop), said)]
+    return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
 
 
 def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark wants no precision."""
+    """INTERVAL '1' DAY(3), INTERVAL '...' DAY TO SECOND(3): Spark accepts no precision."""
     at += 1 + (_word(tokens, at + 1) in ("+", "-"))
     if at >= len(tokens) or tokens[at].kind != "string":
         return []
@@ -250,14 +250,14 @@ def _interval(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
 
 
 def _unicode(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:
-    """U&'\\00e9' is a text with characters by number."""
+    """U&'\\00e9': a string with Unicode escapes."""
     if at + 2 >= len(tokens) or tokens[at + 1].text != "&" or tokens[at + 2].kind != "string":
         return []
     literal = tokens[at + 2]
     if literal.start != tokens[at].stop + 1:
         return []
-    said = re.sub(r"\\([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), literal.text)
-    return [(Span(tokens[at].start, literal.stop), said)]
+    literal_text = re.sub(r"\\([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), literal.text)
+    return [(Span(tokens[at].start, literal.stop), literal_text)]
 
 
 def _local_time(text: str, tokens: Sequence[Token], at: int) -> list[Edit]:

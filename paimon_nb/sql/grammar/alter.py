@@ -57,8 +57,8 @@ def alter(cursor: Cursor, span: Span) -> Statement:
     name = cursor.parts("table")
     first = cursor.peek().upper
     action = _ACTIONS.get(first)
-    if action is None and first in _NOT_HERE:
-        cursor.refuse(*_NOT_HERE[first])
+    if action is None and first in _UNSUPPORTED:
+        cursor.refuse(*_UNSUPPORTED[first])
     if action is None:
         cursor.fail(f"ALTER TABLE cannot {cursor.peek().text or 'do nothing'}", expected=list(_ACTIONS))
     cursor.at += 1
@@ -97,7 +97,7 @@ def _add(cursor: Cursor) -> list[Change]:
         exists = cursor.take("IF", "NOT", "EXISTS")
         read: Column = column(cursor, path=True)
         if read.virtual:
-            cursor.refuse(f"{'.'.join(read.path)} is metadata of a source; a table keeps what is stored", "leave it out, or name a stored column")  # fmt: skip
+            cursor.refuse(f"metadata column {'.'.join(read.path)} is not supported: it belongs to a source", "remove it, or name a stored column")  # fmt: skip
         if read.computed is not None:
             return _computed(cursor, "add", read)
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
@@ -125,7 +125,7 @@ def _modify(cursor: Cursor) -> list[Change]:
 def _computed(cursor: Cursor, how: str, read: Column) -> SetComputed:
     """ADD or MODIFY c AS expression."""
     if len(read.path) > 1:
-        cursor.refuse("only whole columns are computed", "name the column without a dot")
+        cursor.refuse("a nested field cannot be computed", "name a top-level column")
     return SetComputed(how, read.path[0], read.computed or "", read.comment, read.first, read.after)
 
 
@@ -185,9 +185,7 @@ def _watermark(cursor: Cursor) -> Watermark:
 
 def _refuse_keys(cursor: Cursor) -> None:
     if cursor.sees("PRIMARY", "KEY") or cursor.sees("CONSTRAINT"):
-        cursor.refuse(
-            "the keys of a table stay as they were made", "CREATE TABLE another one, and INSERT INTO it from this one"
-        )
+        cursor.refuse("the keys of a table cannot change", "create another table, and INSERT INTO it from this one")
 
 
 def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
@@ -195,7 +193,8 @@ def _partitions(cursor: Cursor) -> tuple[Mapping[str, str | None], ...]:
     while cursor.take("PARTITION"):
         if cursor.peek(2).text in ("<", ">", "<=", ">=", "<>", "!="):
             cursor.refuse(
-                "a partition is named by its values", "DELETE FROM t WHERE ... drops the partitions of a condition"
+                "PARTITION needs values, not a condition",
+                "use DELETE FROM t WHERE ... to drop partitions by a condition",
             )
         out.append(partition_spec(cursor))
         cursor.take(",")
@@ -219,7 +218,7 @@ def _set(cursor: Cursor) -> list[Change]:
     cursor.take_one("TBLPROPERTIES", "OPTIONS")
     if cursor.sees("LOCATION"):
         cursor.refuse(
-            "a table of a warehouse stays where it is", "ALTER TABLE ... RENAME TO moves it inside the warehouse"
+            "the location of a table cannot change", "use ALTER TABLE ... RENAME TO to move it inside the warehouse"
         )
     if cursor.take("COMMENT"):
         return [SetComment(cursor.string())]
@@ -261,7 +260,7 @@ def _tag(cursor: Cursor, *, or_replace: bool = False, only_replace: bool = False
 
 
 def _view(cursor: Cursor, span: Span) -> AlterView | None:
-    """`AS query` or `RENAME TO name`; None for what only Spark knows."""
+    """`AS query` or `RENAME TO name`; None for Spark's other forms."""
     text, name = cursor.text_of(span), cursor.parts("view")
     if cursor.take("RENAME", "TO"):
         return AlterView(text, span, name, new_name=cursor.parts("view"))
@@ -279,11 +278,14 @@ def _delete_tag(cursor: Cursor) -> list[Change]:
     return [DeleteTag(names, exists)]
 
 
-_NOT_HERE = {
-    "CLUSTER": ("rows are put in order by a compaction", "SET ('clustering.columns' = 'a,b'), or CALL sys.compact"),
-    "COMPACT": ("files are compacted by a procedure", "CALL sys.compact('db.t')"),
-    "OWNER": ("tables of a warehouse have no owner", "leave the line out"),
-    "RECOVER": ("partitions are known from the snapshot", "there is nothing to recover"),
+_UNSUPPORTED = {
+    "CLUSTER": (
+        "CLUSTER BY is not supported: compaction sorts rows",
+        "SET ('clustering.columns' = 'a,b'), or CALL sys.compact",
+    ),
+    "COMPACT": ("ALTER TABLE ... COMPACT is not supported", "CALL sys.compact('db.t')"),
+    "OWNER": ("tables of a warehouse have no owner", "remove the line"),
+    "RECOVER": ("RECOVER PARTITIONS is not needed: partitions are in the snapshot", "remove the line"),
     "PARTITION": ("a partition cannot be renamed or moved", "INSERT its rows into the other one, then DROP PARTITION"),
 }
 _ACTIONS = {

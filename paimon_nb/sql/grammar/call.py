@@ -22,7 +22,7 @@ def call(cursor: Cursor, span: Span) -> Call:
             key = cursor.string_or_name()
             cursor.at += 1
             if key in named:
-                cursor.fail(f"argument {key!r} is given twice")
+                cursor.fail(f"duplicate argument {key!r}")
             named[key] = literal(cursor)
         else:
             positional.append(literal(cursor))
@@ -69,7 +69,7 @@ def literal(cursor: Cursor) -> object:
             cursor.need(")")
             return value_
     cursor.at -= 1
-    cursor.fail("a procedure takes constants", hint="write text in quotes: CALL sys.compact('db.t')")
+    cursor.fail("procedure arguments must be constants", hint="write strings in quotes: CALL sys.compact('db.t')")
     return None
 
 

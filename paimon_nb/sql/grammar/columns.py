@@ -1,4 +1,4 @@
-"""Column definitions and types, as CREATE and ALTER have them."""
+"""Column definitions and types of CREATE and ALTER."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BARE_TIMESTAMP = re.compile(r"(?i)\bTIMESTAMP\b(?!\s*(\(|WITH|_))")
 
 @dataclass(slots=True)
 class Column:
-    """A column while it is read. `type` has NOT NULL at its end where that was said."""
+    """A parsed column. `type` ends with NOT NULL if the column is NOT NULL."""
 
     path: tuple[str, ...]
     type: str
@@ -63,7 +63,8 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
             out.virtual = True
         elif cursor.sees("GENERATED"):
             cursor.refuse(
-                f"column {name[-1]!r} is generated", f"{name[-1]} AS expression: computed when the table is read"
+                f"GENERATED columns are not supported ({name[-1]!r})",
+                f"use {name[-1]} AS expression, which is computed on read",
             )
         elif cursor.take("FIRST"):
             out.first = True
@@ -77,7 +78,7 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
 
 
 def default_text(cursor: Cursor) -> str:
-    """A DEFAULT: a constant, as the text that is cast to the column's type."""
+    """The constant of DEFAULT, as text that is cast to the column's type."""
     token = cursor.peek()
     if token.kind == "string":
         return cursor.next().value
@@ -93,7 +94,7 @@ def default_text(cursor: Cursor) -> str:
 
 
 def sql_type(cursor: Cursor) -> str:
-    """The text of a type, checked; NOT NULL at top level is left to the caller."""
+    """The validated text of a type; the caller handles NOT NULL at top level."""
     start = cursor.start
     if not cursor.peek().is_name:
         cursor.fail("expected a type")
@@ -109,7 +110,7 @@ def sql_type(cursor: Cursor) -> str:
     if cursor.take("WITH", "LOCAL", "TIME", "ZONE") or cursor.take("WITHOUT", "TIME", "ZONE"):
         pass
     if cursor.sees("ARRAY") or cursor.sees("MULTISET"):
-        cursor.fail("this old way to say a collection is not known", hint="ARRAY<T> or MULTISET<T>")
+        cursor.fail("unsupported collection type", hint="write ARRAY<T> or MULTISET<T>")
     text = cursor.text_of(Span(start, cursor.stop))
     try:
         parse_type(text)
@@ -129,9 +130,9 @@ def _skip(cursor: Cursor, opening: str, closing: str) -> None:
         depth += (text == opening) - (text == closing)
         if depth == 0:
             return
-    cursor.fail(f"{opening!r} is never closed")
+    cursor.fail(f"unclosed {opening!r}")
 
 
-def spark_meaning(type_text: str) -> str:
-    """A type in Spark's meaning: a bare TIMESTAMP is an instant there."""
+def with_spark_semantics(type_text: str) -> str:
+    """A type with Spark's semantics: a TIMESTAMP without precision is an instant."""
     return _BARE_TIMESTAMP.sub("TIMESTAMP_LTZ(6)", type_text)

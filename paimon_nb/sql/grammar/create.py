@@ -18,7 +18,7 @@ from paimon_nb.plan import (
     Watermark,
 )
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.grammar.columns import Column, column, spark_meaning
+from paimon_nb.sql.grammar.columns import Column, column, with_spark_semantics
 from paimon_nb.sql.grammar.query import query_of
 
 _WHAT = ("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "VIEW", "FUNCTION")
@@ -35,7 +35,7 @@ def create(cursor: Cursor, span: Span) -> Statement:
     what = cursor.take_one(*_WHAT)
     if what is None and cursor.sees("EXTERNAL"):
         cursor.refuse(
-            "a table of a warehouse lies inside it",
+            "CREATE EXTERNAL TABLE is not supported: tables are stored in the warehouse",
             "CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
         )
     if what is None or what == "FUNCTION":
@@ -81,7 +81,7 @@ def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary:
 
         columns = cursor.listed(item)
     comment = cursor.string() if cursor.take("COMMENT") else None
-    if temporary and cursor.sees("USING"):  # files of Spark's, which it reads by itself
+    if temporary and cursor.sees("USING"):  # Spark reads these files itself
         cursor.at = len(cursor.tokens)
         return SparkCommand(cursor.text_of(span), span)
     if cursor.take("TBLPROPERTIES"):
@@ -92,7 +92,7 @@ def _view(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary:
 
 
 class _Table:
-    """A CREATE TABLE while it is read."""
+    """A CREATE TABLE statement during parsing."""
 
     def __init__(self) -> None:
         self.columns: list[Column] = []
@@ -119,11 +119,17 @@ def _table(cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary
     for read in table.columns:
         if read.primary_key:
             table.primary = (*table.primary, read.path[0])
-    # A bare TIMESTAMP is an instant to Spark and wall time to Flink; without a sign of Flink the cell speaks Spark.
-    meaning = (lambda t: t) if table.is_flink and not table.is_spark else spark_meaning
+    # TIMESTAMP without precision is an instant in Spark and a local time in Flink; the default is Spark's.
+    with_semantics = (lambda t: t) if table.is_flink and not table.is_spark else with_spark_semantics
     columns = tuple(
         ColumnDef(
-            c.path[0], meaning(c.type) if c.type else None, c.comment, c.default, c.computed, c.metadata, c.virtual
+            c.path[0],
+            with_semantics(c.type) if c.type else None,
+            c.comment,
+            c.default,
+            c.computed,
+            c.metadata,
+            c.virtual,
         )
         for c in table.columns
     )
@@ -150,7 +156,8 @@ def _element(cursor: Cursor, table: _Table) -> None:
         cursor.name("constraint")
     if cursor.peek().upper in ("CHECK", "UNIQUE", "FOREIGN") and cursor.peek(1).upper in ("(", "KEY"):
         cursor.refuse(
-            f"a table keeps no {cursor.peek().upper} rule", "leave it out, and say it in the query that writes"
+            f"{cursor.peek().upper} constraints are not supported",
+            "remove it, and check the condition in the INSERT's query",
         )
     if cursor.sees("PRIMARY", "KEY"):
         cursor.at += 2
@@ -168,7 +175,7 @@ def _element(cursor: Cursor, table: _Table) -> None:
 
 
 def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
-    """One clause behind the brackets; any order, as both dialects together have them."""
+    """One clause after the brackets, in any order, of either dialect."""
     if cursor.take("COMMENT"):
         table.comment = cursor.string("comment")
     elif cursor.take("PARTITIONED", "BY") or cursor.take("PARTITIONED"):
@@ -197,24 +204,24 @@ def _clause(cursor: Cursor, span: Span, table: _Table) -> None:
             table.excluding_options = _like_options(cursor)
     elif cursor.take("AS") or cursor.peek().upper in ("SELECT",):
         table.query = query_of(cursor, Span(cursor.start, span.stop))
-    elif cursor.peek().upper in _OF_OTHER_TABLES:
+    elif cursor.peek().upper in _UNSUPPORTED_CLAUSES:
         cursor.refuse(
-            f"{cursor.peek().upper} is nothing that a Paimon table has", _OF_OTHER_TABLES[cursor.peek().upper]
+            f"{cursor.peek().upper} is not supported for Paimon tables", _UNSUPPORTED_CLAUSES[cursor.peek().upper]
         )
     else:
         cursor.fail(
-            f"{cursor.peek().text!r} is not understood in CREATE TABLE",
+            f"unexpected {cursor.peek().text!r} in CREATE TABLE",
             expected=["COMMENT", "PARTITIONED", "WITH", "TBLPROPERTIES", "USING", "LOCATION", "LIKE", "AS"],
         )
 
 
-_OF_OTHER_TABLES = {
+_UNSUPPORTED_CLAUSES = {
     "CLUSTER": "CALL sys.compact('t', order_strategy => 'zorder', order_by => 'a,b') sorts; so does 'clustering.columns'",
     "STORED": "WITH ('file.format' = 'parquet'), 'orc' or 'avro'",
     "ROW": "WITH ('file.format' = 'parquet'), 'orc' or 'avro'",
-    "SORTED": "rows of a key table are sorted by their key; CALL sys.compact sorts others",
+    "SORTED": "primary-key tables are sorted by key; use CALL sys.compact to sort other tables",
 }
-"""Clauses of Hive and Delta Lake, and what to write here."""
+"""Clauses of Hive and Delta Lake, and what to write instead."""
 
 
 def _partition_key(cursor: Cursor, table: _Table) -> str:
@@ -239,7 +246,7 @@ def _distribution(cursor: Cursor, table: _Table) -> None:
 
 
 def _like_options(cursor: Cursor) -> bool:
-    """(INCLUDING ALL EXCLUDING OPTIONS ...): whether options are left out."""
+    """(INCLUDING ALL EXCLUDING OPTIONS ...): whether options are excluded."""
     cursor.need("(")
     excluding = False
     while not cursor.take(")"):

@@ -28,50 +28,52 @@ def target(cursor: Cursor) -> TableRef:
 
 
 def query_or_insert(cursor: Cursor, span: Span) -> Query | Insert | StatementSet:
-    """A query that begins with WITH or FROM; Spark lets an INSERT follow there: `WITH x AS (...) INSERT INTO t SELECT ...`."""
+    """A query that starts with WITH or FROM; Spark also allows `WITH x AS (...) INSERT INTO t SELECT ...`."""
     first, depth = cursor.at, 0
-    for place, token in enumerate(cursor.tokens):
+    for index, token in enumerate(cursor.tokens):
         depth += (token.text == "(") - (token.text == ")")
-        follows = cursor.tokens[place + 1].upper if place + 1 < len(cursor.tokens) else ""
-        if depth or place == first or (token.upper, follows) not in _CHANGES:
+        follows = cursor.tokens[index + 1].upper if index + 1 < len(cursor.tokens) else ""
+        if depth or index == first or (token.upper, follows) not in _CHANGES:
             continue
-        cursor.at = place
+        cursor.at = index
         if token.upper != "INSERT":
-            cursor.refuse(f"WITH goes before a query, not before {token.upper}", "write the subquery where it is used")
-        return _insert_behind(cursor, span, first)
+            cursor.refuse(f"WITH before {token.upper} is not supported", "write the subquery where it is used")
+        return _insert_after_query(cursor, span, first)
     return query(cursor, span)
 
 
-def _insert_behind(cursor: Cursor, span: Span, first: int) -> Insert | StatementSet:
-    """The query is what stands before INSERT and what stands behind its target, without what is between.
+def _insert_after_query(cursor: Cursor, span: Span, first: int) -> Insert | StatementSet:
+    """The query is the text before INSERT and the text after its target.
 
-    Hive and Spark let more INSERTs follow, each with a SELECT of its own: one is carried out after the other.
+    Hive and Spark allow several INSERTs, each with its own SELECT; they run one after the other.
     """
-    place, read = cursor.at, cursor.tokens
-    starts = [i for i in range(place, len(read)) if _begins_insert(read, i) and _outside(read, place, i)]
-    head, place_of = read[first:place], read[place].start
+    index, read = cursor.at, cursor.tokens
+    starts = [i for i in range(index, len(read)) if _begins_insert(read, i) and _is_at_top_level(read, index, i)]
+    head, insert_start = read[first:index], read[index].start
     inserts = [
-        _one_insert(cursor, head, read[start:stop], Span(span.start, read[stop - 1].stop), place_of)
+        _one_insert(cursor, head, read[start:stop], Span(span.start, read[stop - 1].stop), insert_start)
         for start, stop in pairwise([*starts, len(read)])
     ]
     cursor.at = len(read)
     if len(inserts) == 1:
         return inserts[0]
     sources = {t.parts for i in inserts if i.query is not None for t in i.query.tables}
-    for start, one in zip(starts, inserts, strict=True):
-        if one.target is not None and one.target.parts in sources:
+    for start, insert_ in zip(starts, inserts, strict=True):
+        if insert_.target is not None and insert_.target.parts in sources:
             cursor.at = start
-            cursor.refuse("the table that is read is written, too", "write one INSERT after the other")
+            cursor.refuse(
+                "a multi-table INSERT cannot write to the table that it reads", "use separate INSERT statements"
+            )
     return StatementSet(cursor.text_of(span), span, tuple(inserts))
 
 
-def _one_insert(cursor: Cursor, head: Sequence[Token], part: Sequence[Token], span: Span, place: int) -> Insert:
-    """One INSERT of those behind `head`. span: the whole text up to its end; place: where the first INSERT begins."""
+def _one_insert(cursor: Cursor, head: Sequence[Token], part: Sequence[Token], span: Span, insert_start: int) -> Insert:
+    """One INSERT after `head`. `span`: the text up to its end; `insert_start`: the start of the first INSERT."""
     inserted = insert(Cursor(cursor.text, part), Span(part[0].start, span.stop))
     assert inserted.query is not None
     select = inserted.query.span.start
     source = query_of(Cursor(cursor.text, [*head, *(t for t in part if t.start >= select)]), span)
-    source = replace(source, edits=(*source.edits, (Span(place, select), "")))
+    source = replace(source, edits=(*source.edits, (Span(insert_start, select), "")))
     return replace(inserted, text=cursor.text_of(span), span=span, query=source, rows=None)
 
 
@@ -79,8 +81,8 @@ def _begins_insert(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].upper == "INSERT" and at + 1 < len(tokens) and tokens[at + 1].upper in ("INTO", "OVERWRITE")
 
 
-def _outside(tokens: Sequence[Token], start: int, stop: int) -> bool:
-    """Whether no bracket that opens behind `start` is open at `stop`."""
+def _is_at_top_level(tokens: Sequence[Token], start: int, stop: int) -> bool:
+    """Whether no bracket opened after `start` is open at `stop`."""
     return sum((t.text == "(") - (t.text == ")") for t in tokens[start:stop]) == 0
 
 
@@ -93,7 +95,7 @@ def insert(cursor: Cursor, span: Span) -> Insert:
         cursor.take("TABLE")
     table = target(cursor)
     if cursor.sees("REPLACE", "WHERE"):
-        cursor.refuse("rows are not replaced by a condition", "DELETE FROM t WHERE ..., then INSERT; or INSERT OVERWRITE t PARTITION (...)")  # fmt: skip
+        cursor.refuse("INSERT ... REPLACE WHERE is not supported", "DELETE FROM t WHERE ..., then INSERT; or INSERT OVERWRITE t PARTITION (...)")  # fmt: skip
     partition: dict[str, str | None] = {}
     columns: tuple[str, ...] | None = None
     by_name = False
@@ -210,8 +212,8 @@ def merge(cursor: Cursor, span: Span) -> Merge:
         cursor.fail("expected WHEN MATCHED or WHEN NOT MATCHED", expected=["WHEN"])
     found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table, *factor.tables])
     if all(c.on != "not matched by source" for c in clauses):
-        # A row of the target that fails its own part of ON can match nothing; only BY SOURCE would want to see it.
-        table = with_condition(cursor.text, condition, table, found, alone=False)
+        # A target row that fails its part of ON matches nothing; only BY SOURCE clauses need it.
+        table = with_condition(cursor.text, condition, table, found, sole_table=False)
     return Merge(
         cursor.text_of(span), span, table, (*factor.tables, *found.tables), (*factor.edits, *found.edits),
         tuple(dict.fromkeys((*factor.parameters, *found.parameters))), source, alias, condition, tuple(clauses), evolve,
@@ -250,5 +252,5 @@ def _clause(cursor: Cursor) -> MergeClause:
     cursor.need("VALUES")
     values = cursor.listed(lambda: cursor.balanced(","))
     if len(columns) != len(values):
-        cursor.fail(f"INSERT names {len(columns)} columns and gives {len(values)} values")
+        cursor.fail(f"INSERT has {len(columns)} columns but {len(values)} values")
     return MergeClause(on, "insert", condition, tuple(zip(columns, values, strict=True)))

@@ -1,4 +1,4 @@
-"""Spark's statements about tables that need nothing done for a Paimon table: REFRESH, CACHE, MSCK; and COMMENT ON."""
+"""Spark statements without effect on Paimon tables: REFRESH, CACHE, MSCK; and COMMENT ON."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.query import query_of
 
 _WHY = {
-    "REFRESH": "each query reads the latest snapshot by itself",
-    "CACHE": "files that were read are remembered by themselves",
-    "UNCACHE": "files that were read are remembered by themselves",
-    "MSCK": "partitions are known from the snapshot, there is nothing to repair",
+    "REFRESH": "each query reads the latest snapshot",
+    "CACHE": "read files are cached automatically",
+    "UNCACHE": "read files are cached automatically",
+    "MSCK": "partitions are in the snapshot, so there is nothing to repair",
 }
 
 
 def about_table(cursor: Cursor, span: Span) -> Statement:
-    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; anything else by these words is Spark's.
+    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; other forms go to Spark.
 
-    CACHE TABLE v AS SELECT ... makes a view, which is asked anew each time: tables here change below it.
+    CACHE TABLE v AS SELECT ... creates a view, which is evaluated on each use, because tables change.
     """
     text, word = cursor.text_of(span), cursor.next().upper
     cursor.take_one("LAZY", "REPAIR")
-    named = cursor.take("TABLE") or (word == "REFRESH" and cursor.peek().is_name and cursor.peek().upper != "FUNCTION")
-    if not named:
+    has_table = cursor.take("TABLE") or (
+        word == "REFRESH" and cursor.peek().is_name and cursor.peek().upper != "FUNCTION"
+    )
+    if not has_table:
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
     if_exists = cursor.take("IF", "EXISTS")
@@ -47,19 +49,19 @@ def about_table(cursor: Cursor, span: Span) -> Statement:
 
 
 def comment_on(cursor: Cursor, span: Span) -> Statement:
-    """COMMENT ON TABLE t IS 'text' | NULL; COMMENT ON COLUMN t.c IS ...; of a database Spark's own."""
+    """COMMENT ON TABLE t IS 'text' | NULL; COMMENT ON COLUMN t.c IS ..."""
     text = cursor.text_of(span)
     cursor.need("COMMENT", "ON")
     what = cursor.take_one("TABLE", "COLUMN", "DATABASE", "SCHEMA", "NAMESPACE")
     if what not in ("TABLE", "COLUMN"):
         if what is None:
             cursor.fail("COMMENT ON what?", expected=["TABLE", "COLUMN"])
-        cursor.refuse("a filesystem catalog keeps no comment of a database", "COMMENT ON TABLE or COLUMN")
+        cursor.refuse("a filesystem catalog cannot store a database comment", "COMMENT ON TABLE or COLUMN")
     name = cursor.parts(what.lower())
     cursor.need("IS")
     comment = None if cursor.take("NULL") else cursor.string("comment")
     if what == "TABLE":
         return AlterTable(text, span, name, (SetComment(comment),))
     if len(name) < 2:
-        cursor.refuse(f"of which table is {name[0]!r}?", "COMMENT ON COLUMN t.c IS '...'")
+        cursor.refuse(f"column {name[0]!r} needs its table's name", "COMMENT ON COLUMN t.c IS '...'")
     return AlterTable(text, span, name[:-1], (AlterColumn((name[-1],), comment=comment or ""),))

@@ -1,4 +1,4 @@
-"""PARTITION (dt = 'x', hh): a column and the text of its literal, or nothing for a dynamic one."""
+"""PARTITION (dt = 'x', hh): column -> literal text; None for a dynamic partition column."""
 
 from __future__ import annotations
 

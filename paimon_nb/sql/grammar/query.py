@@ -1,4 +1,4 @@
-"""A query: where its text names tables, and what must be said differently for Spark. The text itself stays the user's."""
+"""Parses a query: its table references, and the edits that translate its text for Spark."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Query, Span
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.lexer import Token
-from paimon_nb.sql.pushdown import with_needs
+from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
 
-PLACE_PREFIX = "__paimon_"
-"""Begins the names of the columns that say where a row lies."""
-TRACKING = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
-"""Columns that say which row it is, in tables that track their rows."""
+METADATA_PREFIX = "__paimon_"
+"""Prefix of the metadata columns with a row's position."""
+ROW_TRACKING_COLUMNS = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
+"""Metadata columns of tables with row tracking."""
 
 
-def _wants_quotes(name: str) -> bool:
-    """Flink takes letters of any script as they are, and a table `t$files` is known here without; Spark knows neither."""
+def _needs_quotes(name: str) -> bool:
+    """Whether Spark needs quotes where Flink and we do not: non-ASCII letters, and system tables such as `t$files`."""
     return not name.isascii() or "$" in name
 
 
-def _without(tokens: Sequence[Token], table: Span, places: Sequence[str]) -> list[tuple[Span, str]]:
-    """Edits that keep the named columns out of the `*` of the SELECT that reads the table: only who names them wants them."""
+def _star_exclusions(tokens: Sequence[Token], table: Span, metadata_columns: Sequence[str]) -> list[tuple[Span, str]]:
+    """Edits that exclude metadata columns from the `*` of the SELECT that reads the table."""
     brackets, stack, stars, level = 0, [0], [], None
     for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
         if token.text == "(":
@@ -37,8 +37,8 @@ def _without(tokens: Sequence[Token], table: Span, places: Sequence[str]) -> lis
         is_item = before is not None and before.upper in ("SELECT", "DISTINCT", "ALL", ",", ".")
         if token.text == "*" and is_item and (after is None or after.upper in ("FROM", ",")):
             stars.append((stack[-1], token.stop))
-    said = f" EXCEPT ({', '.join(map(quote, places))})"
-    return [(Span(stop, stop), said) for at, stop in stars if at == level]
+    exclusion = f" EXCEPT ({', '.join(map(quote, metadata_columns))})"
+    return [(Span(stop, stop), exclusion) for at, stop in stars if at == level]
 
 
 def query(cursor: Cursor, span: Span) -> Query:
@@ -51,22 +51,26 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     if cursor.done:
         cursor.fail("expected a query")
     rest = cursor.tokens[cursor.at :]
-    places = tuple(
-        dict.fromkeys(t.name for t in rest if t.is_name and (t.name.startswith(PLACE_PREFIX) or t.name in TRACKING))
+    metadata_columns = tuple(
+        dict.fromkeys(
+            t.name for t in rest if t.is_name and (t.name.startswith(METADATA_PREFIX) or t.name in ROW_TRACKING_COLUMNS)
+        )
     )
     found = find_tables(cursor)
-    found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _wants_quotes(t.text)]
+    found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _needs_quotes(t.text)]
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
-    tables = tuple(found.tables) if found.whole else with_needs(cursor.text, span, found.tables, found.edits)
+    tables = (
+        tuple(found.tables) if found.reads_whole_table else with_pushdown(cursor.text, span, found.tables, found.edits)
+    )
     if any(
         "\\" in by for _, by in [*found.flink_edits, *found.edits]
-    ):  # a text with a backslash means another one in Flink
+    ):  # a string with a backslash has another meaning in Flink
         tables = tuple(replace(t, filter=None) for t in tables)
-    if places and len(tables) == 1:
-        found.edits += _without(rest, tables[0].span, places)
-    if places:
-        tables = tuple(replace(t, places=places) for t in tables)
+    if metadata_columns and len(tables) == 1:
+        found.edits += _star_exclusions(rest, tables[0].span, metadata_columns)
+    if metadata_columns:
+        tables = tuple(replace(t, metadata_columns=metadata_columns) for t in tables)
     parameters = tuple(dict.fromkeys(found.parameters))
     flink = tuple(found.flink_edits)
     return Query(text, span, tables, tuple(found.edits), parameters, flink, tuple(found.unnested))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, SparkCommand, Statement, StopJob, Use
+from paimon_nb.plan import Analyze, Explain, ResetOption, SetOption, Span, SparkCommand, StopJob, Use
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
@@ -62,8 +62,6 @@ def reset_option(cursor: Cursor, span: Span) -> ResetOption:
 
 
 def explain(cursor: Cursor, span: Span) -> Explain:
-    from paimon_nb.sql.parse import statement
-
     cursor.need("EXPLAIN")
     modes = []
     cursor.take("PLAN", "FOR")
@@ -73,15 +71,13 @@ def explain(cursor: Cursor, span: Span) -> Explain:
     cursor.take("FOR")
     if cursor.done:
         cursor.fail("EXPLAIN needs a statement")
-    inner: Statement = statement(cursor.text, cursor.tokens[cursor.at :])
-    cursor.at = len(cursor.tokens)
-    return Explain(cursor.text_of(span), span, inner, " ".join(modes))
+    return Explain(cursor.text_of(span), span, cursor.statement(), " ".join(modes))
 
 
 def analyze(cursor: Cursor, span: Span) -> Analyze:
     cursor.need("ANALYZE")
     if cursor.sees("TABLES"):
-        cursor.refuse("tables are analyzed one by one", "ANALYZE TABLE t COMPUTE STATISTICS")
+        cursor.refuse("ANALYZE TABLES is not supported", "ANALYZE TABLE t COMPUTE STATISTICS")
     cursor.need("TABLE")
     name = cursor.parts("table")
     of_partition = cursor.take("PARTITION")

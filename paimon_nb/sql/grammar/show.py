@@ -7,7 +7,7 @@ from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM")
-_OF_DELTA = {
+_DELTA_LAKE = {
     "DETAIL": "DESCRIBE EXTENDED {0}, or SELECT * FROM `{0}$options`",
     "HISTORY": "SELECT * FROM `{0}$snapshots`",
 }
@@ -65,19 +65,16 @@ def describe(cursor: Cursor, span: Span) -> Statement:
     if cursor.peek().upper in _QUERIES or (cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES)):
         cursor.take("QUERY")
         from paimon_nb.plan import Explain
-        from paimon_nb.sql.parse import statement
 
-        inner = statement(cursor.text, cursor.tokens[cursor.at :])
-        cursor.at = len(cursor.tokens)
-        return Explain(text, span, inner, "")
+        return Explain(text, span, cursor.statement(), "")
     if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
-    if cursor.peek(1).is_name and cursor.peek().upper in _OF_DELTA:
+    if cursor.peek(1).is_name and cursor.peek().upper in _DELTA_LAKE:
         what = cursor.next().upper
-        cursor.refuse(f"DESCRIBE {what} is Delta Lake's", _OF_DELTA[what].format(".".join(cursor.parts())))
+        cursor.refuse(f"DESCRIBE {what} is a Delta Lake statement", _DELTA_LAKE[what].format(".".join(cursor.parts())))
     what = "table"
-    # `DESCRIBE table` may also name a table called so: a further name decides.
+    # In `DESCRIBE table`, `table` may be the table's name: a second name decides.
     if cursor.peek(1).is_name and (
         word := cursor.take_one("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE", "TABLE", "PROCEDURE")
     ):

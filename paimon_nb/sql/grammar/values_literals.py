@@ -1,4 +1,4 @@
-"""VALUES of plain constants, read as they are written. What is not surely plain is left to Spark."""
+"""Parses VALUES of plain literals. Everything else goes to Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = tuple[Constant, ...]
 
 
 def constant_rows(tokens: Sequence[Token]) -> tuple[Row, ...] | None:
-    """The rows of `VALUES (1, 'a'), (2, NULL)`; None when it is another query or holds anything but plain constants."""
+    """The rows of `VALUES (1, 'a'), (2, NULL)`; None for other queries, or if an item is not a plain literal."""
     if not tokens or tokens[0].upper != "VALUES":
         return None
     rows: list[Row] = []
@@ -30,7 +30,7 @@ def constant_rows(tokens: Sequence[Token]) -> tuple[Row, ...] | None:
 
 
 def _row(tokens: Sequence[Token], at: int) -> tuple[Row, int] | None:
-    """`( constant, ... )` and where it ends; one constant needs no brackets."""
+    """`( constant, ... )` and its end; a single constant needs no brackets."""
     bracket = at < len(tokens) and tokens[at].text == "("
     at += bracket
     row: list[Constant] = []
@@ -89,5 +89,5 @@ def _plain(number: Token) -> bool:
 
 
 def _plain_text(token: Token) -> bool:
-    """Text whose meaning no dialect disputes: no escapes, no raw text, no text in double quotes."""
+    """A string with the same meaning in both dialects: no escapes, not raw, not in double quotes."""
     return token.kind == "string" and token.text[0] == "'" and "\\" not in token.text
