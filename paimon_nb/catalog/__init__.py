@@ -1,4 +1,4 @@
-"""Level 4: where tables are found by name. Knows tables, not Spark and not SQL text."""
+"""Level 4: catalogs, which find tables by name. Knows tables; knows no Spark and no SQL text."""
 
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog

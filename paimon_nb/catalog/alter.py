@@ -34,10 +34,12 @@ _FIELD_LISTS = ("bucket-key", "sequence.field", "rowkind.field", "record-level.t
 
 
 def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: bool, now_ms: int) -> TableSchema:
-    """The next schema, or `schema` itself when nothing would change.
+    """The next schema, or `schema` itself if nothing changes.
 
     Args:
-        schema: the newest one. changes: applied in order, all or none. has_data: whether a snapshot exists.
+        schema: the latest schema.
+        changes: applied in order, all or none.
+        has_data: whether a snapshot exists.
 
     Raises:
         SchemaChangeError, ColumnNotFound, FixedOption, BadOptionValue.
@@ -49,7 +51,7 @@ def apply_changes(schema: TableSchema, changes: Sequence[Change], *, has_data: b
 
 
 class _Draft:
-    """The schema while it is being changed."""
+    """A schema during changes."""
 
     def __init__(self, schema: TableSchema, has_data: bool) -> None:
         self.old, self.has_data = schema, has_data
@@ -80,7 +82,7 @@ class _Draft:
         return replace(changed, id=self.old.id + 1, time_ms=now_ms)
 
     def edit(self, path: tuple[str, ...], edit: Callable[[list[DataField], int], None]) -> None:
-        """Call `edit(siblings, index)` on the field that `path` names, at any depth."""
+        """Call `edit(siblings, index)` for the field at `path`, at any depth."""
         self.fields = _edit(self.fields, path, edit, path)
 
     def key_columns(self, path: tuple[str, ...]) -> tuple[bool, bool]:
@@ -121,7 +123,7 @@ def _edit_type(
             return replace(t, value=_edit_inner(t.value, path[1:], edit, whole))
     raise ColumnNotFound(
         f"no field {'.'.join(whole)!r}",
-        hint="inside arrays write 'element', inside maps 'value'",
+        hint="use 'element' for array elements and 'value' for map values",
         column=".".join(whole),
     )
 
@@ -131,12 +133,12 @@ def _edit_inner(
 ) -> DataType:
     if rest:
         return _edit_type(t, rest, edit, whole)
-    box = [DataField(0, whole[-1], t)]  # the element itself, edited as if it were a column
+    box = [DataField(0, whole[-1], t)]  # the element, edited like a column
     edit(box, 0)
     return box[0].type
 
 
-# -- one function a change
+# -- one function per kind of change
 
 
 def _add(draft: _Draft, change: AddColumn) -> None:
@@ -176,7 +178,8 @@ def _add(draft: _Draft, change: AddColumn) -> None:
         parent = siblings[index].type
         if not isinstance(parent, Row):
             raise SchemaChangeError(
-                f"{'.'.join(change.path[:-1])!r} is {parent}, not a ROW", hint="only rows take nested columns"
+                f"{'.'.join(change.path[:-1])!r} is {parent}, not a ROW",
+                hint="only ROW columns can have nested columns",
             )
         siblings[index] = replace(siblings[index], type=replace(parent, fields=tuple(insert(list(parent.fields)))))
 
@@ -188,7 +191,7 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
     if partition or primary:
         kind = "partition" if partition else "primary"
         raise SchemaChangeError(
-            f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; make a new table"
+            f"cannot drop {kind} key column {change.path[0]!r}", hint="keys are fixed; create a new table"
         )
 
     def remove(siblings: list[DataField], index: int) -> None:
@@ -197,7 +200,7 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
         del siblings[index]
 
     if len(change.path) == 1 and any(f.name == change.path[0] for f in draft.fields):
-        _refuse_if_named(draft, change.path[0])
+        _check_not_in_options(draft, change.path[0])
     try:
         draft.edit(change.path, remove)
     except ColumnNotFound:
@@ -208,7 +211,9 @@ def _drop(draft: _Draft, change: DropColumn) -> None:
 def _rename(draft: _Draft, change: RenameColumn) -> None:
     new = check_name(change.new_name, "column")
     if draft.key_columns(change.path)[0]:
-        raise SchemaChangeError(f"cannot rename partition column {change.path[0]!r}", hint="directories carry its name")
+        raise SchemaChangeError(
+            f"cannot rename partition column {change.path[0]!r}", hint="partition directories contain its name"
+        )
 
     def rename(siblings: list[DataField], index: int) -> None:
         if any(f.name == new for f in siblings):
@@ -223,7 +228,7 @@ def _rename(draft: _Draft, change: RenameColumn) -> None:
 
 
 def _rename_in_options(options: Mapping[str, str], old: str, new: str) -> dict[str, str]:
-    """Options that name columns follow the rename: bucket-key, sequence.field, fields.<old>.*, sequence groups, indexes."""
+    """The options with a renamed column: bucket-key, sequence.field, fields.<old>.*, sequence groups, indexes."""
 
     def in_list(text: str) -> str:
         return ",".join(new if part.strip() == old else part for part in text.split(","))
@@ -251,13 +256,13 @@ def _rename_indexed(text: str, old: str, new: str) -> str:
     return new + bracket + rest if column == old else text
 
 
-def _refuse_if_named(draft: _Draft, column: str) -> None:
-    """A column that options still name must not go: every later write would fail on them."""
+def _check_not_in_options(draft: _Draft, column: str) -> None:
+    """Raises SchemaChangeError if an option uses the column: every later write would fail."""
     before = draft.options
     named = [k for k, v in before.items() if _rename_in_options({k: v}, column, column + "'") != {k: v}]
     if named:
         raise SchemaChangeError(
-            f"cannot drop column {column!r}: option {named[0]!r} names it",
+            f"cannot drop column {column!r}: option {named[0]!r} uses it",
             hint="RESET or change the option first, in the same ALTER TABLE or an earlier one",
             options=named,
         )
@@ -287,7 +292,9 @@ def _alter(draft: _Draft, change: AlterColumn) -> None:
         siblings[index] = field
         if change.first or change.after is not None:
             if change.after == field.name:
-                raise SchemaChangeError(f"column {field.name!r} cannot stand after itself", hint="name another column")
+                raise SchemaChangeError(
+                    f"column {field.name!r} cannot be placed after itself", hint="name another column"
+                )
             del siblings[index]
             siblings.insert(0 if change.first else _index(siblings, change.after or "") + 1, field)
 
@@ -298,8 +305,8 @@ def _check_nulls(field: DataField, nullable: bool, options: TableOptions) -> Non
     allowed = options.raw.get("alter-column-null-to-not-null.disabled", "true") == "false"
     if field.type.nullable and not nullable and not allowed:
         raise SchemaChangeError(
-            f"column {field.name!r} cannot become NOT NULL: stored rows may hold nulls",
-            hint="set 'alter-column-null-to-not-null.disabled' = 'false' if you know that they do not",
+            f"column {field.name!r} cannot become NOT NULL: stored rows may contain NULL",
+            hint="set 'alter-column-null-to-not-null.disabled' = 'false' if they do not",
         )
 
 
@@ -313,28 +320,29 @@ def _retyped(draft: _Draft, field: DataField, change: AlterColumn, is_key: bool,
     if is_key and new.bare() != field.type.bare():
         raise SchemaChangeError(
             f"cannot change the type of key column {field.name!r}",
-            hint="rows would move to other buckets; make a new table",
+            hint="rows would move to other buckets; create a new table",
         )
     explicit = options.raw.get("disable-explicit-type-casting", "false") != "true"
     if not may_change(field.type, new, allow_explicit=explicit):
         raise SchemaChangeError(
-            f"column {field.name!r} cannot change from {field.type} to {new}", hint="add a new column and fill it"
+            f"column {field.name!r} cannot change from {field.type} to {new}",
+            hint="add a new column and copy the values",
         )
     return _keep_ids(field.type, new, draft.next_id)
 
 
 def _keep_ids(old: DataType, new: DataType, next_id: Callable[[], int]) -> DataType:
-    """Nested fields that keep their name keep their id, so that old files are still found. Only new ones take one."""
+    """Keeps the ids of nested fields by name, so that old files stay readable; new fields get new ids."""
     match old, new:
         case (Row(), Row()):
             known = {f.name: f for f in old.fields}
 
-            def kept(f: DataField) -> DataField:
+            def with_id(f: DataField) -> DataField:
                 if (before := known.get(f.name)) is not None:
                     return replace(f, id=before.id, type=_keep_ids(before.type, f.type, next_id))
                 return replace(f, id=next_id(), type=renumbered(f.type, next_id))
 
-            return replace(new, fields=tuple(map(kept, new.fields)))
+            return replace(new, fields=tuple(map(with_id, new.fields)))
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:
             return replace(new, element=_keep_ids(old.element, new.element, next_id))
         case (Map(), Map()):
@@ -357,7 +365,7 @@ def _reset_options(draft: _Draft, change: ResetOptions) -> None:
             draft.comment = None
             continue
         if key == "bucket":
-            raise FixedOption("option 'bucket' cannot be reset", hint="SET another number", option=key)
+            raise FixedOption("option 'bucket' cannot be reset", hint="SET another value", option=key)
         _check_option(draft, key, draft.options.get(key), None)
         draft.options.pop(key, None)
 
@@ -366,7 +374,7 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
     if old == new:
         return
     if key in ("primary-key", "partition"):
-        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; make a new table", option=key)
+        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; create a new table", option=key)
     if not draft.has_data:
         return
     option = TABLE_OPTIONS.get(key)
@@ -374,20 +382,20 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
         before, after = old or "-1", new or "-1"
         if "-1" in (before, after):
             raise FixedOption(
-                f"bucket cannot change from {before} to {after}: -1 means another layout",
-                hint="make a new table and INSERT INTO it", option=key,
+                f"bucket cannot change from {before} to {after}: -1 uses another layout",
+                hint="create a new table and INSERT INTO it", option=key,
             )  # fmt: skip
         return
     if key == "ignore-delete" and old == "true":
-        raise FixedOption("ignore-delete cannot be switched off: deletes were dropped already", option=key)
+        raise FixedOption("ignore-delete cannot be disabled: deletes were already dropped", option=key)
     if key == "deletion-vectors.enabled" and draft.options.get("deletion-vectors.modifiable") != "true":
         raise FixedOption(
-            "deletion-vectors.enabled cannot change over files written the other way",
+            "deletion-vectors.enabled cannot change while the table has data",
             hint="run a full compaction and set 'deletion-vectors.modifiable' = 'true' first", option=key,
         )  # fmt: skip
     if option is not None and option.fixed_after_data:
         raise FixedOption(
-            f"option {key!r} is fixed once the table has data", hint="make a new table and INSERT INTO it", option=key
+            f"option {key!r} is fixed once the table has data", hint="create a new table and INSERT INTO it", option=key
         )
 
 
@@ -414,5 +422,5 @@ _APPLY: Mapping[type[Change], Callable[..., None]] = {
 
 
 def is_schema_change(change: Change) -> bool:
-    """Whether the change makes a new schema; the others (tags, partitions, rename of the table) are acts on data."""
+    """Whether the change creates a new schema; other changes (tags, partitions, table rename) do not."""
     return type(change) in _APPLY

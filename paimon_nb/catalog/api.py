@@ -1,4 +1,4 @@
-"""What every catalog can do. Backends: one file each beside this one, named in `open.METASTORES`."""
+"""The interface of catalogs. Implementations are registered in `open.METASTORES`."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ class Catalog(ABC):
     warehouse: str
     """Root path of the databases."""
     options: Mapping[str, str]
-    """As given by the user; redact before showing."""
+    """The user's options; redact them before display."""
 
     @property
     def default_database(self) -> str:
-        """The database that a session is in after USE CATALOG: `default-database`, in Spark's words `defaultDatabase`."""
+        """The current database after USE CATALOG: option `default-database`, or Spark's `defaultDatabase`."""
         return self.options.get("default-database") or self.options.get("defaultDatabase") or DEFAULT_DATABASE
 
-    def opened(self) -> Catalog:
-        """The catalog itself, for work on its inside; where privileges guard it, that asks for ADMIN. Raises AccessDenied."""
+    def unwrapped(self) -> Catalog:
+        """The catalog without access control. Raises AccessDenied without the privilege ADMIN."""
         return self
 
     @abstractmethod
     def databases(self) -> list[str]:
-        """Names in order."""
+        """Sorted names."""
 
     @abstractmethod
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
-        """Make an empty database. True if made now. Raises `AlreadyExists`, `InvalidName`, `NotWritable`.
+        """Create an empty database. Returns whether it was created. Raises `AlreadyExists`, `InvalidName`, `NotWritable`.
 
-        `properties`: `comment`, `location`, `owner` and others; a catalog that keeps none leaves them out.
+        `properties`: `comment`, `location`, `owner` and others; a catalog without database properties ignores them.
         """
 
     @abstractmethod
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        """Remove a database. Raises `DatabaseNotFound`; `UnsupportedOperation` if it holds tables and not `cascade`."""
+        """Drop a database. Raises `DatabaseNotFound`; `UnsupportedOperation` if it has tables and not `cascade`."""
 
     @abstractmethod
     def tables(self, database: str) -> list[str]:
-        """Table names in order. Raises `DatabaseNotFound`."""
+        """Sorted table names. Raises `DatabaseNotFound`."""
 
     @abstractmethod
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
@@ -63,38 +63,38 @@ class Catalog(ABC):
 
     @abstractmethod
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        """Write schema 0. True if made now. Raises `AlreadyExists`, `DatabaseNotFound`."""
+        """Create a table by writing schema 0. Returns whether it was created. Raises `AlreadyExists`, `DatabaseNotFound`."""
 
     @abstractmethod
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        """Put a table in the place of another, which goes to the trash. Whether there was one.
+        """Replace a table; the old one goes to the trash. Returns whether there was one.
 
-        Raises `TableNotFound` when there is none and not `create`; what `create_table` raises: then the old one stays.
+        Raises `TableNotFound` if there is none and not `create`, and as `create_table`; the old table then stays.
         """
 
     @abstractmethod
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
-        """Take the table away: into the trash for `undrop_table`, or for good with `purge`."""
+        """Drop a table: to the trash for `undrop_table`, or permanently with `purge`."""
 
     @abstractmethod
     def undrop_table(self, name: Identifier) -> None:
-        """Bring the last dropped table of this name back. Raises `TableNotFound`, `AlreadyExists`."""
+        """Restore the last dropped table of this name. Raises `TableNotFound`, `AlreadyExists`."""
 
     @abstractmethod
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        """Move a table, also between databases."""
+        """Rename a table, also to another database."""
 
     @abstractmethod
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         """Write the next schema. Raises `SchemaChangeError`, `FixedOption`, `ColumnNotFound`."""
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
-        """Make the catalog know what its files say: tables it never heard of, columns, partitions. All unless named.
+        """Synchronise the metastore with the files: unknown tables, columns, partitions; all unless named.
 
-        Returns the tables that it learnt something about. Raises `UnsupportedOperation` where the files are the catalog;
-        `DatabaseNotFound`, `TableNotFound`.
+        Returns the changed tables. Raises `UnsupportedOperation` if the catalog has no metastore; `DatabaseNotFound`,
+        `TableNotFound`.
         """
         raise UnsupportedOperation(
-            f"catalog {self.name!r} keeps nothing beside its files, so nothing can be out of step",
+            f"catalog {self.name!r} has no metastore, so there is nothing to repair",
             hint="repair is for metastore 'hive' and 'jdbc'",
         )

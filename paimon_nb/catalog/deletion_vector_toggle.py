@@ -1,7 +1,7 @@
-"""Deletion vectors are switched on or off only over files that read the same either way. Reads manifests, no rows.
+"""Checks whether deletion vectors can be enabled or disabled with the existing files. Reads manifests, no rows.
 
-Switched on, old versions of a row would no longer be merged away: keys would come twice, and rows on level 0 wait for a
-compaction. Switched off, deleted rows would come back. After a full compaction there is one version of each row and no mark.
+Enabling stops merge-on-read: unmerged versions of a row would be duplicates, and level-0 rows would be invisible until
+a compaction. Disabling would bring deleted rows back. After a full compaction neither can happen.
 """
 
 from __future__ import annotations
@@ -17,33 +17,37 @@ from paimon_nb.table.store import TableStore
 KEY = "deletion-vectors.enabled"
 
 
-def check_vectors(before: TableSchema, after: TableSchema, store: TableStore) -> None:
-    """Raises FixedOption when files of the latest snapshot were written the other way, and it would show."""
-    was, will = (TableOptions(s.options).deletion_vectors for s in (before, after))
-    if was == will:
+def check_deletion_vector_toggle(before: TableSchema, after: TableSchema, store: TableStore) -> None:
+    """Raises FixedOption if the files of the latest snapshot do not allow the change."""
+    before_enabled, after_enabled = (TableOptions(s.options).deletion_vectors for s in (before, after))
+    if before_enabled == after_enabled:
         return
-    found = _unmerged(store) if will else _marked(store)
+    found = _unmerged(store) if after_enabled else _deletion_vector_files(store)
     if found is not None:
         raise FixedOption(
-            f"{KEY!r} cannot be switched {'on' if will else 'off'} yet: {found}",
-            hint="CALL sys.compact(`table` => '...', compact_strategy => 'full') first, with no writer at work",
+            f"{KEY!r} cannot be {'enabled' if after_enabled else 'disabled'} yet: {found}",
+            hint="CALL sys.compact(`table` => '...', compact_strategy => 'full') first, without concurrent writers",
             option=KEY,
         )
 
 
 def _unmerged(store: TableStore) -> str | None:
-    """Where a row may have several versions, or may be out of sight on level 0."""
+    """The bucket where a row may have several versions, or be invisible on level 0."""
     if not store.has_keys:
         return None
     for (partition, bucket), entries in by_bucket(live_entries(store, store.latest())).items():
         levels = sorted({e.file.level for e in entries})
         if bucket >= 0 and (len(levels) > 1 or levels == [0]):
             where = f"partition {store.partition_values(partition)}, " if store.schema.partition_keys else ""
-            return f"{where}bucket {bucket} has files on level {', '.join(map(str, levels))} that are to be merged"
+            return f"{where}bucket {bucket} has unmerged files on level {', '.join(map(str, levels))}"
     return None
 
 
-def _marked(store: TableStore) -> str | None:
-    """Where rows are marked as deleted."""
+def _deletion_vector_files(store: TableStore) -> str | None:
+    """The number of files with deletion vectors."""
     marks = [i for i in index_entries(store, store.latest()) if i.index_type == DELETION_VECTORS]
-    return f"{sum(i.row_count for i in marks)} data files have rows that are only marked as deleted" if marks else None
+    return (
+        f"{sum(i.row_count for i in marks)} data files have rows that are only marked as deleted by deletion vectors"
+        if marks
+        else None
+    )

@@ -1,4 +1,4 @@
-"""Data files that others wrote, taken into a table as they are: moved, described, and moved back when it fails.
+"""Imports data files of other systems into a table: moves them, builds their manifest entries, undoes the moves on failure.
 
 Source: Paimon 1.3 `FileMetaUtils.java`.
 """
@@ -22,31 +22,31 @@ from paimon_nb.table.write.file_stats import value_stats
 from paimon_nb.table.write.rolling_writer import FileTarget
 
 SUFFIX = "_paimon_"
-"""What Java puts behind the name of the table that is in the making."""
+"""Java's suffix for the name of the temporary target table."""
 
 
-def taken_name(name: str, kind: str) -> str:
-    """A file's name in its new place: the ending tells the format."""
+def imported_name(name: str, kind: str) -> str:
+    """The name of an imported file, with the extension of its format."""
     return name if name.endswith(f".{kind}") else f"{name}.{kind}"
 
 
-def put_back(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
-    """Move files to where they came from. False when one could not be: then nothing may be deleted."""
-    whole = True
+def undo_moves(fs: FileIO, moved: Sequence[tuple[str, str]]) -> bool:
+    """Move files back. Returns False if one could not be moved: then nothing may be deleted."""
+    complete = True
     for old, new in reversed(moved):
         try:
             if fs.exists(new):
                 fs.move(new, old)
         except (OSError, PaimonError):
-            whole = False
-    return whole
+            complete = False
+    return complete
 
 
-def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
-    """The file's entry; every row is read once, so a file that cannot be read is found out before the commit."""
+def describe_file(fs: FileIO, store: TableStore, partition: bytes, path: str, status: FileStatus) -> DataFile:
+    """The file's manifest entry. Reads all rows, so an unreadable file is detected before the commit."""
     fields = [f for f in store.schema.fields if f.name not in store.schema.partition_keys]
     collector = value_stats(store, FileTarget(partition, 0))
-    told = DataFile(
+    entry = DataFile(
         path.rsplit("/", 1)[-1], status.size, 0, EMPTY_ROW, EMPTY_ROW, EMPTY_STATS, EMPTY_STATS, 0, 0, store.schema.id, 0,
         creation_time_ms=clock.local_now_ms(), delete_row_count=0, file_source=0,
     )  # fmt: skip
@@ -56,8 +56,8 @@ def described(fs: FileIO, store: TableStore, partition: bytes, path: str, status
         for at, field in enumerate(store.schema.arrow):
             if field.name in store.schema.partition_keys:
                 part = part.add_column(at, field.name, pa.nulls(part.num_rows, field.type))
-        collector.add(with_partition(store, partition, told, part))
+        collector.add(with_partition(store, partition, entry, part))
         rows += part.num_rows
     stats, columns = collector.result()
 
-    return replace(told, row_count=rows, value_stats=stats, value_stats_cols=columns)
+    return replace(entry, row_count=rows, value_stats=stats, value_stats_cols=columns)

@@ -1,4 +1,4 @@
-"""The filesystem catalog: databases are `<name>.db` directories, tables are directories with a `schema/` inside.
+"""The filesystem catalog: databases are `<name>.db` directories, tables are directories with a `schema/` directory.
 
 Source: format reference, section 1. Same layout as Java's FileSystemCatalog.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paimon_nb.catalog.metastore import DirectoryRegister
+from paimon_nb.catalog.metastore import DirectoryMetastore
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots
 
@@ -16,10 +16,13 @@ class FilesystemCatalog(WarehouseCatalog):
     """Tables found by listing directories below `warehouse`.
 
     Args:
-        name: as users write it. warehouse: root path or URI. options: the catalog's own. fs: where the files are.
+        name: the catalog's name in SQL.
+        warehouse: root path or URI.
+        options: catalog options.
+        fs: the file system of the warehouse.
     """
 
     def __init__(self, name: str, warehouse: str, options: Mapping[str, str], fs: FileIO) -> None:
-        # The rooted view gives back normalised absolute paths, so every path below it is comparable.
+        # RootedFileIO returns normalised absolute paths, which can be compared.
         rooted = RootedFileIO(fs, warehouse, external_roots(options))
-        super().__init__(name, options, rooted, DirectoryRegister(rooted, rooted.root))
+        super().__init__(name, options, rooted, DirectoryMetastore(rooted, rooted.root))

@@ -1,4 +1,4 @@
-"""What catalogs' locks have in common: where there is one, how long a writer waits for it, what is said when it stays taken."""
+"""Catalog locks: whether a catalog uses them, and how long a writer waits."""
 
 from __future__ import annotations
 
@@ -19,52 +19,59 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long a writer waits for a lock, and how often it looks."""
+class LockWait:
+    """Timeout and polling interval for acquiring a lock."""
 
     timeout_ms: int
-    longest_sleep_ms: int
+    max_sleep_ms: int
 
-    def wait(self, take: Callable[[], bool], lock: str, why: Callable[[], str]) -> None:
-        """Try `take` until it is true. `why`: who keeps the lock, and what can be done.
+    def until(self, take: Callable[[], bool], lock: str, why: Callable[[], str]) -> None:
+        """Call `take` until it returns True.
 
-        Raises: CommitGaveUp: never within the time. Facts: `lock`, its name.
+        Args:
+            why: returns the lock's holder and a hint.
+
+        Raises:
+            CommitGaveUp: the timeout expired. Facts: `lock`, its name.
         """
         start, sleep = time.monotonic(), float(_FIRST_SLEEP_MS)
         while not take():
             if (time.monotonic() - start) * 1000 > self.timeout_ms:
                 raise CommitGaveUp(
-                    f"the lock {lock!r} was not free for {self.timeout_ms // 1000} s", hint=why(), lock=lock
+                    f"lock {lock!r} could not be acquired in {self.timeout_ms // 1000} s", hint=why(), lock=lock
                 )
-            # Waiters that wake at different times do not fall over each other again.
+            # Random sleeps avoid repeated collisions of waiters.
             time.sleep(random.uniform(sleep / 2, sleep) / 1000)
-            sleep = min(sleep * 2, self.longest_sleep_ms)
+            sleep = min(sleep * 2, self.max_sleep_ms)
 
 
 @contextmanager
-def let_go(lock: str) -> Iterator[None]:
-    """The end of a lock: what was done under it is done, so an error here is told and stops nobody."""
+def log_release_errors(lock: str) -> Iterator[None]:
+    """Logs errors of releasing a lock: the work under the lock is already done."""
     try:
         yield
     except StoreError as error:
-        _log.warning("the lock %r could not be given back: %s", lock, error)
+        _log.warning("lock %r could not be released: %s", lock, error)
 
 
-def patience_of(options: Mapping[str, str], fs: RootedFileIO, kind: str) -> Patience | None:
-    """How long writers of a catalog wait for its locks, which are of this kind; None where it has none.
+def lock_wait_of(options: Mapping[str, str], fs: RootedFileIO, kind: str) -> LockWait | None:
+    """The timeouts of a catalog's locks of this kind; None if the catalog uses no locks.
 
-    Java's rule: a lock where the user asks for one, else on object stores only. Source: Paimon `AbstractCatalog.java`
-    (lockEnabled). Raises BadOptionValue: another kind is asked for.
+    As in Java, locks are used if enabled, else on object stores only. Source: Paimon `AbstractCatalog.java`
+    (lockEnabled).
+
+    Raises:
+        BadOptionValue: the options ask for another kind of lock.
     """
-    given = TableOptions(options)
-    wanted = given.get(opt.LOCK_ENABLED)
-    if not (fs.is_object_store if wanted is None else wanted):
+    catalog_options = TableOptions(options)
+    enabled = catalog_options.get(opt.LOCK_ENABLED)
+    if not (fs.is_object_store if enabled is None else enabled):
         return None
-    if (other := given.get(opt.LOCK_TYPE) or kind) != kind:
+    if (other := catalog_options.get(opt.LOCK_TYPE) or kind) != kind:
         raise BadOptionValue(
             f"a catalog of metastore {kind!r} has no lock of type {other!r}",
-            hint="leave 'lock.type' out",
+            hint="remove 'lock.type'",
             option="lock.type",
             value=other,
         )
-    return Patience(given.get(opt.LOCK_ACQUIRE_TIMEOUT), given.get(opt.LOCK_CHECK_MAX_SLEEP))
+    return LockWait(catalog_options.get(opt.LOCK_ACQUIRE_TIMEOUT), catalog_options.get(opt.LOCK_CHECK_MAX_SLEEP))

@@ -1,4 +1,4 @@
-"""Where a catalog keeps its names: which databases and tables there are, and in which directory each lies. Knows no schema rule."""
+"""Metastores: the databases and tables of a catalog, and their directories. Knows no schema rules."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DB_SUFFIX = ".db"
 
 
 class Metastore(ABC):
-    """Names only: the files of tables are the catalog's business.
+    """Stores names only; the catalog handles the tables' files.
 
-    `add_table` and `rename_table` have exactly one winner, however many sessions ask at once.
+    `add_table` and `rename_table` are atomic: of concurrent sessions exactly one succeeds.
     """
 
-    in_files = False
-    """Whether a table's first schema file is its entry: then nothing else has to be asked."""
+    schema_is_entry = False
+    """Whether a table's first schema file is its metastore entry, so no other lookup is needed."""
 
     def __init__(self, warehouse: str) -> None:
         self.warehouse = warehouse
@@ -35,78 +35,78 @@ class Metastore(ABC):
         """The table's directory."""
         return posixpath.join(self.database_path(name.database), name.table)
 
-    def found_table(self, name: Identifier) -> str | None:
-        """The directory of a table that is known, or may be where files are the entries; None: the name is not known."""
-        return self.table_path(name) if self.in_files or self.has_table(name) else None
+    def table_location(self, name: Identifier) -> str | None:
+        """The directory of a table; None if the metastore does not have the table."""
+        return self.table_path(name) if self.schema_is_entry or self.has_table(name) else None
 
     @abstractmethod
     def databases(self) -> list[str]:
-        """In order."""
+        """Sorted names."""
 
     def has_database(self, name: str) -> bool:
-        """Whether a database of this name is known."""
+        """Whether the database exists."""
         return name in self.databases()
 
-    def kept_name(self, name: Identifier) -> Identifier:
-        """The name as this register keeps it; another one where case does not count."""
+    def stored_name(self, name: Identifier) -> Identifier:
+        """The name as the metastore stores it, for example in lower case."""
         return name
 
     @abstractmethod
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
-        """False when it is there already. `properties`: comment, location and others, where a register keeps such."""
+        """Returns False if it exists. `properties`: comment, location and others, if the metastore stores them."""
 
     @abstractmethod
     def remove_database(self, name: str) -> None:
-        """Forget a database whose tables were removed before."""
+        """Remove an empty database."""
 
     @abstractmethod
     def tables(self, database: str) -> list[str]:
-        """In order; [] for an unknown database."""
+        """Sorted names; [] for an unknown database."""
 
     @abstractmethod
     def has_table(self, name: Identifier) -> bool:
-        """Whether this very name is known."""
+        """Whether the table exists."""
 
     @abstractmethod
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
-        """Know a table whose first schema is on disk. False when the name is taken."""
+        """Add a table whose first schema file exists. Returns False if the name exists."""
 
     @abstractmethod
     def remove_table(self, name: Identifier) -> bool:
-        """Forget a table, before its files go. False when it was not known."""
+        """Remove a table before its files are deleted. Returns False if it does not exist."""
 
     @abstractmethod
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
-        """Know a table by another name, before its files move. False when the new name is taken."""
+        """Rename a table before its files are moved. Returns False if the new name exists."""
 
     def new_table_path(self, name: Identifier, options: Mapping[str, str]) -> str:
-        """The directory of a table that is about to be made with these options."""
+        """The directory of a new table with these options."""
         return self.table_path(name)
 
     def makes_external(self, options: Mapping[str, str]) -> bool:
-        """Whether a new table's files would belong to somebody else."""
+        """Whether a new table with these options is external."""
         return False
 
     def owns_files(self, name: Identifier) -> bool:
-        """Whether a table's files go when the table goes; those of external tables stay."""
+        """Whether dropping the table deletes its files; False for external tables."""
         return True
 
     def watcher(self, name: Identifier, schema: TableSchema) -> CommitWatcher | None:
-        """Who is told of a table's commits; None: nobody needs to."""
+        """The listener for a table's commits; None if there is none."""
         return None
 
-    def repeat(self, name: Identifier, schema: TableSchema) -> bool:
-        """Make what is kept of a known table say what its schema says. False when it did."""
+    def sync_entry(self, name: Identifier, schema: TableSchema) -> bool:
+        """Update a table's entry from its schema. Returns False if it was up to date."""
         return False
 
-    def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:  # noqa: B027  most keep no schema
-        """A table's newest schema is on disk now: for registers that repeat columns to other engines."""
+    def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:  # noqa: B027  most metastores store no schema
+        """Called after a new schema was written, for metastores that store columns."""
 
 
-class DirectoryRegister(Metastore):
-    """The directories are the register, as in Java's FileSystemCatalog: `<warehouse>/<name>.db/<table>/schema/`."""
+class DirectoryMetastore(Metastore):
+    """Directories as the metastore, as in Java's FileSystemCatalog: `<warehouse>/<name>.db/<table>/schema/`."""
 
-    in_files = True
+    schema_is_entry = True
 
     def __init__(self, fs: FileIO, warehouse: str) -> None:
         super().__init__(warehouse)
@@ -118,7 +118,7 @@ class DirectoryRegister(Metastore):
             for s in self._fs.list(self.warehouse)
             if s.is_dir and s.name.endswith(DB_SUFFIX) and s.name != DB_SUFFIX
         }
-        return sorted(found | {DEFAULT_DATABASE})  # `default` is always there, as in Java
+        return sorted(found | {DEFAULT_DATABASE})  # `default` always exists, as in Java
 
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         path = self.database_path(name)
@@ -141,11 +141,11 @@ class DirectoryRegister(Metastore):
         return bool(SchemaDirectory(self._fs, self.table_path(name)).ids())
 
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
-        return True  # its first schema file is the entry, and made by one only
+        return True  # the first schema file is the entry; only one writer can create it
 
     def remove_table(self, name: Identifier) -> bool:
         return self.has_table(name)
 
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
-        # The move that follows is the entry; it fails when the target came meanwhile.
+        # The following move is atomic; it fails if the target was created concurrently.
         return not self._fs.exists(self.table_path(target))

@@ -1,4 +1,4 @@
-"""A catalog from its options: `metastore` chooses the backend."""
+"""Opens a catalog from its options; `metastore` selects the implementation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.filesystem import FilesystemCatalog
-from paimon_nb.catalog.privilege import guarded
+from paimon_nb.catalog.privilege import with_access_control
 from paimon_nb.fs import open_fs
 
 DEFAULT_WAREHOUSE = "warehouse"
@@ -36,10 +36,10 @@ def _hive(name: str, options: Mapping[str, str]) -> Catalog:
     return open_hive_catalog(name, options)
 
 
-def _not_yet(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
+def _unsupported(kind: str) -> Callable[[str, Mapping[str, str]], Catalog]:
     def refuse(name: str, options: Mapping[str, str]) -> Catalog:
         raise UnsupportedOperation(
-            f"catalog {name!r}: the {kind} metastore cannot be reached from here yet",
+            f"catalog {name!r}: the {kind} metastore is not supported yet",
             hint="paimon_nb.open_table(path) reads a table by the path that the server gives for it; commits go through the server, so write there with another client",
         )
 
@@ -53,7 +53,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
         "memory": _memory,
         "hive": _hive,
         "jdbc": _jdbc,
-        "rest": _not_yet("rest"),
+        "rest": _unsupported("rest"),
     },
 )
 
@@ -62,14 +62,15 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """The catalog that CREATE CATALOG's options describe.
 
     Raises:
-        BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'. UnknownName: no such metastore.
-        AccessDenied: the warehouse has privileges, and `user` and `password` do not let in.
+        BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'.
+        UnknownName: no such metastore.
+        AccessDenied: the warehouse has access control, and `user` or `password` is wrong.
     """
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
         return _memory(name, options)
     if kind not in ("paimon", "paimon-generic"):
         raise BadOptionValue(
-            f"catalog type {kind!r} is not known here", hint="use 'type' = 'paimon'", option="type", value=kind
+            f"unsupported catalog type {kind!r}", hint="use 'type' = 'paimon'", option="type", value=kind
         )
-    return guarded(METASTORES.find(options.get("metastore", "filesystem"))(name, options))
+    return with_access_control(METASTORES.find(options.get("metastore", "filesystem"))(name, options))

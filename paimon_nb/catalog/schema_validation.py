@@ -1,4 +1,4 @@
-"""What a table's columns, keys and options may not say together; asked before a schema is stored. Reads no files.
+"""Validates columns, keys and options of a schema before it is stored. Reads no files.
 
 Source: Paimon 1.3 `SchemaValidation.java`, `TableSchema.java`.
 """
@@ -22,22 +22,22 @@ from paimon_nb.table.scan import parse_travel
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW")
 _SYSTEM_COLUMNS = ("_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID")
 _KEY_PREFIX = "_KEY_"
-_TIMES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
-"""Roots of the types that a row's time may have."""
+_TIME_TYPES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
+"""Type roots of record-level time columns."""
 
-_MODES_WITHOUT_MOMENT = ("latest", "latest-full", "full", "compacted-full")
-_MOMENTS = (
+_MODES_WITHOUT_TIME_TRAVEL = ("latest", "latest-full", "full", "compacted-full")
+_TIME_TRAVEL_OPTIONS = (
     "scan.timestamp-millis", "scan.timestamp", "scan.file-creation-time-millis", "scan.snapshot-id", "scan.tag-name",
     "incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag",
 )  # fmt: skip
 
 
 def check_schema(schema: TableSchema) -> None:
-    """Refuse what Java refuses when a table is created or altered.
+    """Check a new schema by Java's rules for CREATE and ALTER TABLE.
 
     Raises:
-        BadOptionValue: an option that contradicts the columns, the keys or another option, or names no column.
-        SchemaMismatch: a column has a name that Paimon needs, or a default that is none of its type.
+        BadOptionValue: an option contradicts the columns, the keys or another option, or names an unknown column.
+        SchemaMismatch: a column has a reserved name, or a default that does not fit its type.
     """
     validate_table_options(schema.options)
     options = TableOptions(schema.options)
@@ -45,7 +45,7 @@ def check_schema(schema: TableSchema) -> None:
     _defaults(schema)
     _file_format(schema, options)
     _buckets(schema, options)
-    _moment(options)
+    _time_travel(options)
     _named_columns(schema, options)
     _sequence(schema, options)
     if schema.primary_keys:
@@ -53,16 +53,18 @@ def check_schema(schema: TableSchema) -> None:
         _aggregates(schema, options)
     else:
         _append_only(options)
-    _times(schema, options)
+    _time_columns(schema, options)
     _row_tracking(schema, options)
     external_paths(options)
 
 
 def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
-    """Refuse a fallback branch that is not there. Raises BadOptionValue."""
+    """Raises BadOptionValue if the fallback branch does not exist."""
     name = TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH)
     if name and not branches.exists(name):
-        _refuse(opt.SCAN_FALLBACK_BRANCH.key, f"the table has no branch {name!r}", "CALL sys.create_branch makes one")
+        _refuse(
+            opt.SCAN_FALLBACK_BRANCH.key, f"the table has no branch {name!r}", "create it with CALL sys.create_branch"
+        )
 
 
 def _refuse(key: str, why: str, hint: str) -> NoReturn:
@@ -72,20 +74,18 @@ def _refuse(key: str, why: str, hint: str) -> NoReturn:
 def _column(schema: TableSchema, key: str, name: str) -> DataField:
     if name not in schema.names:
         hint = did_you_mean(name, schema.names) or f"columns: {', '.join(schema.names)}"
-        _refuse(key, f"no column is called {name!r}", hint)
+        _refuse(key, f"column {name!r} does not exist", hint)
     return schema.field(name)
 
 
 def _column_names(schema: TableSchema) -> None:
     for name in schema.names:
         if name in _SYSTEM_COLUMNS or name.startswith(_KEY_PREFIX):
-            raise SchemaMismatch(
-                f"no column can be called {name!r}: Paimon writes its own", hint="rename it", column=name
-            )
+            raise SchemaMismatch(f"column name {name!r} is reserved by Paimon", hint="rename the column", column=name)
 
 
 def _defaults(schema: TableSchema) -> None:
-    """A default is text that can be cast to its column's type; Java knows no functions there."""
+    """A default is text that can be cast to the column's type; like Java, functions are not allowed."""
     for field in schema.fields:
         if field.default_value is None:
             continue
@@ -95,8 +95,8 @@ def _defaults(schema: TableSchema) -> None:
             cast_text(field.default_value, field.type)
         except SchemaMismatch:
             raise SchemaMismatch(
-                f"column {field.name!r}: default {field.default_value!r} is no {field.type.bare()}",
-                hint="a default is a constant; say functions such as CURRENT_TIMESTAMP in the INSERT",
+                f"column {field.name!r}: default {field.default_value!r} is not a valid {field.type.bare()}",
+                hint="a default is a constant; use functions such as CURRENT_TIMESTAMP in the INSERT",
                 column=field.name, default=field.default_value,
             ) from None  # fmt: skip
 
@@ -105,7 +105,7 @@ def _file_format(schema: TableSchema, options: TableOptions) -> None:
     if options.get(opt.FILE_FORMAT) == "avro":
         for field in schema.fields:
             if field.type.holds(is_nano):
-                why = f"Avro has no times finer than microseconds, as in column {field.name!r} ({field.type.bare()})"
+                why = f"Avro supports at most microseconds, but column {field.name!r} is {field.type.bare()}"
                 _refuse(opt.FILE_FORMAT.key, why, "use 'parquet' or 'orc', or a precision of 6")
 
 
@@ -115,17 +115,21 @@ def _buckets(schema: TableSchema, options: TableOptions) -> None:
     for name in names:
         field = _column(schema, key, name)
         if name in schema.partition_keys:
-            _refuse(key, f"{name!r} is a partition key, it is the same all over a partition", "leave it out")
+            _refuse(key, f"{name!r} is a partition key, which is constant in a partition", "remove it")
         if schema.primary_keys and name not in schema.primary_keys:
-            _refuse(key, f"{name!r} is not in the primary key, so rows of one key could part", "use columns of the key")
+            _refuse(
+                key,
+                f"{name!r} is not in the primary key, so rows of one key could be in several buckets",
+                "use primary-key columns",
+            )
         if field.type.root in _NESTED:
             _refuse(key, f"{name!r} is {field.type.bare()}", "use columns of atomic types")
     if count == -1:
         if names:
-            _refuse(key, "bucket = -1 asks no key", "set a number of 'bucket', or leave bucket-key out")
+            _refuse(key, "bucket = -1 needs no key", "set a number of buckets, or remove bucket-key")
         if not schema.primary_keys and opt.FULL_COMPACTION_DELTA_COMMITS.key in options.raw:
             _refuse(
-                opt.FULL_COMPACTION_DELTA_COMMITS.key, "a table without keys and buckets has no levels", "leave it out"
+                opt.FULL_COMPACTION_DELTA_COMMITS.key, "a table without keys and buckets has no levels", "remove it"
             )
     elif not schema.primary_keys:
         if count < 1:
@@ -136,17 +140,17 @@ def _buckets(schema: TableSchema, options: TableOptions) -> None:
             )
 
 
-def _moment(options: TableOptions) -> None:
+def _time_travel(options: TableOptions) -> None:
     parse_travel(options)
     mode = options.raw.get(opt.SCAN_MODE.key)
-    if mode in _MODES_WITHOUT_MOMENT:
-        for key in _MOMENTS:
+    if mode in _MODES_WITHOUT_TIME_TRAVEL:
+        for key in _TIME_TRAVEL_OPTIONS:
             if key in options.raw:
-                _refuse(key, f"scan.mode {mode!r} reads no past moment", "keep one of the two")
+                _refuse(key, f"scan.mode {mode!r} does not use time travel", "keep one of the two")
 
 
 def _named_columns(schema: TableSchema, options: TableOptions) -> None:
-    """Columns in option keys `fields.<a>,<b>.<aspect>` and in options that name one."""
+    """Checks columns in option keys `fields.<a>,<b>.<aspect>` and in option values."""
     for key in options.raw:
         if key.startswith("fields."):
             for name in key.split(".")[1].split(","):
@@ -161,7 +165,7 @@ def _named_columns(schema: TableSchema, options: TableOptions) -> None:
         if kind.root in _NESTED:
             _refuse(opt.UPSERT_KEY.key, f"{name!r} is {kind.bare()}", "use columns of atomic types")
     if upsert and schema.primary_keys:
-        _refuse(opt.UPSERT_KEY.key, "the table has a primary key", "leave it out")
+        _refuse(opt.UPSERT_KEY.key, "the table has a primary key", "remove it")
 
 
 def _sequence(schema: TableSchema, options: TableOptions) -> None:
@@ -169,18 +173,26 @@ def _sequence(schema: TableSchema, options: TableOptions) -> None:
     for name in names:
         _column(schema, key, name)
         if options.field(name, "aggregate-function"):
-            _refuse(key, f"{name!r} has an aggregate function", "the newest order is kept, leave the function out")
+            _refuse(
+                key,
+                f"{name!r} has an aggregate function",
+                "the row with the highest sequence wins; remove the function",
+            )
         if names.count(name) > 1:
-            _refuse(key, f"{name!r} is named twice", "name it once")
+            _refuse(key, f"duplicate column {name!r}", "name it once")
     if names and options.merge_engine == "first-row":
-        _refuse(key, "the merge engine first-row goes by arrival", "leave it out, or use another merge engine")
+        _refuse(key, "merge engine first-row keeps the first row by arrival", "remove it, or use another merge engine")
     if names and schema.is_cross_partition:
-        _refuse(key, "the primary key lacks partition columns", "add them to the key, or leave sequence.field out")
+        _refuse(key, "the primary key lacks partition columns", "add them to the key, or remove sequence.field")
     for name in options.raw:
         if name.startswith("fields.") and name.endswith(".sequence-group"):
             for column in name.removeprefix("fields.").removesuffix(".sequence-group").split(","):
                 if options.field(column, "aggregate-function"):
-                    _refuse(name, f"{column!r} has an aggregate function", "the newest order is kept, leave it out")
+                    _refuse(
+                        name,
+                        f"{column!r} has an aggregate function",
+                        "the row with the highest sequence wins; remove the function",
+                    )
 
 
 def _aggregates(schema: TableSchema, options: TableOptions) -> None:
@@ -192,23 +204,23 @@ def _aggregates(schema: TableSchema, options: TableOptions) -> None:
         if function and function not in AGGREGATES:
             key = f"fields.{name}.aggregate-function"
             hint = did_you_mean(function, AGGREGATES) or f"known: {', '.join(sorted(AGGREGATES))}"
-            _refuse(key, f"no function is called {function!r}", hint)
+            _refuse(key, f"unknown aggregate function {function!r}", hint)
 
 
 def _append_only(options: TableOptions) -> None:
     if options.changelog_producer != "none":
-        _refuse(opt.CHANGELOG_PRODUCER.key, "a table without a primary key has no changes to tell", "leave it out")
+        _refuse(opt.CHANGELOG_PRODUCER.key, "a table without a primary key has no changelog", "remove it")
     if options.get(opt.STREAMING_READ_OVERWRITE):
         _refuse(
             opt.STREAMING_READ_OVERWRITE.key, "the table has no primary key", "use 'streaming-read-append-overwrite'"
         )
 
 
-def _times(schema: TableSchema, options: TableOptions) -> None:
+def _time_columns(schema: TableSchema, options: TableOptions) -> None:
     if opt.PARTITION_EXPIRATION_TIME.key in options.raw and not schema.partition_keys:
-        _refuse(opt.PARTITION_EXPIRATION_TIME.key, "the table has no partitions", "leave it out")
+        _refuse(opt.PARTITION_EXPIRATION_TIME.key, "the table has no partitions", "remove it")
     name = options.get(opt.RECORD_LEVEL_TIME_FIELD)
-    if name and schema.field(name).type.root not in _TIMES:
+    if name and schema.field(name).type.root not in _TIME_TYPES:
         kind = schema.field(name).type.bare()
         _refuse(opt.RECORD_LEVEL_TIME_FIELD.key, f"{name!r} is {kind}", "use an INT, BIGINT or TIMESTAMP column")
 
@@ -218,21 +230,23 @@ def _row_tracking(schema: TableSchema, options: TableOptions) -> None:
     for option in (tracking, opt.CLUSTERING_INCREMENTAL):
         if options.get(option):
             if schema.primary_keys:
-                _refuse(option.key, "the table has a primary key", "leave it out")
+                _refuse(option.key, "the table has a primary key", "remove it")
             if options.get(opt.BUCKET) != -1:
                 _refuse(option.key, "the table has buckets", "use bucket = -1")
     merging = opt.BRANCH_MERGE_ENABLED
     if options.get(merging):
         if schema.primary_keys:
-            _refuse(merging.key, "the table has a primary key", "leave it out; fast_forward takes a whole branch over")
+            _refuse(
+                merging.key, "the table has a primary key", "remove it, or use fast_forward to replace the main branch"
+            )
         for other, on in (
             (opt.DELETION_VECTORS_ENABLED, options.deletion_vectors),
             (evolution, options.get(evolution)),
         ):
             if on:
-                _refuse(merging.key, f"it does not go with {other.key!r}", "keep one of them")
+                _refuse(merging.key, f"it cannot be combined with {other.key!r}", "keep one of them")
     if options.get(evolution):
         if not options.get(tracking):
-            _refuse(evolution.key, "it needs row ids", f"set {tracking.key!r} too")
+            _refuse(evolution.key, "it needs row ids", f"also set {tracking.key!r}")
         if options.get(opt.CLUSTERING_INCREMENTAL):
-            _refuse(evolution.key, f"it does not go with {opt.CLUSTERING_INCREMENTAL.key!r}", "keep one of them")
+            _refuse(evolution.key, f"it cannot be combined with {opt.CLUSTERING_INCREMENTAL.key!r}", "keep one of them")

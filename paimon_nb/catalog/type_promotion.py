@@ -1,4 +1,4 @@
-"""Which type a column may be changed to. Pure. Source: Paimon `DataTypeCasts.java`; format reference, section 14.2."""
+"""Type promotion: the types that a column can be changed to. Pure. Source: Paimon `DataTypeCasts.java`."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ _EXPLICIT: dict[str, frozenset[str]] = {
 
 
 def may_change(old: DataType, new: DataType, *, allow_explicit: bool = True) -> bool:
-    """Whether stored values of `old` can be read as `new`; nullability is somebody else's question."""
+    """Whether stored values of `old` can be read as `new`; ignores nullability."""
     if old.with_nullable(True) == new.with_nullable(True):
         return True
     match old, new:
         case (Row(), Row()):
-            # Field by field and by name: a nested field may change type, come or go (ids are carried over by name).
-            kept = {f.name: f.type for f in old.fields}
+            # Nested fields are matched by name: they may be added, dropped or change type.
+            old_fields = {f.name: f.type for f in old.fields}
             return all(
-                f.name not in kept or may_change(kept[f.name], f.type, allow_explicit=allow_explicit)
+                f.name not in old_fields or may_change(old_fields[f.name], f.type, allow_explicit=allow_explicit)
                 for f in new.fields
             )
         case (Array() | Multiset(), Array() | Multiset()) if old.root == new.root:

@@ -1,6 +1,6 @@
-"""A catalog whose tables lie in a warehouse of files: what is done with a table's files and its name, in the safe order.
+"""A catalog of tables in a warehouse directory: changes a table's files and metastore entry in a crash-safe order.
 
-Where the names are kept is the register's business (`register.py`). Source: Paimon `AbstractCatalog.java`.
+Source: Paimon `AbstractCatalog.java`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     from paimon_nb.plan.ddl import Change
 
 TRASH = ".trash"
-_ALTER_TRIES = 10
+_MAX_ALTER_ATTEMPTS = 10
 
 
 class WarehouseCatalog(Catalog):
-    """Tables below `warehouse`, found by a register of names.
+    """Tables below `warehouse`, found through a metastore.
 
     Args:
-        name: as users write it. options: the catalog's own. fs: where the files are, seen from the warehouse.
-        register: where names are kept. lock_of: the lock that guards a table's commits; None where the store decides alone.
+        name: the catalog's name in SQL.
+        options: catalog options.
+        fs: the file system, rooted at the warehouse.
+        metastore: stores the names.
+        lock_of: the lock for a table's commits; None if the file system has an atomic put-if-absent.
     """
 
     def __init__(
@@ -52,13 +55,13 @@ class WarehouseCatalog(Catalog):
         name: str,
         options: Mapping[str, str],
         fs: RootedFileIO,
-        register: Metastore,
+        metastore: Metastore,
         lock_of: Callable[[Identifier], Lock] | None = None,
     ) -> None:
         self.name = check_name(name, "catalog")
         self.fs, self.warehouse = fs, fs.root
         self.options = dict(options)
-        self.register = register
+        self.metastore = metastore
         self._lock_of = lock_of
         self._forbids_default = bool(DISABLE_CREATE_TABLE_IN_DEFAULT_DB.read(options))
         self._default_options = {
@@ -68,112 +71,112 @@ class WarehouseCatalog(Catalog):
     # -- databases
 
     def databases(self) -> list[str]:
-        return self.register.databases()
+        return self.metastore.databases()
 
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
         check_name(name, "database")
-        if self.register.add_database(name, properties):
+        if self.metastore.add_database(name, properties):
             return True
         if if_not_exists:
             return False
         raise AlreadyExists(f"database {name!r} exists already", hint="add IF NOT EXISTS", name=name)
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        if not self.register.has_database(name):
+        if not self.metastore.has_database(name):
             if if_exists:
                 return False
             raise self._no_database(name)
         tables = self.tables(name)
         if tables and not cascade:
             raise UnsupportedOperation(
-                f"database {name!r} holds {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
+                f"database {name!r} has {len(tables)} table(s)", hint="drop them first, or add CASCADE", name=name
             )
         for table in tables:
             self.drop_table(Identifier(name, table), if_exists=True)
-        self.register.remove_database(name)
+        self.metastore.remove_database(name)
         return True
 
     # -- tables
 
     def tables(self, database: str) -> list[str]:
-        if not self.register.has_database(database):
+        if not self.metastore.has_database(database):
             raise self._no_database(database)
-        return self.register.tables(database)
+        return self.metastore.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        path = self.register.found_table(name)
+        path = self.metastore.table_location(name)
         if path is None:
             raise self._no_table(name)
         try:
             store = TableStore.open(self._fs_of(name, path), path, branch=name.branch, dynamic=options)
         except TableNotFound:
             raise self._no_table(name) from None
-        return Table(replace(store, watcher=self.register.watcher(name, store.schema)), name=name.of_table())
+        return Table(replace(store, watcher=self.metastore.watcher(name, store.schema)), name=name.of_table())
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        if self._made(name, self._checked(name, schema)):
+        if self._create_files_and_entry(name, self._checked(name, schema)):
             return True
         if if_not_exists:
             return False
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        schema = self._checked(name, schema)  # before the old one goes
+        schema = self._checked(name, schema)  # before the old table is dropped
         replaced = self.drop_table(name, if_exists=create)
-        if not self._made(name, schema):
+        if not self._create_files_and_entry(name, schema):
             raise AlreadyExists(
-                f"table {name} was made by another session meanwhile", hint="look at it", name=str(name)
+                f"table {name} was created by another session", hint="check that table, then try again", name=str(name)
             )
         return replaced
 
     def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
-        """What a new table's schema will be. Raises what makes it impossible."""
+        """The schema of a new table with catalog defaults. Raises if it is not allowed."""
         if name.system or name.branch != "main":
-            raise InvalidName(f"{name} names a system table or branch", hint="CREATE TABLE takes a plain name")
+            raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
         if name.database == self.default_database and self._forbids_default:
             raise UnsupportedOperation(
                 f"catalog {self.name} forbids tables in its default database {name.database!r}",
-                hint="CREATE DATABASE another, and name it before the table; or leave disable-create-table-in-default-db out",
+                hint="create another database and qualify the table with it, or remove disable-create-table-in-default-db",
             )
-        if not self.register.has_database(name.database):
+        if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
         missing = {k: v for k, v in self._default_options.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
         check_schema(schema)
         for root in roots_outside(TableOptions(schema.options)):
-            self.fs.exists(root)  # raises where the catalog does not allow the place
+            self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema
 
-    def _made(self, name: Identifier, schema: TableSchema) -> bool:
-        """First the schema file, which one session writes, then the name: a crash between leaves files that `repair` finds."""
-        if self.register.has_table(name):
+    def _create_files_and_entry(self, name: Identifier, schema: TableSchema) -> bool:
+        """Write the schema file, which only one session can, then add the name. `repair` finds files after a crash in between."""
+        if self.metastore.has_table(name):
             return False
-        path = self.register.new_table_path(name, schema.options)
-        made = SchemaDirectory(self._fs_of(name, path), path).create(schema)
-        if not made:
-            if not self.register.makes_external(schema.options):
+        path = self.metastore.new_table_path(name, schema.options)
+        created = SchemaDirectory(self._fs_of(name, path), path).create(schema)
+        if not created:
+            if not self.metastore.makes_external(schema.options):
                 return False
-            schema = self._adopted(path, schema)
+            schema = self._existing_schema(path, schema)
         try:
-            known = self.register.add_table(name, schema)
+            added = self.metastore.add_table(name, schema)
         except BaseException:
-            if made:
+            if created:
                 self._files(path).delete_tree(path)
             raise
-        if not known and made:
+        if not added and created:
             self._files(path).delete_tree(path)
-        return known
+        return added
 
-    def _adopted(self, path: str, schema: TableSchema) -> TableSchema:
-        """The schema of the table that lies at an external table's place already. Raises AlreadyExists: another one."""
+    def _existing_schema(self, path: str, schema: TableSchema) -> TableSchema:
+        """The schema of an existing table at an external table's path. Raises AlreadyExists if it differs."""
         found = SchemaDirectory(self._files(path), path).latest()
         if found is None:
             raise TableNotFound(f"the table at {path} vanished", hint="try again", path=path)
-        wanted = [(f.name, str(f.type)) for f in schema.fields]
-        same = not wanted or (wanted, schema.partition_keys, schema.primary_keys) == (
+        columns = [(f.name, str(f.type)) for f in schema.fields]
+        same = not columns or (columns, schema.partition_keys, schema.primary_keys) == (
             [(f.name, str(f.type)) for f in found.fields],
             found.partition_keys,
             found.primary_keys,
@@ -181,72 +184,72 @@ class WarehouseCatalog(Catalog):
         other = {k for k, v in schema.options.items() if k not in ("path", "owner") and found.options.get(k) != v}
         if not same or other:
             raise AlreadyExists(
-                f"at {path} lies a table with other {'options: ' + ', '.join(sorted(other)) if same else 'columns or keys'}",
-                hint="say what it says, or choose another 'path'",
+                f"{path} has a table with other {'options: ' + ', '.join(sorted(other)) if same else 'columns or keys'}",
+                hint="use the same definition, or choose another 'path'",
                 path=path,
             )
         return found
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
-        path, ours = self.table_path(name), self.register.owns_files(name)
-        if not self.register.remove_table(name):
+        path, owns_files = self.table_path(name), self.metastore.owns_files(name)
+        if not self.metastore.remove_table(name):
             if if_exists:
                 return False
             raise self._no_table(name)
         fs = self._files(path)
-        if not ours:
+        if not owns_files:
             return True
         if purge:
             fs.delete_tree(path)
         elif fs.exists(path):
-            # Moved, not deleted: a dropped table can be brought back for a day (UNDROP TABLE).
+            # Moved, not deleted, so that UNDROP TABLE can restore it.
             fs.make_dirs(self._trash(name.database))
-            kept = self.register.kept_name(name).table
-            fs.move(path, posixpath.join(self._trash(name.database), f"{kept}@{clock.now_ms()}"))
+            stored_name = self.metastore.stored_name(name).table
+            fs.move(path, posixpath.join(self._trash(name.database), f"{stored_name}@{clock.now_ms()}"))
         return True
 
     def undrop_table(self, name: Identifier) -> None:
-        kept = self.register.kept_name(name).table
+        stored_name = self.metastore.stored_name(name).table
         dropped = [
             s
             for s in self.fs.list(self._trash(name.database))
-            if s.is_dir and s.name.rpartition("@")[0] == kept and s.name.rpartition("@")[2].isdecimal()
+            if s.is_dir and s.name.rpartition("@")[0] == stored_name and s.name.rpartition("@")[2].isdecimal()
         ]
         if not dropped:
             raise TableNotFound(f"no dropped table {name} is in the trash", hint="it may have been purged", name=name)
-        if self.register.has_table(name):
+        if self.metastore.has_table(name):
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
         newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
-        self.register.add_database(name.database)
+        self.metastore.add_database(name.database)
         path = self.table_path(name)
         fs = self._files(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
         if not SchemaDirectory(fs, path).ids():
-            _remove_empty_dirs(fs, path)  # what a writer leaves that came after the drop and found no table
+            _remove_empty_dirs(fs, path)  # left by a writer that came after the drop
         try:
             fs.move(newest.path, path)
         except FileExistsError:
             raise AlreadyExists(
-                f"files lie at {path} where table {name} was",
+                f"{path}, the path of table {name}, is not empty",
                 hint="move them away, then UNDROP TABLE again",
                 name=str(name),
             ) from None
         schema = SchemaDirectory(fs, path).latest()
-        if schema is None or not self.register.add_table(name, schema):
+        if schema is None or not self.metastore.add_table(name, schema):
             fs.move(path, newest.path)
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        if not self.register.has_database(target.database):
+        if not self.metastore.has_database(target.database):
             raise self._no_database(target.database)
-        if not self.register.has_table(source):
+        if not self.metastore.has_table(source):
             raise self._no_table(source)
-        old, ours = self.table_path(source), self.register.owns_files(source)
-        new = self.register.new_table_path(target, {})
+        old, owns_files = self.table_path(source), self.metastore.owns_files(source)
+        new = self.metastore.new_table_path(target, {})
         taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
-        if not self.register.rename_table(source, target):
+        if not self.metastore.rename_table(source, target):
             raise taken
-        if not ours:
+        if not owns_files:
             return
         fs = self._files(old, posixpath.dirname(new))
         if not SchemaDirectory(fs, old).ids() and SchemaDirectory(fs, new).ids():
@@ -256,16 +259,16 @@ class WarehouseCatalog(Catalog):
             fs.make_dirs(posixpath.dirname(new))
             fs.move(old, new)
         except BaseException as error:
-            self.register.rename_table(target, source)
+            self.metastore.rename_table(target, source)
             if isinstance(error, FileExistsError):
                 raise taken from None
             raise
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
-        from paimon_nb.catalog.deletion_vector_toggle import check_vectors
+        from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
 
-        for _ in range(_ALTER_TRIES):
+        for _ in range(_MAX_ALTER_ATTEMPTS):
             table = self.table(name)
             latest = table.store.schemas.latest()
             if latest is None:
@@ -273,17 +276,19 @@ class WarehouseCatalog(Catalog):
             has_data = table.store.snapshots.latest_id() is not None
             changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
             check_fallback(changed, table.store.branches)
-            check_vectors(latest, changed, table.store)
+            check_deletion_vector_toggle(latest, changed, table.store)
             if changed is latest:
                 return changed
             if table.store.schemas.create(changed):
                 if name.branch == "main":
-                    self.register.alter_table(name, table.store.schemas)
+                    self.metastore.alter_table(name, table.store.schemas)
                 return changed
-        raise CommitGaveUp(f"table {name}: other writers changed the schema {_ALTER_TRIES} times", hint="try again")
+        raise CommitGaveUp(
+            f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"
+        )
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
-        if self.register.in_files:
+        if self.metastore.schema_is_entry:
             return super().repair(database, table)
         if database is None:
             found = (s for s in self.fs.list(self.warehouse) if s.is_dir and s.name.endswith(DB_SUFFIX))
@@ -291,24 +296,24 @@ class WarehouseCatalog(Catalog):
             return [t for name in names if name for t in self.repair(name)]
         if table is not None:
             name = Identifier(database, table)
-            if not self.register.has_database(database):
+            if not self.metastore.has_database(database):
                 raise self._no_database(database)
             return [name] if self._repaired(name) else []
-        self.register.add_database(database)
-        path = self.register.database_path(database)
+        self.metastore.add_database(database)
+        path = self.metastore.database_path(database)
         tables = [s.name for s in self._files(path).list(path) if s.is_dir and not s.name.startswith(".")]
         return [
             Identifier(database, t)
             for t in tables
-            if self._has_files(Identifier(database, t)) and self._repaired(Identifier(database, t))
+            if self._has_schema(Identifier(database, t)) and self._repaired(Identifier(database, t))
         ]
 
-    def _has_files(self, name: Identifier) -> bool:
+    def _has_schema(self, name: Identifier) -> bool:
         path = self.table_path(name)
         return bool(SchemaDirectory(self._files(path), path).ids())
 
     def _repaired(self, name: Identifier) -> bool:
-        """Whether the register had to learn anything: the table, its columns; partitions are told again in any case."""
+        """Whether the metastore entry was added or changed. Always synchronises partitions."""
         from paimon_nb.table.commit.live_files import live_entries
 
         path = self.table_path(name)
@@ -316,9 +321,9 @@ class WarehouseCatalog(Catalog):
         if schema is None:
             raise self._no_table(name)
         changed = (
-            self.register.repeat(name, schema)
-            if self.register.has_table(name)
-            else self.register.add_table(name, schema)
+            self.metastore.sync_entry(name, schema)
+            if self.metastore.has_table(name)
+            else self.metastore.add_table(name, schema)
         )
         store = self.table(name).store
         if store.watcher is not None:
@@ -329,20 +334,20 @@ class WarehouseCatalog(Catalog):
 
     def table_path(self, name: Identifier) -> str:
         """The table's directory."""
-        return self.register.table_path(name)
+        return self.metastore.table_path(name)
 
     def _files(self, *paths: str) -> RootedFileIO:
-        """The files, these paths among them."""
+        """The file system, with access to these paths."""
         return self.fs
 
     def _fs_of(self, name: Identifier, path: str) -> FileIO:
-        """The files as this table's writers see them: under the catalog's lock where there is one."""
+        """The file system for a table's writers: with the catalog's lock if there is one."""
         fs = self._files(path)
         return fs if self._lock_of is None else LockedFileIO(fs, self._lock_of(name))
 
     def _trash(self, database: str) -> str:
-        kept = self.register.kept_name(Identifier(check_name(database, "database"), "t")).database
-        return posixpath.join(self.warehouse, TRASH, kept + DB_SUFFIX)
+        stored_name = self.metastore.stored_name(Identifier(check_name(database, "database"), "t")).database
+        return posixpath.join(self.warehouse, TRASH, stored_name + DB_SUFFIX)
 
     def _no_database(self, name: str) -> DatabaseNotFound:
         known = self.databases()
@@ -353,13 +358,13 @@ class WarehouseCatalog(Catalog):
         )
 
     def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
-        if not self.register.has_database(name.database):
+        if not self.metastore.has_database(name.database):
             return self._no_database(name.database)
         known = self.tables(name.database)
         if name.table in known:
             return TableNotFound(
-                f"catalog {self.name!r} knows table {name.of_table()}, but at {self.table_path(name)} is none",
-                hint="bring its files back, or DROP TABLE to forget it",
+                f"table {name.of_table()} is registered in catalog {self.name!r}, but {self.table_path(name)} has no table",
+                hint="restore its files, or DROP TABLE to remove the entry",
                 name=str(name),
             )
         return TableNotFound(
@@ -371,7 +376,7 @@ class WarehouseCatalog(Catalog):
 
 
 def _remove_empty_dirs(fs: FileIO, path: str) -> None:
-    """Remove the directories below a path that hold no files, and then itself; quiet about the others."""
+    """Delete empty directories below a path, and the path itself if it is empty."""
     for found in fs.list(path):
         if found.is_dir:
             _remove_empty_dirs(fs, found.path)

@@ -102,7 +102,7 @@ class Scan:
         except StoreError as error:
             said = error.message.partition(" refused: ")[2]
             raise SourceUnavailable(
-                f"{self.database.dialect} at {self.database.place} does not give table {self.table!r}: {said}",
+                f"{self.database.dialect} at {self.database.address} does not give table {self.table!r}: {said}",
                 hint="check 'url', 'table-name', 'username', 'password' and the columns' names",
             ) from None
 

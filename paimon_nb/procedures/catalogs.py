@@ -30,7 +30,7 @@ def _hive(context: Context, connector: str) -> HiveCatalog:
 
     if connector.lower() != "hive":
         raise UnsupportedOperation(f"tables of {connector!r} are not taken over", hint="'hive' is the one connector")
-    catalog = context.catalog.opened()
+    catalog = context.catalog.unwrapped()
     if not isinstance(catalog, HiveCatalog):
         raise UnsupportedOperation(
             f"catalog {context.catalog.name!r} has no Hive metastore, which knows the tables to migrate",
@@ -63,7 +63,7 @@ def _migrate_database(
     catalog = _hive(context, connector)
     catalog.tables(source_database)  # raises for an unknown database
     done, failed = 0, 0
-    for entry in catalog.register.entries(source_database):
+    for entry in catalog.metastore.entries(source_database):
         if is_paimon(entry):
             continue
         try:
@@ -87,7 +87,7 @@ def _migrate_iceberg_table(
         ) from None
     from paimon_nb.catalog.warehouse import WarehouseCatalog
 
-    catalog = context.catalog.opened()
+    catalog = context.catalog.unwrapped()
     if not isinstance(catalog, WarehouseCatalog):
         raise UnsupportedOperation(f"catalog {catalog.name!r} has no warehouse", hint="use one that has")
     files = migrate_table(catalog, _name(context, source_table), parse_options(iceberg_options), parse_options(options))

@@ -63,7 +63,7 @@ class HiveSource:
     def __init__(self, catalog: Catalog) -> None:
         from paimon_nb.catalog.hive import HiveCatalog
 
-        catalog = catalog.opened()
+        catalog = catalog.unwrapped()
         if not isinstance(catalog, HiveCatalog):
             raise UnsupportedOperation(
                 f"clone_from 'hive' needs a catalog with a Hive metastore, and {catalog.warehouse} has none",

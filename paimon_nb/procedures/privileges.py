@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
-from paimon_nb.catalog.privilege import Ledger, PrivilegedCatalog
+from paimon_nb.catalog.privilege import PrivilegedCatalog, PrivilegeStore
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row
 
@@ -16,7 +16,7 @@ def _init(context: Context, root_password: str) -> pa.Table:
         raise AlreadyExists(f"catalog {catalog.name!r} has privileges already", hint="nothing is to be done")
     if not isinstance(catalog, WarehouseCatalog):
         raise UnsupportedOperation(f"catalog {catalog.name!r} cannot keep privileges", hint="use one with a warehouse")
-    Ledger(catalog.fs, catalog.warehouse).create(root_password)
+    PrivilegeStore(catalog.fs, catalog.warehouse).create(root_password)
     return one_row(result="Privilege system is successfully enabled. Please drop and re-create the catalog.")
 
 

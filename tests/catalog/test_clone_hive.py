@@ -36,7 +36,7 @@ def test_a_table_and_its_partitions(catalog, options, wb, tmp_path, kind):
     for (day, hour), ids in partitions.items():
         place = where / f"dt={day}/h={hour}"
         write(place / "part-0", kind, rows(*ids))
-        catalog.register.metastore.change("add_partition", ttypes.Partition(
+        catalog.metastore.client.execute("add_partition", ttypes.Partition(
             values=[day, hour], dbName="d", tableName="sales", createTime=1, lastAccessTime=1, sd=storage(kind, place), parameters={},
         ))  # fmt: skip
     before = {p: p.read_bytes() for p in where.rglob("*") if p.is_file()}

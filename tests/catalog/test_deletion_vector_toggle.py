@@ -53,7 +53,7 @@ def test_switched_on_over_several_levels(wb: paimon_nb.Workbench) -> None:
     with pytest.raises(FixedOption, match="modifiable"):
         wb.run(ON)
     wb.run(ALLOWED)
-    with pytest.raises(FixedOption, match="bucket 0 has files on level") as refused:
+    with pytest.raises(FixedOption, match="bucket 0 has unmerged files on level") as refused:
         wb.run(ON)
     assert "sys.compact" in (refused.value.hint or "")
     assert state(wb) == before

@@ -68,7 +68,7 @@ def hive_table(catalog, name: Identifier, location: Path, kind: str = "EXTERNAL_
     )  # fmt: skip
     if kind == "VIRTUAL_VIEW":
         entry.viewOriginalText = entry.viewExpandedText = "SELECT 1"
-    catalog.register.metastore.change("create_table", entry)
+    catalog.metastore.client.execute("create_table", entry)
 
 
 ALL_TYPES = {
@@ -86,7 +86,7 @@ def test_an_engine_that_knows_hive_finds_columns_keys_and_options(catalog):
     fields = [(n, t, f"about {n}", None) for n, (t, _) in ALL_TYPES.items()]
     made = create_schema(fields, [], ["k"], {"bucket": "3", "file.format": "orc"}, "everything")
     catalog.create_table(T, made)
-    entry = catalog.register.entry(T)
+    entry = catalog.metastore.entry(T)
     assert {c.name: c.type for c in entry.sd.cols} == {n: hive for n, (_, hive) in ALL_TYPES.items()}
     assert [c.comment for c in entry.sd.cols] == [f"about {n}" for n in ALL_TYPES]
     # Names as Java's HiveCatalog writes them; `test_java_shares.py` compares whole entries with Java's.
@@ -99,7 +99,7 @@ def test_an_engine_that_knows_hive_finds_columns_keys_and_options(catalog):
 
     catalog.alter_table(T, [SetOptions({"bucket": "4"}), AddColumn(("z",), "INT", "the last")])
     catalog.create_table(Identifier("d", "u"), create_schema(fields, [], ["k"], {"bucket": "3"}, None))
-    now = catalog.register.entry(T)
+    now = catalog.metastore.entry(T)
     assert (now.parameters["bucket"], now.sd.cols[-1].name, now.sd.cols[-1].type) == ("4", "z", "int")
 
 
@@ -108,7 +108,7 @@ def test_options_choose_what_the_metastore_is_told(options):
     shy.create_database("d")
     shy.create_table(T, schema(options={"hive.note": "told", "snapshot.num-retained.max": "70"}))
     shy.table(T).upsert(rows(1))
-    entry = shy.register.entry(T)
+    entry = shy.metastore.entry(T)
     assert {
         k: v for k, v in entry.parameters.items() if k in ("hive.note", "snapshot.num-retained.max", "primary-key")
     } == {"hive.note": "told"}
@@ -125,7 +125,7 @@ def test_partitions_come_and_go_with_commits(catalog):
     ]
     for name, told in ((T, "true"), (Identifier("d", "quiet"), "false")):
         catalog.create_table(name, create_schema(columns, ["dt", "h"], [], {"metastore.partitioned-table": told}, None))
-    entry = catalog.register.entry(T)
+    entry = catalog.metastore.entry(T)
     assert ([c.name for c in entry.sd.cols], [c.name for c in entry.partitionKeys]) == (["id", "v"], ["dt", "h"])
     for name in (T, Identifier("d", "quiet")):
         more = {"dt": ["a b", "a b", "c"], "h": pa.array([1, 2, 1], pa.int32())}
@@ -139,8 +139,8 @@ def test_partitions_come_and_go_with_commits(catalog):
 
 def partitions(catalog, name: Identifier) -> dict[tuple[str, ...], str]:
     """Values of the metastore's partitions, and their directories below the table's."""
-    found = catalog.register.metastore.ask("get_partitions", name.database, name.table, -1)
-    root = catalog.register.entry(name).sd.location
+    found = catalog.metastore.client.query("get_partitions", name.database, name.table, -1)
+    root = catalog.metastore.entry(name).sd.location
     return {tuple(p.values): p.sd.location.removeprefix(f"{root}/") for p in found}
 
 
@@ -151,13 +151,13 @@ def test_a_database_has_a_place_and_an_external_table_keeps_its_files(options, c
         wb.run("INSERT INTO away.t VALUES (1, 'v1')")
         wb.run(f"CREATE TABLE d.mine (id INT, v STRING) WITH ('path' = '{tmp_path}/kept')")
         wb.run("INSERT INTO d.mine VALUES (2, 'v2')")
-    assert catalog.register.metastore.ask("get_database", "away").description == "elsewhere"
+    assert catalog.metastore.client.query("get_database", "away").description == "elsewhere"
     assert (catalog.table(Identifier("away", "t")).path, read(catalog, Identifier("away", "t"))) == (
         f"{tmp_path}/away/t",
         [1],
     )
     mine = Identifier("d", "mine")
-    assert (catalog.register.entry(mine).tableType, catalog.table(mine).path) == ("EXTERNAL_TABLE", f"{tmp_path}/kept")
+    assert (catalog.metastore.entry(mine).tableType, catalog.table(mine).path) == ("EXTERNAL_TABLE", f"{tmp_path}/kept")
     catalog.drop_table(mine, purge=True)
     other = create_schema([("id", "BIGINT", None, None)], [], [], {"path": f"{tmp_path}/kept"}, None)
     with pytest.raises(AlreadyExists, match="other columns"):
@@ -195,7 +195,7 @@ def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
             act()
     with pytest.raises(UnsupportedOperation, match="logs, seen"):
         catalog.drop_database("d", cascade=True)
-    assert sorted(e.tableName for e in catalog.register.entries("d")) == ["logs", "seen"]
+    assert sorted(e.tableName for e in catalog.metastore.entries("d")) == ["logs", "seen"]
 
 
 def test_case_does_not_count(catalog):
@@ -247,15 +247,15 @@ def test_changes_from_many_sides_leave_the_newest_columns(options, catalog):
     done = at_once([partial(s.alter_table, T, [AddColumn((f"c{i}",), "INT")]) for i, s in enumerate(sessions)])
     assert [d for d in done if isinstance(d, Exception)] == []
     newest = catalog.table(T).schema
-    assert [c.name for c in catalog.register.entry(T).sd.cols] == list(newest.names)
+    assert [c.name for c in catalog.metastore.entry(T).sd.cols] == list(newest.names)
     assert len(newest.names) == 6
 
 
 def test_a_lost_connection_is_made_again(options, catalog):
     catalog.create_table(T, schema())
-    pool = _pool(catalog.register.metastore, os.getpid())
+    pool = _pool(catalog.metastore.client, os.getpid())
     for act in (lambda: catalog.tables("d"), lambda: catalog.create_database("e", if_not_exists=True)):
-        held = [pool.take() for _ in range(catalog.register.metastore.connections)]
+        held = [pool.take() for _ in range(catalog.metastore.client.connections)]
         for each in held:
             if each.client is not None:
                 each.client._iprot.trans.close()
@@ -269,11 +269,11 @@ def test_repair_finds_what_the_metastore_lost(options, catalog):
     catalog.create_table(T, create_schema(columns, ["dt"], [], {"metastore.partitioned-table": "true"}, None))
     catalog.create_table(Identifier("d", "stale"), schema())
     catalog.table(T).append(rows(1, 2).append_column("dt", pa.array(["x", "y"])))
-    metastore = catalog.register.metastore
-    metastore.change("drop_table", "d", "t", False)  # files without an entry, as after a crash or a restored metastore
-    entry = catalog.register.entry(Identifier("d", "stale"))
+    metastore = catalog.metastore.client
+    metastore.execute("drop_table", "d", "t", False)  # files without an entry, as after a crash or a restored metastore
+    entry = catalog.metastore.entry(Identifier("d", "stale"))
     entry.sd.cols, entry.parameters = entry.sd.cols[:1], {**entry.parameters, "bucket": "7"}
-    metastore.change("alter_table", "d", "stale", entry)
+    metastore.execute("alter_table", "d", "stale", entry)
 
     with paimon_nb.connect(options["warehouse"], catalog="c", options=options) as wb:
         assert "d.stale" in str(wb.run("CALL sys.repair('d.stale')").notes)
@@ -283,11 +283,11 @@ def test_repair_finds_what_the_metastore_lost(options, catalog):
         with pytest.raises(DatabaseNotFound):
             wb.run("CALL sys.repair('nowhere.t')")
     assert (read(catalog), partitions(catalog, T)) == ([1, 2], {("x",): "dt=x", ("y",): "dt=y"})
-    stale = catalog.register.entry(Identifier("d", "stale"))
+    stale = catalog.metastore.entry(Identifier("d", "stale"))
     assert ([c.name for c in stale.sd.cols], stale.parameters["bucket"]) == (["id", "v"], "1")
     assert catalog.repair() == []
-    metastore.change("drop_table", "d", "t", False)
-    metastore.change("drop_database", "d", False, True)
+    metastore.execute("drop_table", "d", "t", False)
+    metastore.execute("drop_database", "d", False, True)
     assert sorted(map(str, catalog.repair("d"))) == ["d.stale", "d.t"]
 
 
@@ -295,7 +295,7 @@ def test_a_metastore_that_is_gone_fails_no_commit(catalog, caplog):
     columns = [("id", "INT", None, None), ("v", "STRING", None, None), ("dt", "STRING", None, None)]
     catalog.create_table(T, create_schema(columns, ["dt"], [], {"metastore.partitioned-table": "true"}, None))
     table = catalog.table(T)
-    catalog.register.metastore.change("drop_table", "d", "t", False)
+    catalog.metastore.client.execute("drop_table", "d", "t", False)
     with caplog.at_level(logging.WARNING):
         table.append(rows(1).append_column("dt", pa.array(["x"])))
     catalog.repair("d", "t")

@@ -68,13 +68,13 @@ def locked(options: dict[str, str], table: str = "t") -> Iterator[int]:
     what = ttypes.LockComponent(
         type=ttypes.LockType.EXCLUSIVE, level=ttypes.LockLevel.TABLE, dbname="d", tablename=table
     )
-    answer = metastore.change("lock", ttypes.LockRequest(component=[what], user="java", hostname="elsewhere"))
+    answer = metastore.execute("lock", ttypes.LockRequest(component=[what], user="java", hostname="elsewhere"))
     assert answer.state == ttypes.LockState.ACQUIRED
     try:
         yield answer.lockid
     finally:
         with suppress(StoreError):
-            metastore.change("unlock", ttypes.UnlockRequest(lockid=answer.lockid))
+            metastore.execute("unlock", ttypes.UnlockRequest(lockid=answer.lockid))
 
 
 def test_a_commit_waits_for_a_lock_that_java_holds(options):
@@ -133,10 +133,10 @@ def test_a_lock_that_stays_taken_is_given_up_and_nothing_is_published(options):
     for name, blocked in acts.items():
         with locked(options, name) as number:
             for act in blocked:
-                with pytest.raises(CommitGaveUp, match=r"was not free for 0 s") as caught:
+                with pytest.raises(CommitGaveUp, match=r"could not be acquired in 0 s") as caught:
                     act()
                 assert caught.value.lock == f"d.{name}"
-                assert f"java on elsewhere has it (lock {number})" in caught.value.hint
+                assert f"held by java on elsewhere (lock {number})" in caught.value.hint
             # Who gave up stands in nobody's way.
             assert [lock.lockid for lock in queue(options)] == [number]
     assert (table.snapshots().num_rows, branch.snapshots().num_rows, impatient.tables("d")) == (0, 0, ["t"])

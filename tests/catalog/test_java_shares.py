@@ -161,14 +161,14 @@ def test_java_waits_for_our_lock(place, shared, tmp_path):
 def _locks(options: dict[str, str]) -> list:
     from hive_metastore.ttypes import ShowLocksRequest
 
-    return open_catalog("c", options).register.metastore.ask("show_locks", ShowLocksRequest()).locks
+    return open_catalog("c", options).metastore.client.query("show_locks", ShowLocksRequest()).locks
 
 
 def _form(options: dict[str, str], name: Identifier) -> dict:
     """A table's entry in the Hive metastore, without what differs between two tables."""
-    register = open_catalog("c", options).register
-    entry = register.entry(name)
-    assert entry.sd.location == f"{register.metastore.ask('get_database', name.database).locationUri}/{name.table}"
+    metastore = open_catalog("c", options).metastore
+    entry = metastore.entry(name)
+    assert entry.sd.location == f"{metastore.metastore.query('get_database', name.database).locationUri}/{name.table}"
     form = {
         "columns": [c.name for c in entry.sd.cols if c.name != "n"], "types": [c.type for c in entry.sd.cols if c.name != "n"],
         "formats": (entry.sd.inputFormat, entry.sd.outputFormat, entry.sd.serdeInfo.serializationLib),

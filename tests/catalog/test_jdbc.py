@@ -23,8 +23,8 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
-from paimon_nb.catalog.locks import Patience
+from paimon_nb.catalog.jdbc.lock import JdbcLock, create_lock_table
+from paimon_nb.catalog.locks import LockWait
 from paimon_nb.table.maintenance.branches import create_branch
 
 T = Identifier("default", "t")
@@ -131,7 +131,7 @@ def test_a_commit_waits_for_the_lock(options):
     catalog.create_table(T, schema())
     table = catalog.table(T)
     lock = JdbcLock(
-        Database.of(options["uri"], options), f"{options.get('catalog-key', 'jdbc')}.default.t", Patience(60_000, 100)
+        Database.of(options["uri"], options), f"{options.get('catalog-key', 'jdbc')}.default.t", LockWait(60_000, 100)
     )
     committed = threading.Event()
 
@@ -155,7 +155,7 @@ def test_a_lock_that_stays_taken_is_given_up_and_nothing_is_published(options):
     catalog.create_table(T, schema())
     table = catalog.table(T)
     key = f"{options.get('catalog-key', 'jdbc')}.default.t"
-    with JdbcLock(Database.of(options["uri"], options), key, Patience(60_000, 100)).held():
+    with JdbcLock(Database.of(options["uri"], options), key, LockWait(60_000, 100)).held():
         with pytest.raises(CommitGaveUp) as caught:
             table.upsert(_one_row())
         assert caught.value.lock == key
@@ -170,7 +170,7 @@ def test_a_branch_has_a_lock_of_its_own(sqlite):
     create_branch(catalog.table(T).store, "b")
     branch = catalog.table(replace(T, branch="b"))
     key = "jdbc.default.t$branch_b"
-    with JdbcLock(Database.of(sqlite["uri"], sqlite), key, Patience(60_000, 100)).held():
+    with JdbcLock(Database.of(sqlite["uri"], sqlite), key, LockWait(60_000, 100)).held():
         with pytest.raises(CommitGaveUp) as caught:
             branch.upsert(_one_row())
         catalog.table(T).upsert(_one_row())
@@ -180,11 +180,11 @@ def test_a_branch_has_a_lock_of_its_own(sqlite):
 
 def test_the_lock_of_a_writer_that_died_goes_by_itself(options):
     database = Database.of(options["uri"], options)
-    make_lock_table(database, 255)
-    dead = JdbcLock(database, f"{options.get('catalog-key')}.d.dead", Patience(1_000, 100))
+    create_lock_table(database, 255)
+    dead = JdbcLock(database, f"{options.get('catalog-key')}.d.dead", LockWait(1_000, 100))
     assert dead._take()  # and never released
     start = time.monotonic()
-    with JdbcLock(database, dead.lock_id, Patience(60_000, 100)).held():
+    with JdbcLock(database, dead.lock_id, LockWait(60_000, 100)).held():
         assert time.monotonic() - start > 0.9
     assert rows_of({**options, "catalog-key": f"{options.get('catalog-key')}.d"}, "paimon_distributed_locks") == []
 

@@ -72,7 +72,7 @@ def hive_table(catalog, name: str, kind: str, location: Path, keys: dict[str, st
         partitionKeys=[ttypes.FieldSchema(name=n, type=t) for n, t in (keys or {}).items()],
         parameters={"EXTERNAL": "TRUE", "comment": "of Hive", **parameters}, tableType="EXTERNAL_TABLE",
     )  # fmt: skip
-    catalog.register.metastore.change("create_table", entry)
+    catalog.metastore.client.execute("create_table", entry)
     return entry
 
 
@@ -125,7 +125,7 @@ def test_partitions_are_told_by_their_directories(catalog, options, tmp_path):
     for (day, hour), ids in partitions.items():
         place = where / f"dt={day}/h={hour}" if day != "a b" else tmp_path / "elsewhere"
         write(place / "part-0", "parquet", rows(*ids))
-        catalog.register.metastore.change("add_partition", ttypes.Partition(
+        catalog.metastore.client.execute("add_partition", ttypes.Partition(
             values=[day, hour], dbName="d", tableName="sales", createTime=1, lastAccessTime=1, sd=storage("parquet", place), parameters={},
         ))  # fmt: skip
     assert entry.partitionKeys
@@ -177,7 +177,10 @@ def test_what_fails_leaves_everything_where_it_was(catalog, options, tmp_path, f
     ):
         wb.run("CALL sys.migrate_table('hive', 'd.bad')")
     assert {p: p.read_bytes() for p in where.rglob("*") if p.is_file()} == before
-    assert (catalog.tables("d"), catalog.register.kind(Identifier("d", "bad"))) == ([], "a Hive table of parquet files")
+    assert (catalog.tables("d"), catalog.metastore.kind(Identifier("d", "bad"))) == (
+        [],
+        "a Hive table of parquet files",
+    )
 
 
 def test_a_target_with_other_columns_is_refused(catalog, options, tmp_path):

@@ -91,19 +91,19 @@ def hive_metastore(folder: Path, version: str = "2.3", more: Mapping[str, str] |
     ]  # fmt: skip
     address = f"thrift://127.0.0.1:{port}"
     metastore = HiveMetastoreClient.of({"hive.metastore.uris": address}, 1)
-    with running(command, folder / "hive.log", lambda: metastore.ask("get_all_databases"), cwd=folder):
+    with running(command, folder / "hive.log", lambda: metastore.query("get_all_databases"), cwd=folder):
         yield address
 
 
 def emptied(address: str) -> str:
     """The metastore without a table, and without a database but `default`, whose directory is gone, too."""
     metastore = HiveMetastoreClient.of({"hive.metastore.uris": address}, 1)
-    for table in metastore.ask("get_all_tables", "default"):
-        metastore.change("drop_table", "default", table, True)
-    shutil.rmtree(metastore.ask("get_database", "default").locationUri.removeprefix("file:"), ignore_errors=True)
-    for database in metastore.ask("get_all_databases"):
+    for table in metastore.query("get_all_tables", "default"):
+        metastore.execute("drop_table", "default", table, True)
+    shutil.rmtree(metastore.query("get_database", "default").locationUri.removeprefix("file:"), ignore_errors=True)
+    for database in metastore.query("get_all_databases"):
         if database != "default":
-            metastore.change("drop_database", database, True, True)
+            metastore.execute("drop_database", database, True, True)
     return address
 
 

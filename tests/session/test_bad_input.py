@@ -103,8 +103,8 @@ BAD = [
     # text
     ("SELEC 1", SqlSyntaxError, "did you mean 'SELECT'?"),
     ("CREATE TABLE", SqlSyntaxError, ""),
-    ("SELECT 'x", SqlSyntaxError, "close it"),
-    ("", SqlSyntaxError, "write SQL"),
+    ("SELECT 'x", SqlSyntaxError, "add the closing '"),
+    ("", SqlSyntaxError, "SHOW TABLES"),
 ]  # fmt: skip
 
 

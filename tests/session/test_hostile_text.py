@@ -75,7 +75,7 @@ def test_random_statements_end_with_our_errors(wb, monkeypatch, count):
         raise EngineError("no Spark in this test", hint="none")
 
     monkeypatch.setattr(type(wb.session), "spark", property(no_spark))
-    monkeypatch.setattr(type(wb.session), "spark_may_know", property(lambda self: False))
+    monkeypatch.setattr(type(wb.session), "spark_may_have_catalog_entries", property(lambda self: False))
     r = random.Random(count)
     ended = 0
     for _ in range(count):

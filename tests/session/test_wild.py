@@ -24,14 +24,14 @@ ELSEWHERE = {
     "EXECUTE IMMEDIATE 'SELECT 1'": ":name",
     "START TRANSACTION": "one commit",
     "COMMIT": "one commit",
-    "GRANT SELECT ON t TO me": "where its files are",
+    "GRANT SELECT ON t TO me": "storage system",
     "DESCRIBE DETAIL t": "DESCRIBE EXTENDED t",
     "DESCRIBE HISTORY d.t": "`d.t$snapshots`",
     "CREATE TABLE g (id INT, d INT GENERATED ALWAYS AS (id + 1))": "d AS expression",
-    "CREATE TABLE g (id INT, CONSTRAINT c CHECK (id > 0))": "leave it out",
+    "CREATE TABLE g (id INT, CONSTRAINT c CHECK (id > 0))": "remove it",
     "CREATE TABLE g (id INT) CLUSTER BY (id)": "zorder",
     "CREATE TABLE g (id INT) STORED AS PARQUET": "file.format",
-    "FROM t INSERT INTO t SELECT id INSERT INTO u SELECT id": "one INSERT after the other",
+    "FROM t INSERT INTO t SELECT id INSERT INTO u SELECT id": "separate INSERT statements",
 }
 
 
@@ -253,7 +253,7 @@ def test_an_overwrite_replaces_what_each_way_to_say_it_means(swb):
 
     swb.run("CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     told = swb.run("INSERT OVERWRITE t VALUES (9, 'a')").notes
-    assert (left(), "stay" in told[0]) == ([(2, "b"), (9, "a")], True)
+    assert (left(), "are kept" in told[0]) == ([(2, "b"), (9, "a")], True)
     rows.write.mode("overwrite").insertInto("t")
     assert left() == [(9, "a")]
     rows.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").saveAsTable("t")

@@ -12,7 +12,6 @@ FOLDERS = {
 """Per package: its folders and modules, lowest first. Each may import itself and what is before it."""
 
 KNOWN_CIRCLES: dict[str, tuple[frozenset[str], ...]] = {
-    "catalog": (frozenset({"hive.metastore", "hive.partitions"}),),
     "notebook": (frozenset({"magics.active", "widgets.base", "widgets.jobs", "widgets.live", "widgets.live_base"}),),
     "spark": (
         frozenset(

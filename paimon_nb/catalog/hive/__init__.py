@@ -1,4 +1,4 @@
-"""The Hive catalog: names, places and columns in a Hive metastore that Java's catalog shares, tables in their directories."""
+"""The Hive catalog: names, locations and columns in a Hive metastore, shared with Java's catalog."""
 
 from paimon_nb.catalog.hive.catalog import HiveCatalog, open_hive_catalog
 

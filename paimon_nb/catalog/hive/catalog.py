@@ -1,4 +1,4 @@
-"""A Hive catalog from its options. Source: Paimon 1.3 `HiveCatalog.java`, `HiveCatalogFactory.java`."""
+"""Opens a Hive catalog from its options. Source: Paimon 1.3 `HiveCatalog.java`, `HiveCatalogFactory.java`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.hive.hive_conf import WAREHOUSE, hive_settings
 from paimon_nb.catalog.hive.hms_table import Layout
 from paimon_nb.catalog.hive.lock import HiveLock
-from paimon_nb.catalog.hive.metastore import HiveRegister
-from paimon_nb.catalog.locks import patience_of
+from paimon_nb.catalog.hive.metastore import HiveMetastore
+from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
@@ -21,13 +21,15 @@ from paimon_nb.options import catalog as opt
 
 
 def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
-    """The catalog that `'metastore' = 'hive'` describes.
+    """The catalog for `'metastore' = 'hive'`.
 
-    Raises: BadOptionValue: no metastore's address or no warehouse. SourceUnavailable: the metastore does not answer.
+    Raises:
+        BadOptionValue: no metastore address or no warehouse.
+        SourceUnavailable: the metastore does not answer.
     """
-    given, settings = TableOptions(options), hive_settings(options)
-    warehouse = given.get(opt.WAREHOUSE) or settings.get(WAREHOUSE)
-    metastore = HiveMetastoreClient.of(settings, given.get(opt.CLIENT_POOL_SIZE))
+    catalog_options, settings = TableOptions(options), hive_settings(options)
+    warehouse = catalog_options.get(opt.WAREHOUSE) or settings.get(WAREHOUSE)
+    client = HiveMetastoreClient.of(settings, catalog_options.get(opt.CLIENT_POOL_SIZE))
     if not warehouse:
         raise BadOptionValue(
             f"catalog {name!r} of metastore 'hive' needs 'warehouse'",
@@ -35,33 +37,33 @@ def open_hive_catalog(name: str, options: Mapping[str, str]) -> Catalog:
             option="warehouse",
         )
     fs = RootedFileIO(open_fs(warehouse, options), warehouse, external_roots(options))
-    layout = Layout(given.get(opt.SYNC_ALL_PROPERTIES), given.get(opt.LOCATION_IN_PROPERTIES))
-    register = HiveRegister(
-        metastore, fs.root, layout,
-        external=given.get(opt.TABLE_TYPE) == "external", update_stats=not given.get(opt.HIVE_SKIP_UPDATE_STATS),
+    layout = Layout(catalog_options.get(opt.SYNC_ALL_PROPERTIES), catalog_options.get(opt.LOCATION_IN_PROPERTIES))
+    metastore = HiveMetastore(
+        client, fs.root, layout,
+        external=catalog_options.get(opt.TABLE_TYPE) == "external", update_stats=not catalog_options.get(opt.HIVE_SKIP_UPDATE_STATS),
     )  # fmt: skip
-    register.databases()  # asked now: a wrong address is told here, not at the first table
-    return HiveCatalog(name, options, fs, register, _lock_of(register, options, fs))
+    metastore.databases()  # fails early on a wrong address
+    return HiveCatalog(name, options, fs, metastore, _lock_of(metastore, options, fs))
 
 
 def _lock_of(
-    register: HiveRegister, options: Mapping[str, str], fs: RootedFileIO
+    metastore: HiveMetastore, options: Mapping[str, str], fs: RootedFileIO
 ) -> Callable[[Identifier], Lock] | None:
-    patience = patience_of(options, fs, "hive")
-    if patience is None:
+    lock_wait = lock_wait_of(options, fs, "hive")
+    if lock_wait is None:
         return None
 
     def lock_of(name: Identifier) -> Lock:
-        kept = register.kept_name(name.of_table())
-        return HiveLock(register.metastore, kept.database, kept.object, patience)
+        stored_name = metastore.stored_name(name.of_table())
+        return HiveLock(metastore.client, stored_name.database, stored_name.object, lock_wait)
 
     return lock_of
 
 
 class HiveCatalog(WarehouseCatalog):
-    """Tables where the metastore says they are, also outside the warehouse: whoever may write there is trusted with places."""
+    """Tables at the locations in the metastore, also outside the warehouse: the metastore is trusted."""
 
-    register: HiveRegister
+    metastore: HiveMetastore
 
     def _files(self, *paths: str) -> RootedFileIO:
         roots = self.fs.roots
@@ -74,15 +76,15 @@ class HiveCatalog(WarehouseCatalog):
         return RootedFileIO(open_fs(outside[0], self.options), outside[0], paths)
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        if (kind := self.register.kind(name)) is not None:
+        if (kind := self.metastore.kind(name)) is not None:
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
         return super().create_table(name, schema, if_not_exists=if_not_exists)
 
     def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
-        if self.register.has_database(name.database) and (kind := self.register.kind(name)) is not None:
+        if self.metastore.has_database(name.database) and (kind := self.metastore.kind(name)) is not None:
             return TableNotFound(
-                f"{name.of_table()} is {kind}, no Paimon table",
-                hint=f"CALL sys.migrate_table('hive', '{name.of_table()}') makes a Hive table one, in place",
+                f"{name.of_table()} is {kind}, not a Paimon table",
+                hint=f"CALL sys.migrate_table('hive', '{name.of_table()}') converts a Hive table in place",
                 name=str(name),
             )
         return super()._no_table(name)

@@ -1,4 +1,4 @@
-"""Calls to a Hive metastore: a few connections a process, made again when they broke. Knows no table of ours."""
+"""Client of a Hive metastore: a small connection pool per process with reconnects. Knows no Paimon tables."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from paimon_nb.catalog.hive.hive_conf import URIS
 
 _PORT = 9083
 _TIMEOUT_S = 600
-"""Hive's own default for one answer."""
+"""Hive's default timeout of a call."""
 
 
 class Refused(StoreError):
-    """The metastore said no. Facts: `text`, its own words."""
+    """The metastore rejected a call. Facts: `text`, its message."""
 
 
 class NotFound(Refused):
-    """There is no such database, table, partition or lock."""
+    """The database, table, partition or lock does not exist."""
 
 
 class Exists(Refused):
-    """The name is taken."""
+    """The name exists."""
 
 
 @dataclass(frozen=True)
 class HiveMetastoreClient:
-    """Where a metastore listens. Pickles; each process makes its own connections, at most `connections` at a time."""
+    """A metastore's address. Pickles; each process opens its own connections, at most `connections`."""
 
     addresses: tuple[tuple[str, int], ...]
-    """Host and port; the next one is tried when one does not answer."""
+    """Hosts and ports, tried in order."""
     framed: bool = False
     compact: bool = False
     timeout_s: float = _TIMEOUT_S
@@ -46,7 +46,7 @@ class HiveMetastoreClient:
 
     @classmethod
     def of(cls, settings: Mapping[str, str], connections: int) -> HiveMetastoreClient:
-        """From Hive's settings. Raises BadOptionValue: no address. UnsupportedOperation: it asks for Kerberos."""
+        """From Hive's settings. Raises BadOptionValue: no address. UnsupportedOperation: it needs Kerberos or TLS."""
         addresses = tuple(_address(text.strip()) for text in settings.get(URIS, "").split(",") if text.strip())
         if not addresses:
             raise BadOptionValue(
@@ -56,8 +56,8 @@ class HiveMetastoreClient:
             )
         if _true(settings, "hive.metastore.sasl.enabled") or _true(settings, "hive.metastore.use.SSL"):
             raise UnsupportedOperation(
-                "a metastore that asks for Kerberos or TLS cannot be spoken to from here",
-                hint="tunnel to it, or use 'metastore' = 'filesystem' on the same warehouse",
+                "Hive metastores with Kerberos or TLS are not supported",
+                hint="use a tunnel, or use 'metastore' = 'filesystem' on the same warehouse",
             )
         return cls(
             addresses,
@@ -66,61 +66,63 @@ class HiveMetastoreClient:
             connections=max(1, connections),
         )
 
-    def ask(self, call: str, *arguments: Any) -> Any:
-        """The answer to a call that changes nothing; asked once more on a new connection when the old one broke.
+    def query(self, call: str, *arguments: Any) -> Any:
+        """The result of a read-only call; retried once on a new connection if the old one is broken.
 
-        Raises: NotFound, Exists, Refused: the metastore's own no. SourceUnavailable: nobody answers.
+        Raises:
+            NotFound, Exists, Refused: the metastore rejected the call.
+            SourceUnavailable: the metastore does not answer.
         """
-        return self._run(call, arguments, again=True)
+        return self._run(call, arguments, retry=True)
 
-    def change(self, call: str, *arguments: Any) -> Any:
-        """The answer to a call that changes something; never sent twice. Raises as `ask`; StoreError: the reply was lost."""
-        return self._run(call, arguments, again=False)
+    def execute(self, call: str, *arguments: Any) -> Any:
+        """The result of a call that changes something; never sent twice. Raises as `query`; StoreError: the reply was lost."""
+        return self._run(call, arguments, retry=False)
 
-    def _run(self, call: str, arguments: tuple[Any, ...], again: bool) -> Any:
+    def _run(self, call: str, arguments: tuple[Any, ...], retry: bool) -> Any:
         from thrift.Thrift import TApplicationException, TException
         from thrift.transport.TTransport import TTransportException
 
         broken = (TTransportException, OSError, EOFError)
         pool = _pool(self, os.getpid())
         while True:
-            held = pool.take()
+            slot = pool.take()
             try:
-                fresh = held.client is None
-                if held.client is None:
-                    held.client = self._connect()
-                elif not again:  # a connection that slept may have been closed: found out before it counts
+                fresh = slot.client is None
+                if slot.client is None:
+                    slot.client = self._connect()
+                elif not retry:  # an idle connection may be closed: check it before the call
                     try:
-                        held.client.getName()
+                        slot.client.getName()
                     except broken:
-                        held.close()
-                        held.client, fresh = self._connect(), True
-                return getattr(held.client, call)(*arguments)
+                        slot.close()
+                        slot.client, fresh = self._connect(), True
+                return getattr(slot.client, call)(*arguments)
             except broken as error:
-                held.close()
-                if again and not fresh:
+                slot.close()
+                if retry and not fresh:
                     continue
                 raise StoreError(
-                    f"the Hive metastore {self.place} broke off during {call}: {error}",
-                    hint="look whether it was done, then try again",
-                    metastore=self.place,
+                    f"connection to the Hive metastore {self.address} failed during {call}: {error}",
+                    hint="check whether the change was made, then try again",
+                    metastore=self.address,
                 ) from None
             except TApplicationException as error:
-                held.close()
+                slot.close()
                 if error.type == TApplicationException.INTERNAL_ERROR:
                     raise _refusal(call, error) from None
                 raise UnsupportedOperation(
-                    f"the Hive metastore {self.place} does not know {call}: {error}",
-                    hint="Hive 2.3 and 4.0 are known to",
-                    metastore=self.place,
+                    f"the Hive metastore {self.address} does not support {call}: {error}",
+                    hint="use Hive 2.3 or 4.0",
+                    metastore=self.address,
                 ) from None
             except TException as error:
                 raise _refusal(call, error) from None
             except (KeyboardInterrupt, SystemExit):
-                held.close()  # an answer that was not read to its end would be the next question's
+                slot.close()  # an unread reply would be taken for the next call's
                 raise
             finally:
-                pool.give(held)
+                pool.release(slot)
 
     def _connect(self) -> Any:
         try:
@@ -133,7 +135,7 @@ class HiveMetastoreClient:
                 hint="pip install 'paimon-nb[hive]'",
                 package="pyiceberg[hive]",
             ) from None
-        logging.getLogger(TSocket.__name__).setLevel(logging.CRITICAL)  # what it would print, our error says
+        logging.getLogger(TSocket.__name__).setLevel(logging.CRITICAL)  # our error has the details
         why: Exception | None = None
         for host, port in self.addresses:
             socket = TSocket.TSocket(host, port)
@@ -144,29 +146,29 @@ class HiveMetastoreClient:
             try:
                 transport.open()
                 with suppress(ThriftHiveMetastore.TApplicationException, ThriftHiveMetastore.MetaException):
-                    client.set_ugi(user(), [])  # whose files they are, where Hive makes directories
+                    client.set_ugi(user(), [])  # the owner of directories that Hive creates
                 return client
             except (TTransport.TTransportException, OSError, EOFError) as error:
                 why = error
         raise SourceUnavailable(
-            f"the Hive metastore {self.place} does not answer: {why}",
-            hint="check 'uri' and that it runs",
-            metastore=self.place,
+            f"the Hive metastore {self.address} does not answer: {why}",
+            hint="check 'uri', and that the metastore is running",
+            metastore=self.address,
         ) from None
 
     @property
     def is_old(self) -> bool:
-        """Whether it is of Hive 2: it knows no catalogs, and no timestamps with a time zone."""
+        """Whether it is Hive 2, which has no catalogs and no timestamps with a time zone."""
         return _is_old(self)
 
     @property
-    def place(self) -> str:
-        """As users write it."""
+    def address(self) -> str:
+        """The address as in the option `uri`."""
         return ",".join(f"thrift://{host}:{port}" for host, port in self.addresses)
 
 
-class _Held:
-    """One place of the pool, with or without a connection."""
+class _Slot:
+    """A slot of the pool, with or without a connection."""
 
     client: Any = None
 
@@ -178,42 +180,42 @@ class _Held:
 
 
 class _Pool:
-    """At most so many connections; who comes when all are at work waits."""
+    """A pool of at most `connections` connections; waits while all are in use."""
 
     def __init__(self, connections: int) -> None:
-        self._free: LifoQueue[_Held] = LifoQueue()
+        self._free: LifoQueue[_Slot] = LifoQueue()
         for _ in range(connections):
-            self._free.put(_Held())
+            self._free.put(_Slot())
 
-    def take(self) -> _Held:
+    def take(self) -> _Slot:
         return self._free.get()
 
-    def give(self, held: _Held) -> None:
-        self._free.put(held)
+    def release(self, slot: _Slot) -> None:
+        self._free.put(slot)
 
 
 @cache
 def _pool(metastore: HiveMetastoreClient, process: int) -> _Pool:
-    """Keyed by process: connections must not be shared over a fork, as Spark's workers do."""
+    """Keyed by process: connections must not be shared across a fork, as with Spark's workers."""
     return _Pool(metastore.connections)
 
 
 @cache
 def _is_old(metastore: HiveMetastoreClient) -> bool:
     try:
-        metastore.ask("get_catalogs")
+        metastore.query("get_catalogs")
     except UnsupportedOperation:
         return True
     return False
 
 
 def user() -> str:
-    """Who works here, as Hadoop knows them."""
+    """The Hadoop user name."""
     return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
 
 
 def _refusal(call: str, error: Any) -> Refused:
-    """Thrift's exceptions cannot pass through context managers, so ours take their place."""
+    """Our error for a Thrift exception, which cannot pass through context managers."""
     kinds = {
         "NoSuchObjectException": NotFound, "UnknownTableException": NotFound, "NoSuchLockException": NotFound,
         "AlreadyExistsException": Exists,
@@ -231,7 +233,10 @@ def _address(text: str) -> tuple[str, int]:
         port = 0
     if parts.scheme != "thrift" or not parts.hostname or not port:
         raise BadOptionValue(
-            f"{text!r} is no address of a Hive metastore", hint="'uri' = 'thrift://host:9083'", option="uri", value=text
+            f"{text!r} is not the address of a Hive metastore",
+            hint="'uri' = 'thrift://host:9083'",
+            option="uri",
+            value=text,
         )
     return parts.hostname, port
 

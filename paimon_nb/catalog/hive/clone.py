@@ -1,4 +1,4 @@
-"""Hive's Parquet, ORC and Avro tables as new Paimon tables: their files are copied, the Hive tables stay.
+"""Clones Hive's Parquet, ORC and Avro tables as Paimon tables: copies the files, keeps the Hive tables.
 
 Source: Paimon `CloneHiveSchemaFunction`, `HiveTableCloneExtractor`, `CloneFilesFunction`.
 """
@@ -12,11 +12,11 @@ from typing import Any
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.file_import import described
+from paimon_nb.catalog.file_import import describe_file
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
-from paimon_nb.catalog.hive.metastore import plain
-from paimon_nb.catalog.hive.migrate import check_takeable, partition_of, pieces_of, schema_of
+from paimon_nb.catalog.hive.metastore import without_file_scheme
+from paimon_nb.catalog.hive.migrate import check_importable, partition_of, pieces_of, schema_of
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.row import EMPTY_ROW
 from paimon_nb.format.schema import TableSchema
@@ -30,19 +30,19 @@ _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def hive_tables(catalog: HiveCatalog, database: str) -> list[str]:
-    """The tables that are Hive's own, in order. Raises DatabaseNotFound."""
+    """The sorted names of Hive tables that are not Paimon tables. Raises DatabaseNotFound."""
     catalog.tables(database)
-    entries = catalog.register.entries(database)
+    entries = catalog.metastore.entries(database)
     return sorted(e.tableName for e in entries if not is_paimon(e) and e.tableType != VIEW)
 
 
 def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
-    """The schema of its clone: no keys, no buckets, the format of its files.
+    """The schema of the clone: no keys, no buckets, the file format of the source.
 
-    Raises: TableNotFound. UnsupportedOperation, UnsupportedFormat: a table whose files cannot be taken.
+    Raises: TableNotFound. UnsupportedOperation, UnsupportedFormat: the table's files cannot be imported.
     """
     entry = _entry(catalog, source)
-    check_takeable(entry, source, {})
+    check_importable(entry, source, {})
     own = {"bucket": "-1", "file.format": file_format(entry.sd) or ""}
     if entry.partitionKeys:
         own["partition.default-name"] = _NO_PARTITION
@@ -50,21 +50,22 @@ def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
 
 
 def clone_files(
-    catalog: HiveCatalog, source: Identifier, target: TableStore, chosen: Callable[[bytes], bool] | None
+    catalog: HiveCatalog, source: Identifier, target: TableStore, selected: Callable[[bytes], bool] | None
 ) -> tuple[int, list[int]]:
-    """Copy the files of the partitions that `chosen` (None: all) is true for, and publish them over what is there.
+    """Copy the files of the partitions that match `selected` (None: all), and commit them as an overwrite.
 
-    Returns: how many rows, and the ids of the new snapshots. What fails leaves no file.
+    Returns:
+        the number of rows, and the ids of the new snapshots. A failure leaves no files.
     """
     entry = _entry(catalog, source)
     pieces = pieces_of(catalog, entry)
-    fs = catalog._files(*(plain(p.sd.location) for p in (entry, *pieces)))
+    fs = catalog._files(*(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     copied: list[str] = []
     messages = []
     try:
         for piece in pieces:
             partition = partition_of(target, piece) if target.schema.partition_keys else EMPTY_ROW
-            if chosen is None or chosen(partition):
+            if selected is None or selected(partition):
                 messages.append(_copied(fs, piece, target, partition, copied))
     except BaseException:
         for path in copied:
@@ -78,21 +79,21 @@ def clone_files(
 
 
 def _entry(catalog: HiveCatalog, name: Identifier) -> Any:
-    entry = catalog.register.entry(name)
+    entry = catalog.metastore.entry(name)
     if entry is None:
-        raise TableNotFound(f"the metastore knows no table {name}", hint="SHOW TABLES in Hive", name=str(name))
+        raise TableNotFound(f"no table {name} in the Hive metastore", hint="SHOW TABLES in Hive", name=str(name))
     if is_paimon(entry):
-        raise UnsupportedOperation(f"{name} is a Paimon table", hint="clone_from => 'paimon' clones it")
+        raise UnsupportedOperation(f"{name} is a Paimon table", hint="clone it with clone_from => 'paimon'")
     return entry
 
 
 def _copied(fs: FileIO, piece: Any, target: TableStore, partition: bytes, copied: list[str]) -> CommitMessage:
-    """One partition's files (or the whole table's) in their new place, described."""
+    """The commit message for the copied files of one partition, or of an unpartitioned table."""
     kind = file_format(piece.sd)
     if kind is None or kind != target.options.raw.get("file.format", "parquet"):
         raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
     files: list[DataFile] = []
-    for status in fs.list(plain(piece.sd.location)):
+    for status in fs.list(without_file_scheme(piece.sd.location)):
         if status.name.startswith(("_", ".")):
             continue
         if status.is_dir:
@@ -102,9 +103,9 @@ def _copied(fs: FileIO, piece: Any, target: TableStore, partition: bytes, copied
             )
         if not status.size:
             continue  # Hive writes empty files for empty buckets
-        # Not named as Paimon names its own: such files hold no partition columns, and their readers know it by the name.
+        # The name marks files without partition columns for readers.
         path = posixpath.join(target.bucket_dir(partition, 0), f"hive-{uuid.uuid4().hex}-{len(files)}.{kind}")
         copied.append(path)
         copy_file(fs, status.path, target.fs, path)
-        files.append(described(target.fs, target, partition, path, status))
+        files.append(describe_file(target.fs, target, partition, path, status))
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))

@@ -1,4 +1,4 @@
-"""Where the metastore is and how it is spoken to: the catalog's options over the settings of hive-site.xml.
+"""The metastore's connection settings: catalog options over the settings of hive-site.xml.
 
 Source: Paimon `HiveCatalog.java` (createHiveConf).
 """
@@ -21,13 +21,14 @@ URIS, WAREHOUSE = "hive.metastore.uris", "hive.metastore.warehouse.dir"
 def hive_settings(options: Mapping[str, str]) -> dict[str, str]:
     """Hive's settings: those of `hive-conf-dir` (or of the environment's HIVE_CONF_DIR), then the catalog's own `hive.*`.
 
-    Raises: BadOptionValue: there is no readable hive-site.xml where one is promised.
+    Raises:
+        BadOptionValue: the configured hive-site.xml cannot be read.
     """
-    given = TableOptions(options)
-    folder = given.get(opt.HIVE_CONF_DIR) or os.environ.get("HIVE_CONF_DIR")
+    catalog_options = TableOptions(options)
+    folder = catalog_options.get(opt.HIVE_CONF_DIR) or os.environ.get("HIVE_CONF_DIR")
     settings = _read(Path(folder) / _SITE) if folder else {}
     settings.update((k, v) for k, v in options.items() if k.startswith("hive."))
-    if uri := given.get(opt.URI):
+    if uri := catalog_options.get(opt.URI):
         settings[URIS] = uri
     return settings
 
@@ -38,7 +39,7 @@ def _read(file: Path) -> dict[str, str]:
     except (OSError, ElementTree.ParseError) as error:
         raise BadOptionValue(
             f"{file} cannot be read: {error}",
-            hint=f"'hive-conf-dir' is the folder that holds {_SITE}",
+            hint=f"set 'hive-conf-dir' to the directory with {_SITE}",
             option=opt.HIVE_CONF_DIR.key,
         ) from None
     found = ((p.findtext("name", "").strip(), p.findtext("value", "").strip()) for p in properties)

@@ -1,4 +1,4 @@
-"""A table's entry in the metastore, field for field as Java's catalog writes it, and what kind of table an entry is.
+"""Maps tables to metastore entries, field by field as Java's catalog does, and classifies entries.
 
 Source: Paimon 1.3 `HiveCatalog.java` (newHmsTable, updateHmsTable, updateHmsTablePars), `LocationHelper.java`.
 """
@@ -27,38 +27,38 @@ _LOCATION = "paimon_location"
 _KEYS = ("primary-key", "partition", "bucket-key")
 _FOREVER = 2**31 - 1
 _TRANSLATED = "TRANSLATED_TO_EXTERNAL"
-"""What Hive 4 writes at a managed table of an engine that knows no transactions, when it calls it external."""
+"""Hive 4's property of a managed table that it stores as external."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How this catalog writes entries: its options `sync-all-properties` and `location-in-properties`."""
+    """How a catalog writes entries: options `sync-all-properties` and `location-in-properties`."""
 
     all_properties: bool = True
     location_in_properties: bool = False
 
-    # -- places
+    # -- locations
 
     def location(self, table: Any) -> str | None:
-        """Where a table's or a partition's files are."""
-        kept = (table.parameters or {}).get(_LOCATION) if self.location_in_properties else None
-        return kept or (table.sd.location if table.sd else None)
+        """The location of a table or partition."""
+        stored = (table.parameters or {}).get(_LOCATION) if self.location_in_properties else None
+        return stored or (table.sd.location if table.sd else None)
 
     def database_location(self, database: Any) -> str | None:
-        """Where a database's new tables go."""
-        kept = (database.parameters or {}).get(_LOCATION) if self.location_in_properties else None
-        place: str | None = kept or database.locationUri
-        return place
+        """The location of a database."""
+        stored = (database.parameters or {}).get(_LOCATION) if self.location_in_properties else None
+        location_uri: str | None = stored or database.locationUri
+        return location_uri
 
-    def place(self, entry: Any, location: str) -> None:
-        """Write down where a table's or a partition's files are."""
+    def set_location(self, entry: Any, location: str) -> None:
+        """Set the location of a table or partition."""
         if self.location_in_properties:
             entry.parameters = {**(entry.parameters or {}), _LOCATION: location}
         else:
             entry.sd.location = location
 
-    def place_database(self, database: Any, location: str) -> None:
-        """Write down where a database's tables go."""
+    def set_database_location(self, database: Any, location: str) -> None:
+        """Set the location of a database."""
         if self.location_in_properties:
             database.parameters = {**(database.parameters or {}), _LOCATION: location}
             database.locationUri = None
@@ -80,11 +80,11 @@ class Layout:
             partitionKeys=[], parameters=parameters, tableType=EXTERNAL if external else MANAGED,
         )  # fmt: skip
         self.update(entry, schema)
-        self.place(entry, location)
+        self.set_location(entry, location)
         return entry
 
     def update(self, entry: Any, schema: TableSchema) -> None:
-        """Make an entry say what `schema` says: columns, partition keys, options; what others wrote beside them stays."""
+        """Update an entry from `schema`: columns, partition keys, options. Keeps other systems' properties."""
         from hive_metastore import ttypes
 
         sd = entry.sd or ttypes.StorageDescriptor(
@@ -99,28 +99,30 @@ class Layout:
         if not keys and (field := TableOptions(schema.options).get(opt.METASTORE_TAG_TO_PARTITION)):
             entry.partitionKeys = [ttypes.FieldSchema(name=field, type="string")]
         entry.sd = sd
-        wanted = self._properties(schema)
-        kept = {k: v for k, v in (entry.parameters or {}).items() if not (self.all_properties and _is_ours(k))}
-        entry.parameters = {**kept, **wanted}
+        own_properties = self._properties(schema)
+        other_properties = {
+            k: v for k, v in (entry.parameters or {}).items() if not (self.all_properties and _is_table_option(k))
+        }
+        entry.parameters = {**other_properties, **own_properties}
         if schema.comment is not None:
             entry.parameters["comment"] = schema.comment
 
     def _properties(self, schema: TableSchema) -> dict[str, str]:
         options = schema.options
         if not self.all_properties:
-            shown = (opt.PARTITION_EXPIRATION_TIME.key, opt.DATA_FILE_PATH_DIRECTORY.key)
-            return {k: v for k, v in options.items() if k.startswith("hive.") or k in shown}
+            included = (opt.PARTITION_EXPIRATION_TIME.key, opt.DATA_FILE_PATH_DIRECTORY.key)
+            return {k: v for k, v in options.items() if k.startswith("hive.") or k in included}
         keys = (schema.primary_keys, schema.partition_keys, schema.bucket_keys)
         return {**options, **{k: ",".join(v) for k, v in zip(_KEYS, keys, strict=True) if v}}
 
 
 def partition_keys(schema: TableSchema) -> tuple[str, ...]:
-    """The keys whose partitions the metastore knows; none unless the table asks for it."""
+    """The partition keys that the metastore stores; () unless the table's options enable it."""
     return schema.partition_keys if TableOptions(schema.options).get(opt.METASTORE_PARTITIONED_TABLE) else ()
 
 
-def shown(entry: Any) -> tuple[object, ...]:
-    """What of an entry follows the schema: two that show the same need no change. Hive writes names in lower case."""
+def schema_parts(entry: Any) -> tuple[object, ...]:
+    """The parts of an entry that depend on the schema, for comparison. Hive stores names in lower case."""
     columns, keys = (
         [(c.name.lower(), c.type, c.comment or None) for c in side or []]
         for side in (entry.sd.cols, entry.partitionKeys)
@@ -130,24 +132,24 @@ def shown(entry: Any) -> tuple[object, ...]:
 
 
 def is_paimon(entry: Any) -> bool:
-    """Whether an entry is a table of Paimon's."""
+    """Whether an entry is a Paimon table."""
     sd = entry.sd
     formats = (sd.inputFormat, sd.outputFormat) if sd else ()
     return formats == (INPUT_FORMAT, OUTPUT_FORMAT) or (entry.parameters or {}).get("table_type") == "PAIMON"
 
 
 def is_external(entry: Any) -> bool:
-    """Whether the table's files belong to somebody else, and stay when it is dropped."""
+    """Whether the table is external: dropping it keeps its files."""
     return bool(entry.tableType == EXTERNAL and (entry.parameters or {}).get(_TRANSLATED, "").upper() != "TRUE")
 
 
 def wants_external(options: Mapping[str, str]) -> bool:
-    """Whether a new table's own options ask for one whose files stay."""
+    """Whether a new table's options make it external."""
     return opt.PATH.key in options or "TRUE" in (options.get(k, "").upper() for k in ("external", "EXTERNAL"))
 
 
 def file_format(sd: Any) -> str | None:
-    """parquet, orc, avro, json or csv: what the files of a Hive table or partition are. None: nothing known."""
+    """parquet, orc, avro, json or csv: the file format of a Hive table or partition. None: unknown."""
     serde = (sd.serdeInfo.serializationLib or "").lower() if sd and sd.serdeInfo else ""
     found = next((f for f in ("avro", "parquet", "orc") if f in serde), None)
     if found is None and serde and "Text" in (sd.inputFormat or ""):
@@ -156,7 +158,7 @@ def file_format(sd: Any) -> str | None:
 
 
 def kind_of(entry: Any) -> str:
-    """What an entry is, in words."""
+    """A description of an entry's kind."""
     if is_paimon(entry):
         return "a Paimon table"
     if entry.tableType == VIEW:
@@ -168,8 +170,8 @@ def kind_of(entry: Any) -> str:
     return f"a Hive table of {files} files" if files else "a table of another kind"
 
 
-def _is_ours(key: str) -> bool:
-    """Whether a property is an option of the table: one that the schema has no more goes."""
+def _is_table_option(key: str) -> bool:
+    """Whether a property is a table option; it is removed if the schema no longer has it."""
     return key in TABLE_OPTIONS or key in _KEYS or key.startswith("fields.")
 
 

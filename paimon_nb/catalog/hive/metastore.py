@@ -1,6 +1,6 @@
-"""Names in a Hive metastore, and the place of each table as the metastore tells it.
+"""Names and table locations in a Hive metastore.
 
-Hive keeps names in lower case, so `T` is `t` here. Source: Paimon 1.3 `HiveCatalog.java`.
+Hive stores names in lower case, so `T` is `t`. Source: Paimon 1.3 `HiveCatalog.java`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from paimon_nb.catalog.hive.hms_table import (
     is_paimon,
     kind_of,
     partition_keys,
-    shown,
+    schema_parts,
     wants_external,
 )
 from paimon_nb.catalog.hive.partitions import PartitionSync
@@ -30,23 +30,24 @@ from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
 
-_MANY = 300
-"""Entries in one answer, as Java asks for them."""
-_RENAME_TRIES, _RENAME_PAUSE_S = 5, 0.2
+_PAGE_SIZE = 300
+"""Entries per request, as in Java."""
+_MAX_RENAME_ATTEMPTS, _RENAME_PAUSE_S = 5, 0.2
 
 
-class HiveRegister(Metastore):
-    """Databases and tables of one metastore. Tables of other kinds have names, too: they are taken, and not ours.
+class HiveMetastore(Metastore):
+    """Databases and tables of one Hive metastore. Names of other kinds of tables are taken, too.
 
     Args:
-        warehouse: where databases without a place of their own go. layout: how entries are written.
-        external: whether new tables are external unless they say otherwise (`table.type`).
-        update_stats: whether Hive counts files again at each change of an entry.
+        warehouse: the root of databases without a location.
+        layout: how entries are written.
+        external: whether new tables are external by default (`table.type`).
+        update_stats: whether Hive updates file statistics on each change of an entry.
     """
 
     def __init__(
         self,
-        metastore: HiveMetastoreClient,
+        client: HiveMetastoreClient,
         warehouse: str,
         layout: Layout,
         *,
@@ -54,24 +55,24 @@ class HiveRegister(Metastore):
         update_stats: bool = True,
     ) -> None:
         super().__init__(warehouse)
-        self.metastore, self.layout = metastore, layout
+        self.client, self.layout = client, layout
         self._external, self._update_stats = external, update_stats
 
     # -- databases
 
     def databases(self) -> list[str]:
-        return sorted(self.metastore.ask("get_all_databases"))
+        return sorted(self.client.query("get_all_databases"))
 
     def has_database(self, name: str) -> bool:
         return self._database(name) is not None
 
-    def kept_name(self, name: Identifier) -> Identifier:
+    def stored_name(self, name: Identifier) -> Identifier:
         return replace(name, database=name.database.lower(), table=name.table.lower())
 
     def database_path(self, name: str) -> str:
         known = self._database(name)
         location = known and self.layout.database_location(known)
-        return plain(location) if location else super().database_path(name.lower())
+        return without_file_scheme(location) if location else super().database_path(name.lower())
 
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
         from hive_metastore import ttypes
@@ -83,38 +84,38 @@ class HiveRegister(Metastore):
         )  # fmt: skip
         location = own.pop("location", None) or super().database_path(name.lower())
         database.parameters = own
-        self.layout.place_database(database, _uri(location))
+        self.layout.set_database_location(database, _uri(location))
         if self._database(name) is not None:
             return False
         try:
-            self.metastore.change("create_database", database)
+            self.client.execute("create_database", database)
         except Exists:
             return False
         except Refused as error:
-            if self._database(name) is not None:  # of two at once, Hive 4 may tell one of its own database's key
+            if self._database(name) is not None:  # of two concurrent calls, Hive 4 may report a key violation
                 return False
             raise _refused("database", name, error) from None
         return True
 
     def remove_database(self, name: str) -> None:
         try:
-            # Its directory stays unless it is empty: what lies there and has no name is nobody's to delete.
-            self.metastore.change("drop_database", name.lower(), False, False)
+            # Keeps a directory that is not empty: its files are not in the metastore.
+            self.client.execute("drop_database", name.lower(), False, False)
         except NotFound:
             return
         except Refused as error:
-            others = self.metastore.ask("get_all_tables", name.lower())
+            others = self.client.query("get_all_tables", name.lower())
             raise UnsupportedOperation(
-                f"database {name!r} holds what is no Paimon table: {', '.join(sorted(others)[:5])}"
+                f"database {name!r} has other tables than Paimon's: {', '.join(sorted(others)[:5])}"
                 if others
-                else f"the metastore keeps database {name!r}: {error.text}",
-                hint="drop it where it was made; CASCADE takes Paimon's tables only",
+                else f"the metastore did not drop database {name!r}: {error.text}",
+                hint="drop those tables in their own system; CASCADE drops only Paimon tables",
                 name=name,
             ) from None
 
     def _database(self, name: str) -> Any | None:
         try:
-            return self.metastore.ask("get_database", name.lower())
+            return self.client.query("get_database", name.lower())
         except NotFound:
             return None
         except Refused as error:
@@ -126,27 +127,27 @@ class HiveRegister(Metastore):
         return sorted(e.tableName for e in self.entries(database) if is_paimon(e))
 
     def entries(self, database: str) -> list[Any]:
-        """The entries of all tables and views, of whatever kind."""
+        """The entries of all tables and views of any kind."""
         from hive_metastore import ttypes
 
-        names = self.metastore.ask("get_all_tables", database.lower())
+        names = self.client.query("get_all_tables", database.lower())
         found: list[Any] = []
-        for start in range(0, len(names), _MANY):
+        for start in range(0, len(names), _PAGE_SIZE):
             request = ttypes.GetTablesRequest(
-                dbName=database.lower(), tblNames=names[start : start + _MANY], capabilities=_capabilities()
+                dbName=database.lower(), tblNames=names[start : start + _PAGE_SIZE], capabilities=_capabilities()
             )
-            found += self.metastore.ask("get_table_objects_by_name_req", request).tables
+            found += self.client.query("get_table_objects_by_name_req", request).tables
         return found
 
     def entry(self, name: Identifier) -> Any | None:
-        """What the metastore says about a table or view of any kind; None when it knows none."""
+        """The entry of a table or view of any kind; None if there is none."""
         from hive_metastore import ttypes
 
         request = ttypes.GetTableRequest(
             dbName=name.database.lower(), tblName=name.table.lower(), capabilities=_capabilities()
         )
         try:
-            return self.metastore.ask("get_table_req", request).table
+            return self.client.query("get_table_req", request).table
         except NotFound:
             return None
         except Refused as error:
@@ -157,26 +158,26 @@ class HiveRegister(Metastore):
         return entry is not None and is_paimon(entry)
 
     def kind(self, name: Identifier) -> str | None:
-        """In words what has this name and is no Paimon table; None when nothing has."""
+        """The kind of the non-Paimon table of this name; None if there is none."""
         entry = self.entry(name)
         return None if entry is None or is_paimon(entry) else kind_of(entry)
 
     def table_path(self, name: Identifier) -> str:
-        return self.found_table(name) or self._default_path(name)
+        return self.table_location(name) or self._default_path(name)
 
-    def found_table(self, name: Identifier) -> str | None:
+    def table_location(self, name: Identifier) -> str | None:
         entry = self.entry(name)
         if entry is None or not is_paimon(entry):
             return None
         location = self.layout.location(entry)
-        return plain(location) if location else self._default_path(name)
+        return without_file_scheme(location) if location else self._default_path(name)
 
     def _default_path(self, name: Identifier) -> str:
         return posixpath.join(self.database_path(name.database), name.table.lower())
 
     def new_table_path(self, name: Identifier, options: Mapping[str, str]) -> str:
-        given = options.get(opt.PATH.key)
-        return plain(given) if given else self._default_path(name)
+        path = options.get(opt.PATH.key)
+        return without_file_scheme(path) if path else self._default_path(name)
 
     def makes_external(self, options: Mapping[str, str]) -> bool:
         return self._external or wants_external(options)
@@ -190,9 +191,9 @@ class HiveRegister(Metastore):
             name.database.lower(), name.table.lower(), schema, _uri(self.new_table_path(name, schema.options)),
             self.makes_external(schema.options),
         )  # fmt: skip
-        self._fit(entry)
+        self._replace_unsupported_types(entry)
         try:
-            self.metastore.change("create_table", entry)
+            self.client.execute("create_table", entry)
         except Exists:
             return False
         except Refused as error:
@@ -206,8 +207,8 @@ class HiveRegister(Metastore):
         if not self.has_table(name):
             return False
         try:
-            # Its files go into the trash, or stay with their owner: the metastore deletes none.
-            self.metastore.change("drop_table", name.database.lower(), name.table.lower(), False)
+            # The metastore deletes no files: the catalog moves them to the trash, or they are external.
+            self.client.execute("drop_table", name.database.lower(), name.table.lower(), False)
         except NotFound:
             return False
         return True
@@ -221,12 +222,12 @@ class HiveRegister(Metastore):
             )
         entry.dbName, entry.tableName = target.database.lower(), target.table.lower()
         if not is_external(entry):
-            # Said together with the name, so that Hive does not move the files itself.
-            self.layout.place(entry, _uri(self._default_path(target)))
-        tries = 0
+            # Set together with the name, so that Hive does not move the files.
+            self.layout.set_location(entry, _uri(self._default_path(target)))
+        attempts = 0
         while True:
             try:
-                self.metastore.change("alter_table", source.database.lower(), source.table.lower(), entry)
+                self.client.execute("alter_table", source.database.lower(), source.table.lower(), entry)
                 return True
             except Refused as error:
                 if self.entry(target) is not None:
@@ -235,76 +236,76 @@ class HiveRegister(Metastore):
                     raise TableNotFound(
                         f"table {source} is gone", hint="another session dropped or renamed it", name=str(source)
                     ) from None
-                tries += 1
-                if tries == _RENAME_TRIES:
+                attempts += 1
+                if attempts == _MAX_RENAME_ATTEMPTS:
                     raise _refused("table", str(target), error) from None
-            time.sleep(_RENAME_PAUSE_S)  # refused for another's rename to the same name, which is not to be seen yet
+            time.sleep(_RENAME_PAUSE_S)  # a concurrent rename to the same name may not be visible yet
 
     def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:
-        """Repeat the newest schema. Two who come at once may come in the wrong order: who repeated an old one goes on."""
+        """Sync the latest schema. Loops, because concurrent calls may arrive in the wrong order."""
         schema = schemas.latest()
         while schema is not None:
-            self.repeat(name, schema)
+            self.sync_entry(name, schema)
             newest = schemas.latest()
             if newest is None or newest.id == schema.id:
                 return
             schema = newest
 
-    def repeat(self, name: Identifier, schema: TableSchema) -> bool:
-        """Make the table's entry say what `schema` says. False when it said so before."""
+    def sync_entry(self, name: Identifier, schema: TableSchema) -> bool:
+        """Update the table's entry from `schema`. Returns False if it was up to date."""
         from hive_metastore import ttypes
 
         entry = self.entry(name)
         if entry is None or not is_paimon(entry):
             return False
-        before = shown(entry)
+        before = schema_parts(entry)
         self.layout.update(entry, schema)
-        self._fit(entry)
-        if shown(entry) == before:
+        self._replace_unsupported_types(entry)
+        if schema_parts(entry) == before:
             return False
         context = ttypes.EnvironmentContext(
             properties={"CASCADE": "true", "DO_NOT_UPDATE_STATS": str(not self._update_stats).lower()}
         )
         try:
-            self.metastore.change(
+            self.client.execute(
                 "alter_table_with_environment_context", name.database.lower(), name.table.lower(), entry, context
             )
         except Refused as error:
             raise StoreError(
-                f"table {name} has its new schema, but the metastore refused to show it: {error.text}",
-                hint=f"nothing is lost; CALL sys.repair('{name.database}.{name.table}') tries again",
+                f"table {name} has the new schema, but the metastore rejected the update: {error.text}",
+                hint=f"no data is lost; update the entry with CALL sys.repair('{name.database}.{name.table}')",
                 name=str(name),
             ) from None
         return True
 
-    def _fit(self, entry: Any) -> None:
-        """Types that this metastore knows, as Java chooses them by its Hive's version."""
+    def _replace_unsupported_types(self, entry: Any) -> None:
+        """Replace types that this Hive version does not support, as Java does."""
         for column in entry.sd.cols:
-            if ZONED in column.type and self.metastore.is_old:
+            if ZONED in column.type and self.client.is_old:
                 column.type = column.type.replace(ZONED, "timestamp")
 
     def watcher(self, name: Identifier, schema: TableSchema) -> PartitionSync | None:
         return PartitionSync(self, name.of_table()) if partition_keys(schema) else None
 
-    def place(self, entry: Any, path: str) -> None:
-        """Write down where a partition's files are."""
-        self.layout.place(entry, _uri(path))
+    def set_location(self, entry: Any, path: str) -> None:
+        """Set a partition's location."""
+        self.layout.set_location(entry, _uri(path))
 
 
 def _capabilities() -> Any:
     from hive_metastore import ttypes
 
-    # Hive's own tables with transactions are looked at, never read.
+    # Needed to see Hive's transactional tables; they are never read.
     return ttypes.ClientCapabilities(values=[ttypes.ClientCapability.INSERT_ONLY_TABLES])
 
 
 def _uri(path: str) -> str:
-    """As the metastore keeps it: without a scheme it would think of its own file system."""
+    """The URI that the metastore stores: without a scheme Hive would use its default file system."""
     return path if "://" in path or path.startswith("file:") else f"file:{path}"
 
 
-def plain(location: str) -> str:
-    """As we write it: local paths without a scheme."""
+def without_file_scheme(location: str) -> str:
+    """A path without the scheme `file:`."""
     return without_scheme(location).rstrip("/")
 
 

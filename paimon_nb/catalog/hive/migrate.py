@@ -1,4 +1,4 @@
-"""Hive's Parquet, ORC and Avro tables made Paimon tables in place: files are moved, not written again.
+"""Migrates Hive's Parquet, ORC and Avro tables to Paimon in place: moves files, rewrites none.
 
 Source: Paimon 1.3 `HiveMigrator.java`, `FileMetaUtils.java`.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 from paimon_nb.base.errors import SchemaMismatch, TableNotFound, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
+from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
 from paimon_nb.catalog.hive.catalog import HiveCatalog
 from paimon_nb.catalog.hive.hms_table import VIEW, file_format, is_paimon
-from paimon_nb.catalog.hive.metastore import plain
+from paimon_nb.catalog.hive.metastore import without_file_scheme
 from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
@@ -36,111 +36,115 @@ def migrate_table(
     *,
     delete_origin: bool = True,
 ) -> int:
-    """Take a table's files over. Returns how many files. Without `target` the new table takes the old one's name.
+    """Migrate a table. Returns the number of files. Without `target` the new table gets the old one's name.
 
-    If anything fails before the commit, the files go back and the new table goes away.
+    On a failure before the commit, the files are moved back and the new table is dropped.
 
-    Raises: TableNotFound: no such table. UnsupportedOperation, UnsupportedFormat: a table that cannot be taken over.
-        AlreadyExists: the target is there, with other columns.
+    Raises:
+        TableNotFound: no such table.
+        UnsupportedOperation, UnsupportedFormat: the table cannot be migrated.
+        AlreadyExists: the target exists with other columns.
     """
-    entry = catalog.register.entry(source)
+    entry = catalog.metastore.entry(source)
     if entry is None:
-        raise TableNotFound(f"the metastore knows no table {source}", hint="SHOW TABLES in Hive", name=str(source))
+        raise TableNotFound(f"no table {source} in the Hive metastore", hint="SHOW TABLES in Hive", name=str(source))
     if target is None and not delete_origin:
         raise UnsupportedOperation(
-            f"{source} cannot stay and give its name away", hint="name a target_table, or leave delete_origin out"
+            f"{source}: delete_origin => false needs another target_table",
+            hint="name a target_table, or remove delete_origin",
         )
-    check_takeable(entry, source, options)
-    made_at = target or Identifier(source.database, source.table + SUFFIX)
+    check_importable(entry, source, options)
+    new_name = target or Identifier(source.database, source.table + SUFFIX)
     schema = schema_of(entry, options)
     pieces = pieces_of(catalog, entry)
-    existed = catalog.register.has_table(made_at)
+    existed = catalog.metastore.has_table(new_name)
     if not existed:
-        catalog.create_table(made_at, schema)
-    table = catalog.table(made_at)
-    fs = catalog._files(table.store.root, *(plain(p.sd.location) for p in (entry, *pieces)))
+        catalog.create_table(new_name, schema)
+    table = catalog.table(new_name)
+    fs = catalog._files(table.store.root, *(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     moved: list[tuple[str, str]] = []
     try:
         _check_target(table.store, schema)
-        messages = [_taken(fs, table.store, entry, piece, moved) for piece in pieces]
-        # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
+        messages = [_imported(fs, table.store, entry, piece, moved) for piece in pieces]
+        # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
         TableCommit(table.store).publish(append_change(messages))
     except BaseException:
-        if put_back(fs, moved) and not existed:
-            catalog.drop_table(made_at, purge=True)
+        if undo_moves(fs, moved) and not existed:
+            catalog.drop_table(new_name, purge=True)
         raise
     if delete_origin:
-        catalog.register.metastore.change("drop_table", entry.dbName, entry.tableName, False)
-        _tidy(fs, plain(entry.sd.location))
+        catalog.metastore.client.execute("drop_table", entry.dbName, entry.tableName, False)
+        _delete_leftovers(fs, without_file_scheme(entry.sd.location))
     if target is None:
-        catalog.rename_table(made_at, source)
+        catalog.rename_table(new_name, source)
     return len(moved)
 
 
-def check_takeable(entry: Any, name: Identifier, options: Mapping[str, str]) -> None:
-    """Raise UnsupportedOperation or UnsupportedFormat when the files of a Hive table hold no plain rows."""
+def check_importable(entry: Any, name: Identifier, options: Mapping[str, str]) -> None:
+    """Raises UnsupportedOperation or UnsupportedFormat if the files of a Hive table cannot be imported."""
     if is_paimon(entry):
-        raise UnsupportedOperation(f"{name} is a Paimon table already", hint="nothing is to be done")
+        raise UnsupportedOperation(f"{name} is a Paimon table already", hint="there is nothing to do")
     if entry.tableType == VIEW:
         raise UnsupportedOperation(f"{name} is a view", hint="migrate the tables that it reads")
     if (entry.parameters or {}).get("transactional", "").lower() == "true":
         raise UnsupportedOperation(
-            f"{name} has Hive's transactions: its files hold changes, not rows", hint="copy it in Hive to a plain table"
+            f"{name} is transactional: its files contain changes, not rows", hint="copy it in Hive to a plain table"
         )
     if (files := file_format(entry.sd)) not in _FORMATS:
         raise UnsupportedFormat(
-            f"{name} has {files or 'unknown'} files; {', '.join(_FORMATS)} can be taken over",
-            hint="INSERT INTO ... SELECT copies the others",
+            f"{name} has {files or 'unknown'} files; {', '.join(_FORMATS)} can be migrated",
+            hint="copy the rows with INSERT INTO ... SELECT",
             feature=files,
         )
     if options.get("bucket", "-1") != "-1":
         raise UnsupportedOperation(
-            "a migrated table has no buckets: 'bucket' must be -1", hint="leave 'bucket' out", option="bucket"
+            "a migrated table has no buckets: 'bucket' must be -1", hint="remove 'bucket'", option="bucket"
         )
 
 
 def schema_of(entry: Any, options: Mapping[str, str]) -> TableSchema:
-    """A Hive table's columns and partitions as Paimon's, with these options."""
+    """The Paimon schema of a Hive table, with these options."""
     columns = [(c.name, from_hive(c.type), c.comment, None) for c in (*entry.sd.cols, *(entry.partitionKeys or []))]
     comment = (entry.parameters or {}).get("comment")
     own = {**options, **({"hive.comment": comment} if comment else {})}
     return create_schema(columns, [k.name for k in entry.partitionKeys or []], [], own, comment)
 
 
-def _check_target(store: TableStore, wanted: TableSchema) -> None:
+def _check_target(store: TableStore, expected: TableSchema) -> None:
     got = store.schema
     if got.primary_keys or store.options.get(opt.BUCKET) != -1:
         raise UnsupportedOperation(
-            f"{store.name} has keys or buckets: files of Hive are in no order", hint="migrate into a plain table"
+            f"{store.name} has keys or buckets, which Hive files do not support",
+            hint="migrate to a table without keys and buckets",
         )
-    here, there = ([(f.name, f.type.bare()) for f in s.fields] for s in (got, wanted))
-    if got.partition_keys != wanted.partition_keys or here != there:
+    actual, expected_fields = ([(f.name, f.type.bare()) for f in s.fields] for s in (got, expected))
+    if got.partition_keys != expected.partition_keys or actual != expected_fields:
         raise SchemaMismatch(
             f"{store.name} has other columns or partitions than the table of Hive",
-            hint="leave target_table out, and a fitting one is made",
+            hint="remove target_table to create a new table",
         )
 
 
 def pieces_of(catalog: HiveCatalog, entry: Any) -> list[Any]:
-    """The entries of the table's partitions; of the table itself when it has none."""
+    """The entries of the table's partitions; the table's own entry if it is not partitioned."""
     if not entry.partitionKeys:
         return [entry]
-    return list(catalog.register.metastore.ask("get_partitions", entry.dbName, entry.tableName, -1))
+    return list(catalog.metastore.client.query("get_partitions", entry.dbName, entry.tableName, -1))
 
 
-def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tuple[str, str]]) -> CommitMessage:
-    """One partition's files (or the whole table's) in their new place, described."""
+def _imported(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tuple[str, str]]) -> CommitMessage:
+    """The commit message for the moved files of one partition, or of an unpartitioned table."""
     kind = file_format(piece.sd)
     if kind not in _FORMATS:
         raise UnsupportedFormat(f"{piece.sd.location} has {kind or 'unknown'} files", hint="copy them", feature=kind)
     partition = partition_of(store, piece) if store.schema.partition_keys else EMPTY_ROW
-    found = [s for s in fs.list(plain(piece.sd.location)) if not s.name.startswith(("_", "."))]
+    found = [s for s in fs.list(without_file_scheme(piece.sd.location)) if not s.name.startswith(("_", "."))]
     if piece is entry or store.schema.partition_keys:
         inner = next((s.path for s in found if s.is_dir), None)
         if inner:
             raise UnsupportedOperation(
                 f"{inner} is a directory below the table's files; its rows would be lost",
-                hint="copy the table in Hive first, so that its files lie side by side",
+                hint="copy the table in Hive first, so that it has no subdirectories",
             )
     folder = store.bucket_dir(partition, 0)
     fs.make_dirs(folder)
@@ -148,15 +152,15 @@ def _taken(fs: FileIO, store: TableStore, entry: Any, piece: Any, moved: list[tu
     for status in found:
         if not status.size:
             continue  # Hive writes empty files for empty buckets
-        new = posixpath.join(folder, taken_name(status.name, kind))
-        moved.append((status.path, new))  # noted first: whatever happens next, it is looked for there
+        new = posixpath.join(folder, imported_name(status.name, kind))
+        moved.append((status.path, new))  # recorded before the move, so that a failure can undo it
         fs.move(status.path, new)
-        files.append(described(fs, store, partition, new, status))
+        files.append(describe_file(fs, store, partition, new, status))
     return CommitMessage(partition, 0, -1, new_files=tuple(files), row_count=sum(f.row_count for f in files))
 
 
 def partition_of(store: TableStore, piece: Any) -> bytes:
-    """The serialized partition that an entry of Hive stands for."""
+    """The serialized partition of a Hive partition entry."""
     default = store.options.get(opt.PARTITION_DEFAULT_NAME)
     texts = {k: None if v == default else v for k, v in zip(store.schema.partition_keys, piece.values, strict=True)}
     values = in_row_spec(store.schema, texts)
@@ -165,11 +169,11 @@ def partition_of(store: TableStore, piece: Any) -> bytes:
     )
 
 
-def _tidy(fs: FileIO, folder: str) -> None:
-    """Empty directories and marks such as _SUCCESS; anything else stays."""
+def _delete_leftovers(fs: FileIO, folder: str) -> None:
+    """Delete empty directories and markers such as _SUCCESS; keep everything else."""
     for status in fs.list(folder):
         if status.is_dir:
-            _tidy(fs, status.path)
+            _delete_leftovers(fs, status.path)
         elif status.name.startswith(("_SUCCESS", ".")) or not status.size:
             fs.delete(status.path)
     fs.delete_empty_dir(folder)

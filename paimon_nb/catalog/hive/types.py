@@ -1,4 +1,4 @@
-"""Types of columns as Hive writes them, and back. Source: Paimon `HiveTypeUtils.java`."""
+"""Maps column types to Hive's and back. Source: Paimon `HiveTypeUtils.java`."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _ATOMIC = {
     "BLOB": "binary",
 }  # fmt: skip
 _LONGEST_CHAR, _LONGEST_VARCHAR = 255, 65535
-"""Beyond these Hive has only `string`."""
+"""Longer ones are `string` in Hive."""
 ZONED = "timestamp with local time zone"
 """Since Hive 3."""
 _HIVE_TIMESTAMP = Timestamp(3)
-"""What Java reads Hive's `timestamp` as."""
+"""Java's type for Hive's `timestamp`."""
 
 
 def to_hive(t: DataType) -> str:
-    """The text of a column's type, `struct<a:int>`. Hive knows no NOT NULL and no TIME."""
+    """The Hive type of a column, such as `struct<a:int>`. Hive has no NOT NULL and no TIME."""
     match t:
         case Atomic(name=name) if name in _ATOMIC:
             return _ATOMIC[name]
@@ -64,11 +64,11 @@ def to_hive(t: DataType) -> str:
             return f"map<{to_hive(t.key)},{to_hive(t.value)}>"
         case Row():
             return f"struct<{','.join(f'{f.name}:{to_hive(f.type)}' for f in t.fields)}>"
-    raise UnsupportedFormat(f"a Hive metastore has no column of type {t}", hint="leave the column out", feature=str(t))
+    raise UnsupportedFormat(f"a Hive metastore has no column of type {t}", hint="remove the column", feature=str(t))
 
 
 def from_hive(text: str) -> DataType:
-    """The type that Java makes of a Hive column's. Raises UnsupportedFormat: Paimon has none, as for `uniontype`."""
+    """The Paimon type of a Hive type, as in Java. Raises UnsupportedFormat for types without one, such as `uniontype`."""
     try:
         return _in_milliseconds(parse_type(text.replace(ZONED, "timestamp_ltz")))
     except TypeSyntaxError:

@@ -1,4 +1,4 @@
-"""Level 4: tables of Iceberg become Paimon tables. What Iceberg's metadata says is read by pyiceberg, imported here only."""
+"""Level 4: migrates Iceberg tables to Paimon. pyiceberg, which reads the metadata, is imported only here."""
 
 from paimon_nb.catalog.iceberg.migrate import migrate_table
 

@@ -1,7 +1,7 @@
-"""Iceberg tables of a Hadoop catalog made Paimon tables in place: their files are moved, not written again.
+"""Migrates Iceberg tables of a Hadoop catalog to Paimon in place: moves files, rewrites none.
 
-Source: Paimon 1.3 `IcebergMigrator.java`, `IcebergMigrateHadoopMetadata.java`. Unlike there, a file is read under the schema that
-its columns fit, not under that of its manifest, which may list older files; options are those of the call.
+Source: Paimon 1.3 `IcebergMigrator.java`, `IcebergMigrateHadoopMetadata.java`. Difference: a file gets the schema that
+fits its columns, not that of its manifest, which may list older files; the options are those of the call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.catalog.file_import import SUFFIX, described, put_back, taken_name
+from paimon_nb.catalog.file_import import SUFFIX, describe_file, imported_name, undo_moves
 from paimon_nb.catalog.iceberg.schema import schemas_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.row import EMPTY_ROW, serialize
@@ -45,90 +45,95 @@ _FORMATS = ("parquet", "orc", "avro")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A live data file of Iceberg's."""
+    """A live Iceberg data file."""
 
     path: str
     kind: str
     partition: bytes
     schema_id: int
-    """Of its manifest, in our numbers."""
+    """The Paimon schema id of its manifest's schema."""
 
 
 def migrate_table(
     catalog: WarehouseCatalog, source: Identifier, iceberg_options: Mapping[str, str], options: Mapping[str, str]
 ) -> int:
-    """Take a table's files over; the new table has its name. Returns how many files. What Iceberg kept beside them goes.
+    """Migrate a table; the new table has its name. Deletes Iceberg's metadata. Returns the number of files.
 
-    If anything fails before the commit, the files go back and the new table goes away.
+    On a failure before the commit, the files are moved back and the new table is dropped.
 
-    Raises: BadOptionValue: no `iceberg_warehouse`, or another storage. TableNotFound: no such table there.
-        UnsupportedOperation, UnsupportedFormat: delete files, computed partitions, a type that Paimon has not.
+    Raises:
+        BadOptionValue: no `iceberg_warehouse`, or an unsupported storage.
+        TableNotFound: no such Iceberg table.
+        UnsupportedOperation, UnsupportedFormat: delete files, partition transforms, or a type that Paimon does not have.
         AlreadyExists: the catalog has a table of this name.
     """
-    place = _place(source, iceberg_options)
+    location = _table_location(source, iceberg_options)
     if options.get("bucket", "-1") != "-1" or "primary-key" in options:
         raise BadOptionValue(
             "a migrated table has neither keys nor buckets",
-            hint="leave 'bucket' and 'primary-key' out",
+            hint="remove 'bucket' and 'primary-key'",
             option="bucket",
         )
-    if catalog.register.has_table(source):
+    if catalog.metastore.has_table(source):
         raise AlreadyExists(f"table {source} exists already", hint="rename it first", name=str(source))
-    table = _opened(place, iceberg_options)
+    table = _open_table(location, iceberg_options)
     schemas, numbers = schemas_of(table.metadata, options)
     files = _live_files(table, schemas[-1], numbers)
-    made_at = Identifier(source.database, source.table + SUFFIX)
+    new_name = Identifier(source.database, source.table + SUFFIX)
     catalog.create_database(source.database, if_not_exists=True)
-    catalog.create_table(made_at, schemas[0])
-    store = catalog.table(made_at).store
+    catalog.create_table(new_name, schemas[0])
+    store = catalog.table(new_name).store
     for schema in schemas[1:]:
         store.schemas.create(replace(schema, options=store.schema.options))
-    fs = RootedFileIO(catalog.fs, catalog.fs.root, (*catalog.fs.roots[1:], place))
+    fs = RootedFileIO(catalog.fs, catalog.fs.root, (*catalog.fs.roots[1:], location))
     store = replace(store.at_schema(store.schemas.get(schemas[-1].id)), fs=fs)
     moved: list[tuple[str, str]] = []
     try:
-        messages = [_taken(store, partition, some, moved) for partition, some in _by_partition(files).items()]
-        # Not `commit`, which deletes the files of what it could not publish: these are somebody's only rows.
+        messages = [
+            _imported(store, partition, partition_files, moved)
+            for partition, partition_files in _by_partition(files).items()
+        ]
+        # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
         TableCommit(store).publish(append_change(messages))
     except BaseException:
-        if put_back(fs, moved):
-            catalog.drop_table(made_at, purge=True)
+        if undo_moves(fs, moved):
+            catalog.drop_table(new_name, purge=True)
         raise
-    catalog.rename_table(made_at, source)
-    fs.delete_tree(place)
+    catalog.rename_table(new_name, source)
+    fs.delete_tree(location)
     return len(moved)
 
 
-def _place(source: Identifier, options: Mapping[str, str]) -> str:
+def _table_location(source: Identifier, options: Mapping[str, str]) -> str:
     """The directory of an Iceberg table."""
     storage, warehouse = options.get(STORAGE, ""), options.get(WAREHOUSE, "")
     if storage not in ("hadoop-catalog", "hadoop"):
         raise BadOptionValue(
-            f"{STORAGE!r} is {storage!r}; tables of a Hadoop catalog can be taken over",
+            f"{STORAGE!r} is {storage!r}; only tables of a Hadoop catalog can be migrated",
             hint=f"iceberg_options => '{STORAGE}=hadoop-catalog,{WAREHOUSE}=/path'", option=STORAGE,
         )  # fmt: skip
     if not warehouse:
         raise BadOptionValue(
-            f"{WAREHOUSE!r} is missing: where the Iceberg catalog lies",
+            f"{WAREHOUSE!r} is missing: the path of the Iceberg warehouse",
             hint=f"iceberg_options => '{STORAGE}=hadoop-catalog,{WAREHOUSE}=/path'", option=WAREHOUSE,
         )  # fmt: skip
     return posixpath.join(warehouse, source.database, source.table)
 
 
-def _opened(place: str, options: Mapping[str, str]) -> Any:
+def _open_table(location: str, options: Mapping[str, str]) -> Any:
     try:
-        return StaticTable.from_metadata(place, dict(options))
+        return StaticTable.from_metadata(location, dict(options))
     except (FileNotFoundError, NoSuchTableError):
         raise TableNotFound(
-            f"no Iceberg table of a Hadoop catalog at {place}",
-            hint=f"{place}/metadata/version-hint.text should be there; tables of other catalogs have none", path=place,
+            f"no Iceberg table of a Hadoop catalog at {location}",
+            hint=f"{location}/metadata/version-hint.text must exist; tables of other catalogs do not have it", path=location,
         ) from None  # fmt: skip
     except (ValueError, ValidationError) as error:
-        raise CorruptFile(place, f"Iceberg's metadata cannot be read: {error}") from None
+        raise CorruptFile(location, f"Iceberg's metadata cannot be read: {error}") from None
 
 
 def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> list[_File]:
-    """What the current snapshot holds. Raises UnsupportedOperation: delete files, or files of another partition spec."""
+    """The data files of the current snapshot. Raises UnsupportedOperation: delete files, or an older partition spec."""
     snapshot = table.current_snapshot()
     found: list[_File] = []
     for manifest in snapshot.manifests(table.io) if snapshot else ():
@@ -138,8 +143,8 @@ def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> 
                 hint="rewrite its data files in Iceberg first (rewrite_data_files)",
             )
         with table.io.new_input(manifest.manifest_path).open() as raw:
-            told = json.loads(fastavro.reader(raw).metadata["schema"])
-        number = numbers.get(told.get("schema-id"), schema.id)
+            manifest_schema = json.loads(fastavro.reader(raw).metadata["schema"])
+        number = numbers.get(manifest_schema.get("schema-id"), schema.id)
         for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
             file = entry.data_file
             assert entry.status != ManifestEntryStatus.DELETED
@@ -157,7 +162,7 @@ def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> 
 
 
 def _partition(schema: TableSchema, record: Sequence[Any]) -> bytes:
-    """Iceberg's partition values, serialized. Days and microseconds are counted as here, but for one more field."""
+    """Iceberg's partition values as a serialized Paimon partition."""
     fields, values = schema.partition_fields, []
     for i, field in enumerate(fields):
         value = record[i]
@@ -176,21 +181,23 @@ def _by_partition(files: Sequence[_File]) -> dict[bytes, list[_File]]:
     return found
 
 
-def _taken(store: TableStore, partition: bytes, files: Sequence[_File], moved: list[tuple[str, str]]) -> CommitMessage:
-    """One partition's files in their new place, described."""
+def _imported(
+    store: TableStore, partition: bytes, files: Sequence[_File], moved: list[tuple[str, str]]
+) -> CommitMessage:
+    """The commit message for the moved files of one partition."""
     fs, folder, out = store.fs, store.bucket_dir(partition, 0), []
     fs.make_dirs(folder)
     for file in files:
-        new = posixpath.join(folder, taken_name(file.path.rsplit("/", 1)[-1], file.kind))
-        moved.append((file.path, new))  # noted first: whatever happens next, it is looked for there
+        new = posixpath.join(folder, imported_name(file.path.rsplit("/", 1)[-1], file.kind))
+        moved.append((file.path, new))  # recorded before the move, so that a failure can undo it
         fs.move(file.path, new)
-        own = store.at_schema(store.schemas.get(_fitting(store, file, new)))
-        out.append(described(fs, own, partition, new, FileStatus(new, fs.size(new), 0, False)))
+        own = store.at_schema(store.schemas.get(_schema_id_of(store, file, new)))
+        out.append(describe_file(fs, own, partition, new, FileStatus(new, fs.size(new), 0, False)))
     return CommitMessage(partition, 0, -1, new_files=tuple(out), row_count=sum(f.row_count for f in out))
 
 
-def _fitting(store: TableStore, file: _File, path: str) -> int:
-    """The schema that a file was written under: its manifest's, unless the file has other columns."""
+def _schema_id_of(store: TableStore, file: _File, path: str) -> int:
+    """The schema id of a file: its manifest's, unless the file has other columns."""
     if file.kind != "parquet":
         return file.schema_id
     try:

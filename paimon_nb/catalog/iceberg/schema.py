@@ -1,4 +1,4 @@
-"""Iceberg's schemas as Paimon's: the same columns with the same ids. Touches no file.
+"""Converts Iceberg schemas to Paimon schemas, with the same column ids. Pure.
 
 Source: Paimon 1.3 `IcebergDataField.java`; Iceberg's table specification, primitive types.
 """
@@ -26,16 +26,20 @@ _PLAIN: Mapping[type, str] = {
 
 
 def schemas_of(metadata: Any, options: Mapping[str, str]) -> tuple[list[TableSchema], dict[int, int]]:
-    """All schemas of a table in their order, numbered from 0, the current one last; and our number of each of Iceberg's.
+    """All schemas of a table, numbered from 0, the current one last; and Iceberg schema id -> Paimon schema id.
 
     Args:
         metadata: pyiceberg's `TableMetadata`.
-    Raises: UnsupportedOperation: a type or a partition transform that Paimon has not.
+
+    Raises:
+        UnsupportedOperation: a type or a partition transform that Paimon does not have.
     """
     keys = partition_keys(metadata)
     known = sorted(metadata.schemas, key=lambda s: s.schema_id)
     numbers = {s.schema_id: i for i, s in enumerate(known)}
-    if known[-1].schema_id != metadata.current_schema_id:  # it was taken up again, and Paimon's newest one counts
+    if (
+        known[-1].schema_id != metadata.current_schema_id
+    ):  # an older schema is current again; in Paimon the latest counts
         known.append(next(s for s in known if s.schema_id == metadata.current_schema_id))
     highest = max(metadata.last_column_id, 0)
     return [
@@ -47,7 +51,7 @@ def schemas_of(metadata: Any, options: Mapping[str, str]) -> tuple[list[TableSch
 
 
 def partition_keys(metadata: Any) -> tuple[str, ...]:
-    """The columns that the table is partitioned by. Raises UnsupportedOperation: a partition is computed from a column."""
+    """The partition columns. Raises UnsupportedOperation: a partition transform."""
     spec = next(s for s in metadata.partition_specs if s.spec_id == metadata.default_spec_id)
     names = []
     for field in spec.fields:
@@ -80,5 +84,5 @@ def _type(t: Any, required: bool) -> DataType:
         case _ if type(t) in _PLAIN:
             out = parse_type(_PLAIN[type(t)])
         case _:
-            raise UnsupportedOperation(f"Iceberg's type {t} has none that fits in Paimon", hint="drop the column first")
+            raise UnsupportedOperation(f"Paimon has no type for Iceberg's {t}", hint="drop the column first")
     return out.with_nullable(not required)

@@ -1,4 +1,4 @@
-"""The JDBC catalog: names in a SQL database that Java's JDBC catalog shares, tables in the warehouse."""
+"""The JDBC catalog: names in a SQL database, shared with Java's JDBC catalog; tables in the warehouse."""
 
 from paimon_nb.catalog.jdbc.catalog import open_jdbc_catalog
 

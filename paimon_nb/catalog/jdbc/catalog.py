@@ -1,4 +1,4 @@
-"""A JDBC catalog from its options. Source: Paimon `JdbcCatalog.java`."""
+"""Opens a JDBC catalog from its options. Source: Paimon `JdbcCatalog.java`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.catalog.jdbc.lock import JdbcLock, make_lock_table
-from paimon_nb.catalog.jdbc.metastore import JdbcRegister
-from paimon_nb.catalog.locks import patience_of
+from paimon_nb.catalog.jdbc.lock import JdbcLock, create_lock_table
+from paimon_nb.catalog.jdbc.metastore import JdbcMetastore
+from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions
@@ -18,7 +18,7 @@ from paimon_nb.options import catalog as opt
 
 
 def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
-    """The catalog that `'metastore' = 'jdbc'` describes; its tables in the database are made if they are not there.
+    """The catalog for `'metastore' = 'jdbc'`; creates its tables in the database if needed.
 
     Raises: BadOptionValue: no `uri` or `warehouse`. StoreError: the database does not answer.
     """
@@ -33,29 +33,29 @@ def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     database = Database.of(uri, options)
     fs = RootedFileIO(open_fs(warehouse, options), warehouse, external_roots(options))
     key = TableOptions(options).get(opt.CATALOG_KEY)
-    register = JdbcRegister(database, key, fs.root)
-    # Java's engines make it when they open a catalog.
-    register.add_database(DEFAULT_DATABASE)
-    return WarehouseCatalog(name, options, fs, register, _lock_of(database, key, options, fs))
+    metastore = JdbcMetastore(database, key, fs.root)
+    # Java's engines create it when they open a catalog.
+    metastore.add_database(DEFAULT_DATABASE)
+    return WarehouseCatalog(name, options, fs, metastore, _lock_of(database, key, options, fs))
 
 
 def _lock_of(
     database: Database, key: str, options: Mapping[str, str], fs: RootedFileIO
 ) -> Callable[[Identifier], Lock] | None:
-    patience = patience_of(options, fs, "jdbc")
-    if patience is None:
+    lock_wait = lock_wait_of(options, fs, "jdbc")
+    if lock_wait is None:
         return None
-    longest = TableOptions(options).get(opt.LOCK_KEY_MAX_LENGTH)
-    make_lock_table(database, longest)
+    max_length = TableOptions(options).get(opt.LOCK_KEY_MAX_LENGTH)
+    create_lock_table(database, max_length)
 
     def lock_of(name: Identifier) -> Lock:
         lock_id = f"{key}.{name.database}.{name.of_table().object}"
-        if len(lock_id) > longest:
+        if len(lock_id) > max_length:
             raise BadOptionValue(
-                f"the lock's name {lock_id!r} is longer than {longest}",
-                hint="shorten the table's name, or raise 'lock-key-max-length' before the catalog is first opened",
+                f"lock name {lock_id!r} is longer than {max_length} characters",
+                hint="use a shorter table name, or raise 'lock-key-max-length' before the catalog is first opened",
                 option="lock-key-max-length",
             )
-        return JdbcLock(database, lock_id, patience)
+        return JdbcLock(database, lock_id, lock_wait)
 
     return lock_of

@@ -1,4 +1,4 @@
-"""One SQL database from a JDBC address: which driver, which user, and connections that are made where they are used."""
+"""A SQL database from a JDBC URL: driver, login and connections."""
 
 from __future__ import annotations
 
@@ -17,61 +17,63 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
 _BUSY_S = 60
-"""How long SQLite waits for another session's transaction."""
+"""SQLite's timeout for another session's transaction."""
 _PREFIX = "jdbc."
 _POSTGRES = {
     "sslmode": "sslmode", "sslrootcert": "sslrootcert", "connectTimeout": "connect_timeout",
     "ApplicationName": "application_name",
 }  # fmt: skip
-"""Settings of PostgreSQL's Java driver, and what libpq calls them."""
-_MAY_BE_PLAIN = ("", "DISABLED", "DISABLE", "PREFERRED", "PREFER", "FALSE", "TRUST")
+"""Settings of PostgreSQL's JDBC driver -> libpq's names."""
+_UNENCRYPTED_MODES = ("", "DISABLED", "DISABLE", "PREFERRED", "PREFER", "FALSE", "TRUST")
 
 
 @dataclass(frozen=True)
 class Database:
-    """Where the names are. Pickles; each process makes its own connections.
+    """A SQL database. Pickles; each process opens its own connections.
 
-    Shapes of `uri`: `jdbc:sqlite:<file>`, `jdbc:postgresql://host[:port]/database[?k=v&...]`, `jdbc:mysql://...`,
-    `jdbc:mariadb://...`. Settings come from the address's query and from options `jdbc.<setting>`, which win.
+    Forms of `uri`: `jdbc:sqlite:<file>`, `jdbc:postgresql://host[:port]/database[?k=v&...]`, `jdbc:mysql://...`,
+    `jdbc:mariadb://...`. Settings come from the URL's query and from options `jdbc.<setting>`, which take precedence.
     """
 
     dialect: str
     """sqlite, postgresql or mysql (MariaDB's is MySQL's)."""
-    place: str
-    """SQLite: the file. Else `host:port/database`."""
+    address: str
+    """The file (SQLite), or `host:port/database`."""
     settings: tuple[tuple[str, str], ...] = field(repr=False, default=())
-    """As the Java driver calls them, `user` and `password` among them."""
+    """Settings with the JDBC driver's names, including `user` and `password`."""
     connections: int = 2
 
     @classmethod
     def of(cls, uri: str, options: Mapping[str, str]) -> Database:
-        """Raises BadOptionValue: no JDBC address, or of a database that is not known here."""
+        """Raises BadOptionValue: not a JDBC URL, or an unsupported database."""
         scheme, _, rest = uri.partition(":")
         protocol, _, rest = rest.partition(":")
         known = {"sqlite": "sqlite", "postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
         if scheme != "jdbc" or protocol not in known:
             raise BadOptionValue(
-                f"{redact_text(uri)!r} is no address of a database that a JDBC catalog can use",
+                f"{redact_text(uri)!r} is not a JDBC URL of a supported database",
                 hint="jdbc:sqlite:/path/file.db, jdbc:postgresql://host/db, jdbc:mysql://host/db, jdbc:mariadb://host/db",
                 option="uri",
             )
         address, _, query = rest.partition("?")
-        given = {k.removeprefix(_PREFIX): v for k, v in options.items() if k.startswith(_PREFIX)}
-        settings = {**dict(parse_qsl(query, keep_blank_values=True)), **given}
+        option_settings = {k.removeprefix(_PREFIX): v for k, v in options.items() if k.startswith(_PREFIX)}
+        settings = {**dict(parse_qsl(query, keep_blank_values=True)), **option_settings}
         if protocol == "sqlite":
-            place = _sqlite_file(address, query)
+            address = _sqlite_file(address, query)
         else:
-            login, _, place = address.removeprefix("//").rpartition("@")  # a password must not stay in what is shown
+            login, _, address = address.removeprefix("//").rpartition("@")  # keeps passwords out of displayed text
             user, _, password = login.partition(":")
             settings = {**({"user": unquote(user), "password": unquote(password)} if login else {}), **settings}
         pool = TableOptions(options).get(opt.CLIENT_POOL_SIZE)
-        return cls(known[protocol], place, tuple(sorted(settings.items())), pool)
+        return cls(known[protocol], address, tuple(sorted(settings.items())), pool)
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """A SQLAlchemy connection inside one transaction: all of the block or nothing.
+        """A SQLAlchemy connection in one transaction for the block.
 
-        Raises: sqlalchemy.exc.IntegrityError: a row of this key is there. StoreError: anything else that goes wrong.
+        Raises:
+            sqlalchemy.exc.IntegrityError: a row with this key exists.
+            StoreError: any other error.
         """
         from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
@@ -83,20 +85,20 @@ class Database:
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()
             raise StoreError(
-                f"the catalog's database {self.place} refused: {redact_text(cause[0] if cause else 'no reason given')}",
-                hint="check 'uri', 'jdbc.user', 'jdbc.password' and that the database runs",
-                database=self.place,
+                f"the catalog's database {self.address} refused: {redact_text(cause[0] if cause else 'no reason given')}",
+                hint="check 'uri', 'jdbc.user', 'jdbc.password', and that the database is running",
+                database=self.address,
             ) from None
 
-    def ask(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query, `:name` in it standing for a value. Raises as `transaction`."""
+    def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query; `:name` markers are bound to `values`. Raises as `transaction`."""
         from sqlalchemy import text
 
         with self.transaction() as connection:
             return [tuple(row) for row in connection.execute(text(statement), values)]
 
-    def change(self, statement: str, **values: Any) -> int:
-        """How many rows a statement changed, in a transaction of its own. Raises as `transaction`."""
+    def execute(self, statement: str, **values: Any) -> int:
+        """The number of rows that a statement changed, in its own transaction. Raises as `transaction`."""
         from sqlalchemy import text
 
         with self.transaction() as connection:
@@ -107,8 +109,8 @@ def _sqlite_file(path: str, query: str) -> str:
     path = without_scheme(path)
     if not path or path == ":memory:" or "mode=memory" in query:
         raise BadOptionValue(
-            "a SQLite database in memory is seen by one connection only",
-            hint="name a file, jdbc:sqlite:/path/file.db, or use 'metastore' = 'memory'",
+            "a SQLite database in memory is visible to one connection only",
+            hint="use a file, jdbc:sqlite:/path/file.db, or use 'metastore' = 'memory'",
             option="uri",
         )
     return os.path.abspath(os.path.expanduser(path))
@@ -116,7 +118,7 @@ def _sqlite_file(path: str, query: str) -> str:
 
 @cache
 def _engine(database: Database, process: int) -> Any:
-    """One pool of connections a database and process: they must not be shared over a fork, as Spark's workers do."""
+    """A connection pool per database and process: connections must not be shared across a fork, as with Spark's workers."""
     try:
         from sqlalchemy import create_engine
     except ImportError:
@@ -126,8 +128,8 @@ def _engine(database: Database, process: int) -> Any:
     if database.dialect == "sqlite":
         from sqlalchemy.pool import QueuePool
 
-        os.makedirs(os.path.dirname(database.place), exist_ok=True)
-        return create_engine("sqlite://", creator=lambda: _sqlite(database.place), poolclass=QueuePool, **limits)
+        os.makedirs(os.path.dirname(database.address), exist_ok=True)
+        return create_engine("sqlite://", creator=lambda: _sqlite(database.address), poolclass=QueuePool, **limits)
     url, arguments = _server(database, settings)
     try:
         return create_engine(url, connect_args=arguments, **limits)
@@ -144,27 +146,27 @@ def _sqlite(file: str) -> Any:
 def _server(database: Database, settings: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
     from sqlalchemy import URL
 
-    parts = urlsplit(f"//{database.place}")
+    parts = urlsplit(f"//{database.address}")
     if "," in parts.netloc:
         raise UnsupportedOperation(
-            f"{parts.netloc}: several hosts in one address are not known here", hint="name one", option="uri"
+            f"{parts.netloc}: several hosts in one URL are not supported", hint="name one host", option="uri"
         )
     driver = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}[database.dialect]
     user, password = settings.get("user"), settings.get("password")
     url = URL.create(driver, user, password, parts.hostname, parts.port, unquote(parts.path.strip("/")))
     arguments: dict[str, Any] = {}
     if database.dialect == "postgresql":
-        arguments = {ours: settings[java] for java, ours in _POSTGRES.items() if java in settings}
+        arguments = {libpq: settings[java] for java, libpq in _POSTGRES.items() if java in settings}
         if settings.get("ssl", "").lower() in ("true", "1"):
-            arguments.setdefault("sslmode", "verify-full")  # what Java's driver means by it
+            arguments.setdefault("sslmode", "verify-full")  # as Java's driver
         if "currentSchema" in settings:
             arguments["options"] = f"-csearch_path={settings['currentSchema']}"
         return url, arguments
     mode = settings.get("sslMode") or settings.get("requireSSL") or ""
-    if mode.upper().replace("-", "_") not in _MAY_BE_PLAIN:
+    if mode.upper().replace("-", "_") not in _UNENCRYPTED_MODES:
         raise UnsupportedOperation(
-            "encrypted connections to MySQL and MariaDB are not made by this catalog",
-            hint="leave 'sslMode' out where the network is trusted, or use PostgreSQL with 'sslmode'",
+            "encrypted connections to MySQL and MariaDB are not supported",
+            hint="remove 'sslMode' if the network is trusted, or use PostgreSQL with 'sslmode'",
             option="uri",
         )
     if "connectTimeout" in settings:

@@ -1,4 +1,4 @@
-"""Names in two tables of a SQL database, column for column those of Java's JDBC catalog.
+"""Names in two tables of a SQL database, with the columns of Java's JDBC catalog.
 
 Source: Paimon 1.3 `JdbcUtils.java`, `JdbcCatalog.java`.
 """
@@ -16,7 +16,7 @@ from paimon_nb.format.schema import TableSchema
 
 TABLES = "paimon_tables"
 PROPERTIES = "paimon_database_properties"
-_MAKE = {
+_CREATE = {
     TABLES: (
         "CREATE TABLE paimon_tables(catalog_key VARCHAR(255) NOT NULL,database_name VARCHAR(255) NOT NULL,"
         "table_name VARCHAR(255) NOT NULL, PRIMARY KEY (catalog_key, database_name, table_name))"
@@ -29,26 +29,26 @@ _MAKE = {
 }
 _TABLE = "catalog_key = :key AND database_name = :database AND table_name = :table"
 _EXISTS = "exists"
-"""A property that every database has, so that an empty one has a row."""
+"""A property of every database, so that an empty one has a row."""
 
 
-class JdbcRegister(Metastore):
-    """Rows of one `catalog-key`; several catalogs may share a database.
+class JdbcMetastore(Metastore):
+    """The rows of one `catalog-key`; several catalogs may share a database.
 
-    MySQL compares names without regard to case, so what a query finds is compared once more: a name is only itself.
+    MySQL ignores case in comparisons, so query results are compared again.
     """
 
     def __init__(self, database: Database, key: str, warehouse: str) -> None:
         super().__init__(warehouse)
         self._database, self._key = database, key
-        for name, statement in _MAKE.items():
-            make_table(database, name, statement)
+        for name, statement in _CREATE.items():
+            create_table(database, name, statement)
 
     def databases(self) -> list[str]:
         found = {
             row[0]
             for table in (TABLES, PROPERTIES)
-            for row in self._ask(f"SELECT DISTINCT database_name FROM {table} WHERE catalog_key = :key")
+            for row in self._query(f"SELECT DISTINCT database_name FROM {table} WHERE catalog_key = :key")
         }
         return sorted(found)
 
@@ -68,22 +68,22 @@ class JdbcRegister(Metastore):
         except IntegrityError:
             if name in self.databases():
                 return False
-            raise _taken("database", name) from None
+            raise _name_conflict("database", name) from None
         return True
 
     def remove_database(self, name: str) -> None:
         for table in (TABLES, PROPERTIES):
-            self._change(f"DELETE FROM {table} WHERE catalog_key = :key AND database_name = :database", database=name)
+            self._execute(f"DELETE FROM {table} WHERE catalog_key = :key AND database_name = :database", database=name)
 
     def tables(self, database: str) -> list[str]:
-        rows = self._ask(
+        rows = self._query(
             f"SELECT database_name, table_name FROM {TABLES} WHERE catalog_key = :key AND database_name = :database",
             database=database,
         )
         return sorted(row[1] for row in rows if row[0] == database)
 
     def has_table(self, name: Identifier) -> bool:
-        rows = self._ask(
+        rows = self._query(
             f"SELECT database_name, table_name FROM {TABLES} WHERE {_TABLE}", database=name.database, table=name.table
         )
         return any(tuple(row) == (name.database, name.table) for row in rows)
@@ -92,26 +92,26 @@ class JdbcRegister(Metastore):
         from sqlalchemy.exc import IntegrityError
 
         try:
-            self._change(
+            self._execute(
                 f"INSERT INTO {TABLES} VALUES (:key, :database, :table)", database=name.database, table=name.table
             )
         except IntegrityError:
             if self.has_table(name):
                 return False
-            raise _taken("table", str(name)) from None
+            raise _name_conflict("table", str(name)) from None
         return True
 
     def remove_table(self, name: Identifier) -> bool:
         if not self.has_table(name):
             return False
-        return self._change(f"DELETE FROM {TABLES} WHERE {_TABLE}", database=name.database, table=name.table) == 1
+        return self._execute(f"DELETE FROM {TABLES} WHERE {_TABLE}", database=name.database, table=name.table) == 1
 
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
         from sqlalchemy.exc import IntegrityError
 
         statement = f"UPDATE {TABLES} SET database_name = :to_database, table_name = :to_table WHERE {_TABLE}"
         try:
-            moved = self._change(
+            moved = self._execute(
                 statement,
                 database=source.database,
                 table=source.table,
@@ -126,19 +126,19 @@ class JdbcRegister(Metastore):
             )
         return True
 
-    def _ask(self, statement: str, **values: str) -> list[tuple[Any, ...]]:
-        return self._database.ask(statement, key=self._key, **values)
+    def _query(self, statement: str, **values: str) -> list[tuple[Any, ...]]:
+        return self._database.query(statement, key=self._key, **values)
 
-    def _change(self, statement: str, **values: str) -> int:
-        return self._database.change(statement, key=self._key, **values)
+    def _execute(self, statement: str, **values: str) -> int:
+        return self._database.execute(statement, key=self._key, **values)
 
 
-def make_table(database: Database, name: str, statement: str) -> None:
-    """Run a CREATE TABLE unless the table is there; two sessions may ask at once."""
+def create_table(database: Database, name: str, statement: str) -> None:
+    """Run a CREATE TABLE unless the table exists; safe for concurrent sessions."""
     if _has(database, name):
         return
     try:
-        database.change(statement)
+        database.execute(statement)
     except StoreError:
         if not _has(database, name):
             raise
@@ -151,9 +151,9 @@ def _has(database: Database, name: str) -> bool:
         return bool(inspect(connection).has_table(name))
 
 
-def _taken(what: str, name: str) -> AlreadyExists:
+def _name_conflict(what: str, name: str) -> AlreadyExists:
     return AlreadyExists(
-        f"{what} {name!r} cannot be told from another one by the catalog's database",
-        hint="it ignores case or accents; choose a name that differs in more",
+        f"{what} {name!r} conflicts with another name in the catalog's database",
+        hint="the database ignores case or accents; choose a more different name",
         name=name,
     )

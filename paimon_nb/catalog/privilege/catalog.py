@@ -1,6 +1,6 @@
-"""A catalog that asks for privileges before it acts. Source: Paimon 1.3 `PrivilegedCatalog.java`, `PrivilegedFileStoreTable.java`.
+"""A catalog with privilege checks. Source: Paimon 1.3 `PrivilegedCatalog.java`, `PrivilegedFileStoreTable.java`.
 
-Names, columns and options can be seen by everybody, as in Java. A table's rows need SELECT, its files INSERT.
+Names, columns and options are public, as in Java. Reading rows needs SELECT, writing files needs INSERT.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paimon_nb.catalog.privilege.privilege import (
     identifier_of,
     parse_privilege,
 )
-from paimon_nb.catalog.privilege.privilege_store import Ledger
+from paimon_nb.catalog.privilege.privilege_store import PrivilegeStore
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import GuardedFileIO, RootedFileIO
@@ -28,33 +28,33 @@ from paimon_nb.plan.ddl import Change
 from paimon_nb.table.table import Table
 
 
-def guarded(catalog: Catalog) -> Catalog:
-    """The same catalog, guarded where its warehouse has privileges.
+def with_access_control(catalog: Catalog) -> Catalog:
+    """The catalog with access control if its warehouse has privileges.
 
     Raises: AccessDenied: the options' `user` is not known there, or the `password` is wrong.
     """
     if not isinstance(catalog, WarehouseCatalog):
         return catalog
-    ledger = Ledger(catalog.fs, catalog.warehouse)
-    return PrivilegedCatalog(catalog, ledger) if ledger.exists else catalog
+    store = PrivilegeStore(catalog.fs, catalog.warehouse)
+    return PrivilegedCatalog(catalog, store) if store.exists else catalog
 
 
 class PrivilegedCatalog(Catalog):
-    """Another catalog, for one user: the catalog option `user`. His rights are looked up at each call, so a change counts at once."""
+    """A catalog for the user in the catalog option `user`. Reads the user's rights on each call, so changes apply at once."""
 
-    def __init__(self, catalog: WarehouseCatalog, ledger: Ledger) -> None:
-        self._open, self._ledger = catalog, ledger
+    def __init__(self, catalog: WarehouseCatalog, store: PrivilegeStore) -> None:
+        self._open, self._store = catalog, store
         self.name, self.warehouse, self.options = catalog.name, catalog.warehouse, catalog.options
-        given = TableOptions(catalog.options)
-        self._user, self._password = str(given.get(opt.USER)), str(given.get(opt.PASSWORD))
-        self.rights()  # a wrong password is told now
+        catalog_options = TableOptions(catalog.options)
+        self._user, self._password = str(catalog_options.get(opt.USER)), str(catalog_options.get(opt.PASSWORD))
+        self.rights()  # fails early on a wrong password
 
     def rights(self) -> Rights:
-        """What the user may do now. Raises AccessDenied: he was dropped meanwhile."""
-        return self._ledger.rights(self._user, self._password)
+        """The user's current rights. Raises AccessDenied if the user was dropped."""
+        return self._store.rights(self._user, self._password)
 
-    def opened(self) -> Catalog:
-        """The catalog without its guard, for work on its inside. Asks for ADMIN."""
+    def unwrapped(self) -> Catalog:
+        """The catalog without access control. Needs ADMIN."""
         self.rights().demand(Privilege.ADMIN)
         return self._open
 
@@ -72,7 +72,7 @@ class PrivilegedCatalog(Catalog):
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
         self.rights().demand(Privilege.DROP_DATABASE, name)
         dropped = self._open.drop_database(name, if_exists=if_exists, cascade=cascade)
-        self._ledger.dropped(name)
+        self._store.dropped(name)
         return dropped
 
     # -- tables
@@ -81,9 +81,11 @@ class PrivilegedCatalog(Catalog):
         return self._open.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        store, mine = self._open.table(name, options).store, TableRights(self.rights(), _identifier(name))
+        store, table_rights = self._open.table(name, options).store, TableRights(self.rights(), _identifier(name))
         assert isinstance(store.fs, RootedFileIO)
-        return Table(replace(store, fs=GuardedFileIO(store.fs, mine), rights=mine), name=name.of_table())
+        return Table(
+            replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=name.of_table()
+        )
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
@@ -93,13 +95,13 @@ class PrivilegedCatalog(Catalog):
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
         self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
         replaced = self._open.replace_table(name, schema, create=create)
-        self._ledger.dropped(_identifier(name))
+        self._store.dropped(_identifier(name))
         return replaced
 
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
         self.rights().demand(Privilege.DROP_TABLE, _identifier(name))
         dropped = self._open.drop_table(name, if_exists=if_exists, purge=purge)
-        self._ledger.dropped(_identifier(name))
+        self._store.dropped(_identifier(name))
         return dropped
 
     def undrop_table(self, name: Identifier) -> None:
@@ -109,42 +111,42 @@ class PrivilegedCatalog(Catalog):
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         self.rights().demand(Privilege.ALTER_TABLE, _identifier(source))
         self._open.rename_table(source, target)
-        self._ledger.renamed(_identifier(source), _identifier(target))
+        self._store.renamed(_identifier(source), _identifier(target))
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         self.rights().demand(Privilege.ALTER_TABLE, _identifier(name))
         return self._open.alter_table(name, changes)
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
-        return self.opened().repair(database, table)
+        return self.unwrapped().repair(database, table)
 
     # -- users
 
     def create_user(self, user: str, password: str) -> None:
         """Raises AccessDenied without ADMIN; AlreadyExists."""
         self.rights().demand(Privilege.ADMIN)
-        self._ledger.add_user(user, password)
+        self._store.add_user(user, password)
 
     def drop_user(self, user: str) -> None:
         """Raises AccessDenied without ADMIN; UnknownName, UnsupportedOperation."""
         self.rights().demand(Privilege.ADMIN)
-        self._ledger.remove_user(user)
+        self._store.remove_user(user)
 
     def grant(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> None:
         """Raises AccessDenied without ADMIN; BadOptionValue, UnknownName; DatabaseNotFound, TableNotFound."""
         self.rights().demand(Privilege.ADMIN)
-        wanted, identifier = parse_privilege(privilege), identifier_of(database, table)
-        check_level(wanted, database, table)
+        parsed, identifier = parse_privilege(privilege), identifier_of(database, table)
+        check_level(parsed, database, table)
         if database and table:
             self._open.table(Identifier(database, table))
         elif database:
             self._open.tables(database)
-        self._ledger.grant(user, wanted, identifier)
+        self._store.grant(user, parsed, identifier)
 
     def revoke(self, user: str, privilege: str, database: str | None = None, table: str | None = None) -> int:
-        """How many grants went, those on objects below included. Raises as `grant`; UnknownName: there was none."""
+        """Returns the number of revoked grants, including those on objects below. Raises as `grant`; UnknownName: none."""
         self.rights().demand(Privilege.ADMIN)
-        return self._ledger.revoke(user, parse_privilege(privilege), identifier_of(database, table))
+        return self._store.revoke(user, parse_privilege(privilege), identifier_of(database, table))
 
 
 def _identifier(name: Identifier) -> str:

@@ -1,4 +1,4 @@
-"""What can be granted, on what, and what a user holds. Touches no file.
+"""Privileges, the objects they are granted on, and a user's rights. Pure.
 
 Source: Paimon 1.3 `PrivilegeType.java`, `PrivilegeCheckerImpl.java`.
 """
@@ -13,14 +13,14 @@ from paimon_nb.base.errors import AccessDenied, BadOptionValue
 from paimon_nb.base.registry import did_you_mean
 
 WHOLE_CATALOG = ""
-"""The identifier that every other one descends from; a database's is its name, a table's is `database.table`."""
+"""The identifier of the catalog. A database's identifier is its name, a table's is `database.table`."""
 ROOT = "root"
 ANONYMOUS = "anonymous"
-"""Who asks when the catalog's options name no user; the password is the same word."""
+"""The user without the catalog option `user`; its password is the same word."""
 
 
 class Privilege(StrEnum):
-    """One right. Granted on an object, it holds for all that lies below it."""
+    """A privilege. Granted on an object, it applies to all objects below."""
 
     SELECT = "SELECT"
     INSERT = "INSERT"
@@ -31,7 +31,7 @@ class Privilege(StrEnum):
     ALTER_DATABASE = "ALTER_DATABASE"
     CREATE_DATABASE = "CREATE_DATABASE"
     ADMIN = "ADMIN"
-    """Making and dropping users, granting and revoking."""
+    """Creating and dropping users, granting and revoking privileges."""
 
 
 _DEEPEST = {
@@ -46,51 +46,51 @@ def parse_privilege(text: str) -> Privilege:
     if text in Privilege.__members__:
         return Privilege(text)
     raise BadOptionValue(
-        f"{text!r} is no privilege",
+        f"unknown privilege {text!r}",
         hint=did_you_mean(text, [str(p) for p in Privilege]) or f"one of {', '.join(Privilege)}",
         value=text,
     )
 
 
 def identifier_of(database: str | None, table: str | None) -> str:
-    """How the tables of users name a catalog (both None), a database or a table. Raises BadOptionValue."""
+    """The stored identifier of the catalog (both None), a database or a table. Raises BadOptionValue."""
     if table and not database:
-        raise BadOptionValue(f"table {table!r} is named without its database", hint="give the database, too")
+        raise BadOptionValue(f"table {table!r} is named without its database", hint="also name the database")
     return ".".join(part for part in (database, table) if part)
 
 
 def check_level(privilege: Privilege, database: str | None, table: str | None) -> None:
-    """Raise BadOptionValue when a privilege means nothing on such an object."""
+    """Raises BadOptionValue if a privilege cannot be granted on this kind of object."""
     level, deepest = (2 if table else 1 if database else 0), _DEEPEST.get(privilege, 2)
     if level > deepest:
         raise BadOptionValue(
             f"{privilege} cannot be granted on {_LEVELS[level]}",
-            hint=f"grant it on {_LEVELS[deepest]}: leave out {'the table' if deepest else 'database and table'}",
+            hint=f"grant it on {_LEVELS[deepest]}: omit {'the table' if deepest else 'database and table'}",
             value=str(privilege),
         )
 
 
 def is_below(identifier: str, ancestor: str) -> bool:
-    """Whether an object is the other one or lies inside it."""
+    """Whether an object is `ancestor` or inside it."""
     return ancestor == WHOLE_CATALOG or identifier == ancestor or identifier.startswith(f"{ancestor}.")
 
 
 @dataclass(frozen=True)
 class Rights:
-    """What one user may do, as it stood when it was looked up. Goes to Spark tasks, so it must pickle."""
+    """A user's rights at the time of the lookup. Used in Spark tasks, so it must pickle."""
 
     user: str
     all: bool = False
-    """For `root`."""
-    held: Set[tuple[str, str]] = field(default_factory=frozenset)
+    """Whether the user is `root`, who has all rights."""
+    grants: Set[tuple[str, str]] = field(default_factory=frozenset)
     """(identifier, privilege)."""
 
     def has(self, privilege: Privilege, identifier: str) -> bool:
-        """Whether the privilege was granted on the object or on anything that it lies in."""
-        return self.all or any(p == privilege and is_below(identifier, granted) for granted, p in self.held)
+        """Whether the privilege was granted on the object or on an object above it."""
+        return self.all or any(p == privilege and is_below(identifier, granted) for granted, p in self.grants)
 
     def demand(self, privilege: Privilege, identifier: str = WHOLE_CATALOG) -> None:
-        """Raise AccessDenied unless the user has the privilege."""
+        """Raises AccessDenied unless the user has the privilege."""
         if self.has(privilege, identifier):
             return
         where = ", ".join(f"'{part}'" for part in identifier.split(".", 1) if part)
@@ -106,15 +106,15 @@ class Rights:
 
 @dataclass(frozen=True)
 class TableRights:
-    """The rights of a user in one table, as its files and its store ask for them."""
+    """A user's rights on one table, as its file system and store check them."""
 
     rights: Rights
     identifier: str
 
     def check_read(self) -> None:
-        """Raise AccessDenied unless the user may see rows."""
+        """Raises AccessDenied unless the user may read rows."""
         self.rights.demand(Privilege.SELECT, self.identifier)
 
     def check_write(self) -> None:
-        """Raise AccessDenied unless the user may write files."""
+        """Raises AccessDenied unless the user may write files."""
         self.rights.demand(Privilege.INSERT, self.identifier)

@@ -1,7 +1,7 @@
-"""The two tables that hold users and privileges, `user.sys` and `privilege.sys` at the root of the warehouse.
+"""The system tables with users and privileges: `user.sys` and `privilege.sys` in the warehouse's root directory.
 
-Source: Paimon 1.3 `FileBasedPrivilegeManager.java`. Unlike there, what is dropped, revoked or renamed is matched by whole names:
-Java takes the rights on `db.t2` away when `db.t` is dropped, and leaves those on a renamed table's old name.
+Source: Paimon 1.3 `FileBasedPrivilegeManager.java`. Difference: names are matched as a whole on drop, revoke and rename.
+Java also removes the rights on `db.t2` when `db.t` is dropped, and keeps those on a renamed table's old name.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from paimon_nb.table.table import Table
 
 USERS, PRIVILEGES = "user.sys", "privilege.sys"
 _USER = "USER"
-"""The entity type; roles are foreseen in the format and made by nobody."""
+"""The entity type of users; the format also has roles, which nothing creates."""
 _KEY = ("name", "entity_type", "privilege", "identifier")
 
 
-class Ledger:
-    """Users and privileges of one warehouse. Asks nobody whether he may: `PrivilegedCatalog` does."""
+class PrivilegeStore:
+    """Users and privileges of one warehouse. Checks no rights: `PrivilegedCatalog` does."""
 
     def __init__(self, fs: FileIO, warehouse: str) -> None:
         self._fs, self.warehouse = fs, warehouse
@@ -41,31 +41,31 @@ class Ledger:
         return all(self._fs.exists(self._path(name)) for name in (PRIVILEGES, USERS))
 
     def create(self, root_password: str) -> None:
-        """Make both tables, with the users `root` and `anonymous`. Raises AlreadyExists."""
+        """Create both tables, with the users `root` and `anonymous`. Raises AlreadyExists."""
         if self.exists:
             raise AlreadyExists(
                 f"{self.warehouse} has privileges already", hint="open the catalog as 'root' to change them"
             )
-        self._make(USERS, {"user": "STRING NOT NULL", "sha256": "BYTES"}, ["user"], {"file.format": "avro"})
+        self._create_table(USERS, {"user": "STRING NOT NULL", "sha256": "BYTES"}, ["user"], {"file.format": "avro"})
         self._store_users({ROOT: root_password, ANONYMOUS: ANONYMOUS})
-        # Last: from here on the privileges count.
+        # Created last: it activates access control.
         columns = dict.fromkeys(("name", "entity_type", "identifier", "privilege"), "STRING NOT NULL")
-        self._make(PRIVILEGES, columns, list(_KEY), {})
+        self._create_table(PRIVILEGES, columns, list(_KEY), {})
 
     def rights(self, user: str, password: str) -> Rights:
-        """What a user may do now. Raises AccessDenied: no such user, or another password."""
+        """A user's current rights. Raises AccessDenied: unknown user or wrong password."""
         known = self._table(USERS).lookup(user=user).to_pylist()
         if not known or not hmac.compare_digest(known[0]["sha256"] or b"", _sha256(password)):
             raise AccessDenied(
-                f"user {user!r} is not known in {self.warehouse}, or the password is wrong",
+                f"unknown user {user!r} in {self.warehouse}, or wrong password",
                 hint="CREATE CATALOG ... WITH ('user' = '...', 'password' = '...')",
                 user=user,
             )
-        held = frozenset((r["identifier"], r["privilege"]) for r in self._entries(name=user, entity_type=_USER))
-        return Rights(user, all=user == ROOT, held=held)
+        grants = frozenset((r["identifier"], r["privilege"]) for r in self._entries(name=user, entity_type=_USER))
+        return Rights(user, all=user == ROOT, grants=grants)
 
     def users(self) -> list[str]:
-        """In order."""
+        """Sorted names."""
         return sorted(self._table(USERS).to_arrow(["user"]).column("user").to_pylist())
 
     def add_user(self, user: str, password: str) -> None:
@@ -75,7 +75,7 @@ class Ledger:
         self._store_users({user: password})
 
     def remove_user(self, user: str) -> None:
-        """The user and all his privileges. Raises UnknownName; UnsupportedOperation for `root` and `anonymous`."""
+        """Remove a user and all its privileges. Raises UnknownName; UnsupportedOperation for `root` and `anonymous`."""
         if user in (ROOT, ANONYMOUS):
             raise UnsupportedOperation(
                 f"user {user!r} cannot be dropped", hint="every warehouse with privileges has it"
@@ -85,36 +85,36 @@ class Ledger:
         self._table(USERS).delete(pa.table({"user": [user]}))
 
     def grant(self, user: str, privilege: Privilege, identifier: str) -> None:
-        """Raises UnknownName; UnsupportedOperation for `root`, who has all."""
+        """Raises UnknownName; UnsupportedOperation for `root`, who has all privileges."""
         self._check_changeable(user)
         self._add([{"name": user, "entity_type": _USER, "identifier": identifier, "privilege": str(privilege)}])
 
     def revoke(self, user: str, privilege: Privilege, identifier: str) -> int:
-        """Take a privilege away on an object and on all below it. Returns how many entries went; at least one.
+        """Revoke a privilege on an object and all objects below. Returns the number of removed grants, at least one.
 
         Raises: UnknownName: no such user, or no such entry. UnsupportedOperation for `root`.
         """
         self._check_changeable(user)
-        mine = self._entries(name=user, entity_type=_USER, privilege=str(privilege))
-        gone = [e for e in mine if is_below(e["identifier"], identifier)]
-        if not gone:
-            above = [e["identifier"] or "the catalog" for e in mine if is_below(identifier, e["identifier"])]
+        grants = self._entries(name=user, entity_type=_USER, privilege=str(privilege))
+        revoked = [e for e in grants if is_below(e["identifier"], identifier)]
+        if not revoked:
+            above = [e["identifier"] or "the catalog" for e in grants if is_below(identifier, e["identifier"])]
             raise UnknownName(
                 f"user {user!r} was not granted {privilege} on {identifier or 'the catalog'}",
-                hint=f"it is granted on {' and '.join(above)}" if above else "nothing is to be revoked",
+                hint=f"it is granted on {' and '.join(above)}" if above else "there is nothing to revoke",
                 name=user,
             )
-        self._remove(gone)
-        return len(gone)
+        self._remove(revoked)
+        return len(revoked)
 
     def renamed(self, old: str, new: str) -> None:
-        """A table has another name: its privileges follow."""
+        """Move privileges to a renamed table."""
         entries = self._entries(identifier=old)
         self._add([{**e, "identifier": new} for e in entries])
         self._remove(entries)
 
     def dropped(self, identifier: str) -> None:
-        """A database or table is gone, and the privileges on it and below it."""
+        """Remove the privileges on a dropped database or table and on objects below."""
         self._remove([e for e in self._entries() if is_below(e["identifier"], identifier)])
 
     # -- the tables
@@ -125,17 +125,17 @@ class Ledger:
     def _table(self, name: str) -> Table:
         return Table(TableStore.open(self._fs, self._path(name)))
 
-    def _make(self, name: str, columns: Mapping[str, str], keys: list[str], options: Mapping[str, str]) -> None:
+    def _create_table(self, name: str, columns: Mapping[str, str], keys: list[str], options: Mapping[str, str]) -> None:
         fields = [(column, parse_type(kind), None, None) for column, kind in columns.items()]
         schema = create_schema(fields, [], keys, {"bucket": "1", **options}, "")
-        SchemaDirectory(self._fs, self._path(name)).create(schema)  # there already: a crash left it
+        SchemaDirectory(self._fs, self._path(name)).create(schema)  # it may exist after a crash
 
     def _store_users(self, passwords: Mapping[str, str]) -> None:
         rows = {"user": list(passwords), "sha256": [_sha256(p) for p in passwords.values()]}
         self._table(USERS).upsert(pa.table(rows))
 
-    def _entries(self, **wanted: str) -> list[dict[str, Any]]:
-        where = all_of([Compare(column, "=", value) for column, value in wanted.items()]) if wanted else None
+    def _entries(self, **conditions: str) -> list[dict[str, Any]]:
+        where = all_of([Compare(column, "=", value) for column, value in conditions.items()]) if conditions else None
         found: list[dict[str, Any]] = self._table(PRIVILEGES).to_arrow(where=where).to_pylist()
         return found
 
@@ -152,13 +152,13 @@ class Ledger:
         if user not in known:
             raise UnknownName(
                 f"no user {user!r} in {self.warehouse}",
-                hint=did_you_mean(user, known) or "CALL sys.create_privileged_user('...', '...') makes one",
+                hint=did_you_mean(user, known) or "create the user with CALL sys.create_privileged_user('...', '...')",
                 name=user,
             )
 
     def _check_changeable(self, user: str) -> None:
         if user == ROOT:
-            raise UnsupportedOperation("user 'root' has every privilege, always", hint="name another user")
+            raise UnsupportedOperation("user 'root' always has every privilege", hint="name another user")
         self._check_known(user)
 
 
