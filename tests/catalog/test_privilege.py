@@ -204,7 +204,7 @@ def test_what_is_granted_and_revoked_counts_at_once(warehouse):
         seen.append(look())
     assert seen == [set(), {"t"}, set()]
     warehouse.call("drop_privileged_user('u')")
-    with pytest.raises(AccessDenied, match="not known"):
+    with pytest.raises(AccessDenied, match="unknown user"):
         wb.run("SELECT * FROM t")
 
 
@@ -245,7 +245,7 @@ def test_privileges_follow_a_renamed_table_and_go_with_a_dropped_one(warehouse):
         ("grant_privilege_to_user('anonymous', 'select')", BadOptionValue, "did you mean 'SELECT'"),
         ("grant_privilege_to_user('anonymous', 'ADMIN', 'default')", BadOptionValue, "omit database and table"),
         ("grant_privilege_to_user('anonymous', 'CREATE_TABLE', 'default', 't')", BadOptionValue, "omit the table"),
-        ("grant_privilege_to_user('anonymous', 'SELECT', '', 't')", BadOptionValue, "give the database"),
+        ("grant_privilege_to_user('anonymous', 'SELECT', '', 't')", BadOptionValue, "name the database"),
         ("grant_privilege_to_user('anonymous', 'SELECT', 'defalt')", DatabaseNotFound, "did you mean 'default'"),
         ("grant_privilege_to_user('anonymous', 'SELECT', 'default', 'tt')", TableNotFound, "did you mean 't'"),
         ("revoke_privilege_from_user('anonymous', 'SELECT')", UnknownName, "there is nothing to revoke"),

@@ -73,7 +73,7 @@ BAD = [
     ("CREATE TABLE `` (id INT)", InvalidName, "letters"),
     ("CREATE TABLE `..` (id INT)", InvalidName, "letters"),
     ("CREATE TABLE `a/b` (id INT)", InvalidName, "letters"),
-    ("CREATE TABLE `a$b` (id INT)", InvalidName, "plain name"),
+    ("CREATE TABLE `a$b` (id INT)", InvalidName, "plain table name"),
     ("CREATE DATABASE `../up`", InvalidName, "letters"),
     ("CREATE TABLE a.b.c.d (id INT)", InvalidName, "[catalog.]database.table"),
     ("ALTER TABLE prod RENAME TO `..`", InvalidName, "letters"),
