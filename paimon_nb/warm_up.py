@@ -60,6 +60,7 @@ def warm_up() -> Path:
 
 def _run_and_keep(made: Path) -> None:
     import paimon_nb
+    from paimon_nb.spark.runtime import jvm_bridge
     from paimon_nb.spark.runtime.session import end_jvm
 
     conf = {"spark.driver.extraJavaOptions": dump_option(made)}
@@ -68,7 +69,7 @@ def _run_and_keep(made: Path) -> None:
         with paimon_nb.connect(f"{folder}/w", spark_conf=conf) as wb:
             wb.run(_STATEMENTS)
             wb.sql(_QUERY).toPandas()
-            gateway = wb.spark.sparkContext._gateway
+            gateway = jvm_bridge.gateway(wb.spark)
         end_jvm(gateway, patience_s=600)
 
 

@@ -1,6 +1,7 @@
 """Imports go down only: base, options < fs < format < table < catalog, plan < sql, spark < workbench < notebook."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,3 +78,13 @@ def test_every_part_of_the_table_room_may_be_the_first_that_is_imported() -> Non
     assert "write" in parts
     done = subprocess.run([sys.executable, "-c", ANEW.format(parts=parts)], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+PYSPARK_PRIVATE = re.compile(
+    r"\._(?:jdf|jvm|jsparkSession|jsc|jc|jsq|jreader|jwrite|gateway|active_spark_context|instantiatedSession|activeSession)\b|java_gateway"
+)
+
+
+def test_private_names_of_pyspark_are_used_in_one_module() -> None:
+    users = {str(f.relative_to(PACKAGE)) for f in PACKAGE.rglob("*.py") if PYSPARK_PRIVATE.search(f.read_text())}
+    assert users == {"spark/runtime/jvm_bridge.py"}

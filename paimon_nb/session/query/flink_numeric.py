@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.plan import Span
+from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
 from paimon_nb.sql.lexer import Token, tokens
 
 if TYPE_CHECKING:
@@ -25,23 +26,21 @@ _OPENING, _CLOSING = frozenset({"(", "[", "CASE"}), frozenset({")", "]", "END"})
 
 def with_flink_numerics(spark: SparkSession, text: str, frame: DataFrame, args: Mapping[str, Any] | None) -> DataFrame:
     """The same query with Flink's semantics. `frame` is Spark's analysis of `text`."""
-    if _CAST_TO_TEXT.search(text) and hasattr(frame, "_jdf"):
-        booleans = sorted(
-            _booleans_cast_to_string(spark, frame._jdf.queryExecution().analyzed()), key=lambda s: -s.start
-        )
+    if _CAST_TO_TEXT.search(text) and has_bridge(frame):
+        booleans = sorted(_booleans_cast_to_string(spark, analyzed_plan(frame)), key=lambda s: -s.start)
         for span in booleans:
             text = f"{text[: span.start]}upper({text[span.start : span.stop]}){text[span.stop :]}"
         if booleans:
             frame = spark.sql(text, args=dict(args) if args else None)
-    if _AVERAGE.search(text) and hasattr(frame, "_jdf"):
-        averages = dict(_averages(frame._jdf.queryExecution().analyzed()))
+    if _AVERAGE.search(text) and has_bridge(frame):
+        averages = dict(_averages(analyzed_plan(frame)))
         for span in sorted(_innermost(averages), key=lambda s: -s.start):
             stop = _with_clauses(text, span.stop)
             text = f"{text[: span.start]}CAST({text[span.start : stop]} AS {averages[span]}){text[stop:]}"
         if averages:
             frame = spark.sql(text, args=dict(args) if args else None)
-    while "/" in text and hasattr(frame, "_jdf"):
-        plan = frame._jdf.queryExecution().analyzed()
+    while "/" in text and has_bridge(frame):
+        plan = analyzed_plan(frame)
         divisions = dict(_divisions(spark, plan))
         edits = [
             (s, replacement)
@@ -71,8 +70,7 @@ def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
 
 def _booleans_cast_to_string(spark: SparkSession, plan: Any) -> set[Span]:
     """Spans of booleans that the user casts to a string."""
-    jvm: Any = spark._jvm
-    user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
     return {
         Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
         for e in _expressions(plan)
@@ -118,8 +116,7 @@ def _top_operator(words: Sequence[Token]) -> Token | None:
 
 def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
     """Spans of integer divisions in the user's text, and the wider of the two types."""
-    jvm: Any = spark._jvm
-    user_cast = jvm.org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
+    user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
     def integer_rank(operand: Any) -> int | None:
         """Rank of the integer type of an operand that Spark, not the user, cast to double."""

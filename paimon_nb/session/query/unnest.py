@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.plan import Query
 from paimon_nb.session.query.flink_numeric import nodes
+from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +52,7 @@ def unnested(query: Query, analyse: Callable[[Query], Analysed]) -> Analysed:
 
 def _explodes_rows(frame: DataFrame) -> bool:
     """Whether the query explodes an array of rows into one column."""
-    return hasattr(frame, "_jdf") and any(map(_is_of_rows, nodes(frame._jdf.queryExecution().analyzed())))
+    return has_bridge(frame) and any(map(_is_of_rows, nodes(analyzed_plan(frame))))
 
 
 def _is_of_rows(node: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
@@ -12,6 +12,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.plan import Analyze, Call, Constant, Explain, NothingToDo, Query, RowChange, SparkCommand, Use
 from paimon_nb.session.core.result import Result, of_frame, rows, summary
 from paimon_nb.session.query.run_query import known_to_spark, replaced_names
+from paimon_nb.spark.runtime.jvm_bridge import explain_text
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.statement_context import StatementContext
@@ -93,10 +94,8 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         frame = session.spark.sql(
             render(query, context.text, names, flink=session.flink_semantics), args=dict(context.params) or None
         )
-        java_frame = frame._jdf
-        gateway: Any = session.spark._jvm
-        plan_text = gateway.PythonSQLUtils.explainString(java_frame.queryExecution(), mode)
-    lines.append("== Spark ==\n" + str(plan_text).strip())
+        plan_text = explain_text(frame, mode)
+    lines.append("== Spark ==\n" + plan_text)
     return rows({"plan": ["\n\n".join(lines)]})
 
 

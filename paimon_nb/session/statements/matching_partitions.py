@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import SqlAnalysisError
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Span
+from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,6 +56,6 @@ def matching_partitions(target: Target, condition: Span) -> list[dict[str, objec
 def _is_deterministic(frame: DataFrame) -> bool:
     """False for rand() and other functions that are evaluated per row."""
     try:
-        return bool(frame._jdf.queryExecution().analyzed().deterministic())
+        return bool(analyzed_plan(frame).deterministic())
     except AttributeError:  # Spark Connect
         return False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from paimon_nb.session.core.jobs import Loop, Progress, Running
+from paimon_nb.spark.runtime.jvm_bridge import java_query
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.planner import StreamPlan
@@ -46,7 +47,7 @@ _NEXT_SNAPSHOT: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 def _next_snapshot(query: Any) -> int | None:
     """The next snapshot that a query will read; None until it reports one."""
     # The JVM object: `query.lastProgress` copies everything, in about sixty calls to the JVM.
-    last_progress = query._jsq.lastProgress()
+    last_progress = java_query(query).lastProgress()
     sources: Any = () if last_progress is None else last_progress.sources()
     if len(sources) == 1:
         next_snapshot = parse_next_snapshot(sources[0].endOffset())

@@ -6,6 +6,8 @@ import re
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from paimon_nb.spark.runtime.jvm_bridge import java_query
+
 _PARTS = frozenset({"window_start", "window_end", "window_time"})
 _HIDDEN = "EXCEPT (__win)"
 _STEPS = "EXCEPT (__win, __day)"
@@ -89,7 +91,7 @@ class LateRows:
         if self._query is None:
             return 0
         # JVM objects: their Python copies take about sixty calls to the JVM each.
-        reports = self._query._jsq.recentProgress()
+        reports = java_query(self._query).recentProgress()
         newest = self._seen
         for i in range(len(reports) - 1, -1, -1):
             at = reports[i].timestamp()
@@ -103,7 +105,7 @@ class LateRows:
     def watermark(self) -> int | None:
         """The watermark of the current micro-batch, epoch ms; None: unknown or not started."""
         try:
-            execution = self._query._jsq.streamingQuery().lastExecution()
+            execution = java_query(self._query).streamingQuery().lastExecution()
             watermark_ms = int(execution.offsetSeqMetadata().batchWatermarkMs())
         except Exception:  # none of these names is Spark's public API
             return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote, split_name
+from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, logical_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -57,7 +58,7 @@ class PaimonMerge:
 
     def said(self, column: Column) -> str:
         """A column as SQL text: what Spark makes of it where it sees both sides. Raises what an unknown name raises."""
-        made = self._both.select(column)._jdf.queryExecution().analyzed().projectList().apply(0)
+        made = analyzed_plan(self._both.select(column)).projectList().apply(0)
         return str((made.child() if made.getClass().getSimpleName() == "Alias" else made).sql())
 
     class Clause:
@@ -96,6 +97,6 @@ def _column(name: str) -> str:
 
 def _alias(frame: DataFrame) -> str:
     """The name that `.alias(...)` gave the rows."""
-    plan = frame._jdf.queryExecution().logical()
+    plan = logical_plan(frame)
     named = plan.getClass().getSimpleName() == "SubqueryAlias"
     return str(plan.alias()) if named else "source"

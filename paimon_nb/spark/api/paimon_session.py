@@ -18,6 +18,7 @@ from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
 from paimon_nb.spark.api.reader_options import Given, GivenWriter, target_of, without_place
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
+from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, set_default_session, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,9 +100,9 @@ def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
     if session is None:
         session = PaimonSession(plain, resolver, workbench)
         known[id(workbench)] = session
-    current = SparkSession._instantiatedSession
+    current = default_session()
     if current is None or current.sparkContext is plain.sparkContext:
-        SparkSession._instantiatedSession = SparkSession._activeSession = session
+        set_default_session(session)
     _hook_writers()
     return session
 
@@ -113,7 +114,7 @@ def plain_session(session: SparkSession) -> SparkSession:
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same DataFrame carrying another session, so that `frame.write.format("paimon")` and `frame.sparkSession` know us."""
-    return type(frame)(frame._jdf, session)
+    return with_session(frame, session)
 
 
 class PaimonSession(SparkSession):
@@ -306,7 +307,7 @@ class PaimonWriterV2(Given, DataFrameWriterV2):
         return self
 
     def partitionedBy(self, col: Any, *cols: Any) -> PaimonWriterV2:
-        names = [c if isinstance(c, str) else c._jc.toString() for c in (col, *cols)]
+        names = [c if isinstance(c, str) else column_text(c) for c in (col, *cols)]
         self._partition_by = tuple(names)
         super().partitionedBy(col, *cols)
         return self

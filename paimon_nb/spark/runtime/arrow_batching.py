@@ -9,7 +9,9 @@ the width of each row and no limit, and where a wide row turns up it runs again 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from paimon_nb.spark.runtime.jvm_bridge import in_cloned_session
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -65,15 +67,12 @@ def _guarded(frame: DataFrame) -> DataFrame | None:
 def _in_clone(frame: DataFrame) -> DataFrame | None:
     """The frame as one of a session that is its own but for the batch settings; None where there is no such bridge."""
     from py4j.protocol import Py4JError
-    from pyspark.sql import SparkSession
 
+    conf = {
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    }
     try:
-        session: Any = frame.sparkSession
-        clone = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
-        clone.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
-        clone.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
-        plan = frame._jdf.queryExecution().analyzed()
-        moved = session._jvm.org.apache.spark.sql.classic.Dataset.ofRows(clone._jsparkSession, plan)
-        return type(frame)(moved, clone)
+        return in_cloned_session(frame, conf)
     except (AttributeError, Py4JError):
         return None

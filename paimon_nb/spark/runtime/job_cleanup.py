@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from paimon_nb.options import table as opt
+from paimon_nb.spark.runtime.jvm_bridge import executor_infos
 from paimon_nb.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -57,6 +58,5 @@ def _delete(store: TableStore, directory: str, token: str) -> int:
 def _running(spark: SparkSession) -> bool:
     """Whether executors still run tasks, of whatever job."""
     with suppress(Exception):
-        infos = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
-        return any(info.numRunningTasks() for info in infos)
+        return any(info.numRunningTasks() for info in executor_infos(spark))
     return False

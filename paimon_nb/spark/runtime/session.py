@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import java_home
+from paimon_nb.spark.runtime.jvm_bridge import active_context, default_session, is_alive, launch, running_gateway
 from paimon_nb.spark.runtime.jvm_cds import sharing_option
 from paimon_nb.spark.runtime.python_exec import worker_python
 
@@ -49,7 +50,7 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | N
         _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
         return spark
     with _lock:
-        if _ours is not None and _alive(_ours):
+        if _ours is not None and is_alive(_ours):
             _apply(_ours, conf or {})
             _users += 1
             return _ours
@@ -157,7 +158,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     for key, value in merged.items():
         spark_conf.set(key, value)
     try:
-        gateway = SparkContext._gateway or _launch(spark_conf)
+        gateway = running_gateway() or _launch(spark_conf)
         context = (
             SparkContext.getOrCreate(spark_conf) if gateway is None else SparkContext(conf=spark_conf, gateway=gateway)
         )
@@ -186,14 +187,12 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
 def _launch(spark_conf: Any) -> Any:
     """Start the JVM with its output in a file: a notebook shows whatever a child process prints."""
     global _log, _owner_pid
-    from pyspark.java_gateway import launch_gateway
-
     descriptor, name = tempfile.mkstemp(prefix="paimon_nb-jvm-", suffix=".log")
     _log, _owner_pid = Path(name), os.getpid()
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java_home())
     try:
-        gateway = launch_gateway(spark_conf, popen_kwargs={"stdout": descriptor, "stderr": descriptor})
+        gateway = launch(spark_conf, descriptor)
     finally:
         os.close(descriptor)
         if before is None:
@@ -210,11 +209,9 @@ def end_jvm(gateway: Any, patience_s: float = 5) -> None:
         return
     from contextlib import suppress
 
-    from pyspark import SparkContext
-
     with suppress(Exception):
-        if SparkContext._active_spark_context is not None:
-            SparkContext._active_spark_context.stop()
+        if (context := active_context()) is not None:
+            context.stop()
     with suppress(Exception):
         gateway.shutdown()
     process = gateway.proc
@@ -241,20 +238,14 @@ def _running_session() -> SparkSession | None:
     """A session that somebody else made in this process (a Databricks or pyspark kernel)."""
     if "pyspark" not in sys.modules:
         return None
-    from pyspark.sql import SparkSession
-
-    session = SparkSession._instantiatedSession
-    return _plain(session) if session is not None and _alive(session) else None
+    session = default_session()
+    return _plain(session) if session is not None and is_alive(session) else None
 
 
 def _plain(session: SparkSession) -> SparkSession:
     from paimon_nb.spark.api.paimon_session import plain_session
 
     return plain_session(session)
-
-
-def _alive(session: SparkSession) -> bool:
-    return getattr(session, "_sc", None) is not None and session._sc._jsc is not None
 
 
 def _apply(session: SparkSession, conf: Mapping[str, Any]) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.spark.runtime.jvm_bridge import column_of, has_bridge, jvm, long_array
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -89,7 +91,7 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
     from pyspark.sql import functions as F
 
     spark = frame.sparkSession
-    if not hasattr(spark, "_jvm") or spark._jvm is None:
+    if not has_bridge(spark):
         return _joined(frame, mask)
     slot = F.pmod(F.col("_metadata.file_size"), F.lit(len(mask.slots))).cast("int")
     place = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
@@ -123,15 +125,7 @@ def _clear(word: Column, place: Column) -> Column:
 
 def _long_array(spark: SparkSession, values: np.ndarray) -> Column:
     """An `array<bigint>` literal made through the JVM bridge; millions of elements in milliseconds."""
-    from pyspark.sql import Column
-
-    jvm = spark._jvm
-    assert jvm is not None
-    array = spark.sparkContext._gateway.new_array(jvm.long, len(values))
-    buffer = jvm.java.nio.ByteBuffer.wrap(bytearray(values.astype(">i8").tobytes()))
-    buffer.asLongBuffer().get(array)
-    expressions = jvm.org.apache.spark.sql.catalyst.expressions
-    types = jvm.org.apache.spark.sql.types.DataTypes
-    data = expressions.UnsafeArrayData.fromPrimitiveArray(array)
-    literal = expressions.Literal(data, types.createArrayType(types.LongType, False))
-    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(literal))
+    expressions = jvm(spark).org.apache.spark.sql.catalyst.expressions
+    types = jvm(spark).org.apache.spark.sql.types.DataTypes
+    data = expressions.UnsafeArrayData.fromPrimitiveArray(long_array(spark, values.astype(">i8").tobytes()))
+    return column_of(spark, expressions.Literal(data, types.createArrayType(types.LongType, False)))

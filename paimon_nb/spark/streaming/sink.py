@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, EngineError, MissingFile
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.spark.errors import packed_errors
+from paimon_nb.spark.runtime.jvm_bridge import local_property
 from paimon_nb.spark.write.table_write import WriteResult, write
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.stream.committer import StreamCommitter
@@ -152,7 +153,7 @@ def _few_of(batch: DataFrame) -> DataFrame:
 
 def query_id(batch: DataFrame) -> str:
     """The id of the streaming query that a micro-batch belongs to; it survives restarts from the checkpoint."""
-    found = batch._jdf.sparkSession().sparkContext().getLocalProperty("sql.streaming.queryId")
+    found = local_property(batch, "sql.streaming.queryId")
     assert found, "a micro-batch belongs to a query"
     return str(found)
 

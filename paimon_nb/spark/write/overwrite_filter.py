@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -19,7 +20,7 @@ def partition_of(condition: Column, rows: DataFrame, partition_keys: Sequence[st
 
     Raises: UnsupportedOperation: it says more than that partition columns equal values, as in Java.
     """
-    made = rows.filter(condition)._jdf.queryExecution().analyzed().condition()
+    made = analyzed_plan(rows.filter(condition)).condition()
     out: dict[str, str] = {}
     for part in _conjuncts(made):
         if _name(part) == "Literal" and part.value() is True:

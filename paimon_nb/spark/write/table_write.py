@@ -16,6 +16,7 @@ from paimon_nb.spark.errors import crossing_tasks, spark_errors
 from paimon_nb.spark.runtime.arrow_batching import narrow_first
 from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
 from paimon_nb.spark.runtime.job_cleanup import marked, sweep
+from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.spark.write.bucket_shuffle import spread
 from paimon_nb.table.commit import CommitMessage, TableCommit
@@ -131,7 +132,7 @@ def write_messages(
 def estimated_bytes(frame: DataFrame) -> int:
     """Spark's own estimate of a DataFrame's size; without the JVM bridge 'very large'."""
     try:
-        return int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+        return int(str(optimized_plan(frame).stats().sizeInBytes()))
     except AttributeError:
         return 1 << 62
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from paimon_nb.spark.runtime.jvm_bridge import cached_bytes
 from paimon_nb.table.scan.plan.prune import BucketFilter
 from paimon_nb.table.scan.plan.splits import Split
 
@@ -145,7 +146,7 @@ class Dimension:
         """Measure cached parts; evict least recently used ones beyond the limit."""
         for part in self._parts.values():
             if part.frame is not None and part.size is None:
-                part.size = _bytes(part.frame)
+                part.size = cached_bytes(part.frame)
         if self.limit is None:
             return
         cached = sorted((p for p in self._parts.values() if p.frame is not None), key=lambda p: p.used)
@@ -176,15 +177,3 @@ def _restricted_to(scan: Relation, members: list[int]) -> Relation:
     """The scan restricted to some of its splits."""
     splits = tuple(scan.plan.splits[i] for i in members)
     return replace(scan, plan=replace(scan.plan, splits=splits), routes=tuple(scan.routes[i] for i in members))
-
-
-def _bytes(frame: DataFrame) -> int | None:
-    """The size of cached rows as measured by Spark; None until all rows were read once."""
-    caches = frame.sparkSession._jsparkSession.sharedState().cacheManager()
-    found = caches.lookupCachedData(frame._jdf)
-    if found.isEmpty():
-        return None
-    relation = found.get().cachedRepresentation()
-    if not relation.cacheBuilder().isCachedColumnBuffersLoaded():
-        return None
-    return int(str(relation.computeStats().sizeInBytes()))

@@ -1,0 +1,186 @@
+"""The JVM behind a classic Spark session. PySpark's private names are used in this module only.
+
+PySpark promises none of these names. They are here so that a new PySpark release is checked and adapted to in one place.
+A Spark Connect session has no JVM in this process: `has_bridge` is False for it and for its DataFrames, and the other
+functions raise AttributeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+def has_bridge(owner: DataFrame | SparkSession) -> bool:
+    """Whether a DataFrame or a session is one of a JVM that this process talks to."""
+    if hasattr(owner, "_jdf"):
+        return True
+    return hasattr(owner, "_jvm") and owner._jvm is not None
+
+
+def jvm(spark: SparkSession) -> Any:
+    """The packages of the session's JVM: `jvm(spark).java.lang.System`."""
+    return spark._jvm
+
+
+def java_session(spark: SparkSession) -> Any:
+    """The JVM's `SparkSession`."""
+    return spark._jsparkSession
+
+
+def query_execution(frame: DataFrame) -> Any:
+    """The JVM's `QueryExecution` of a DataFrame."""
+    return frame._jdf.queryExecution()
+
+
+def logical_plan(frame: DataFrame) -> Any:
+    """The plan as it was built, before analysis."""
+    return query_execution(frame).logical()
+
+
+def analyzed_plan(frame: DataFrame) -> Any:
+    """The plan with every name and type resolved."""
+    return query_execution(frame).analyzed()
+
+
+def optimized_plan(frame: DataFrame) -> Any:
+    """The plan after Spark's optimizer rules."""
+    return query_execution(frame).optimizedPlan()
+
+
+def explain_text(frame: DataFrame, mode: str) -> str:
+    """What `EXPLAIN` prints for a DataFrame. Modes: simple, extended, codegen, cost, formatted."""
+    return str(jvm(frame.sparkSession).PythonSQLUtils.explainString(query_execution(frame), mode)).strip()
+
+
+def cached_bytes(frame: DataFrame) -> int | None:
+    """Bytes that a cached DataFrame takes in Spark's block store; None until all of its partitions are cached."""
+    cached = java_session(frame.sparkSession).sharedState().cacheManager().lookupCachedData(frame._jdf)
+    if cached.isEmpty():
+        return None
+    relation = cached.get().cachedRepresentation()
+    if not relation.cacheBuilder().isCachedColumnBuffersLoaded():
+        return None
+    return int(str(relation.computeStats().sizeInBytes()))
+
+
+def with_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same DataFrame whose `sparkSession` is another Python session of the same JVM session."""
+    return type(frame)(frame._jdf, session)
+
+
+def in_cloned_session(frame: DataFrame, conf: dict[str, str]) -> DataFrame:
+    """The same rows in a clone of the session, with other settings. The frame's own session keeps its settings."""
+    from pyspark.sql import SparkSession
+
+    session: Any = frame.sparkSession
+    clone = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+    for key, value in conf.items():
+        clone.conf.set(key, value)
+    dataset = session._jvm.org.apache.spark.sql.classic.Dataset
+    return type(frame)(dataset.ofRows(clone._jsparkSession, analyzed_plan(frame)), clone)
+
+
+def column_text(column: Column) -> str:
+    """A column expression as Spark prints it."""
+    return str(column._jc.toString())
+
+
+def long_array(spark: SparkSession, big_endian: bytes) -> Any:
+    """A Java `long[]` from big-endian 64-bit integers, copied as one block."""
+    packages = jvm(spark)
+    array = spark.sparkContext._gateway.new_array(packages.long, len(big_endian) // 8)
+    packages.java.nio.ByteBuffer.wrap(bytearray(big_endian)).asLongBuffer().get(array)
+    return array
+
+
+def column_of(spark: SparkSession, expression: Any) -> Column:
+    """A Catalyst expression as a Python column."""
+    from pyspark.sql import Column
+
+    return Column(jvm(spark).org.apache.spark.sql.classic.ExpressionUtils.column(expression))
+
+
+def local_property(frame: DataFrame, key: str) -> str | None:
+    """A local property of the thread that runs a DataFrame's job, such as `sql.streaming.queryId`."""
+    value = frame._jdf.sparkSession().sparkContext().getLocalProperty(key)
+    return None if value is None else str(value)
+
+
+def java_query(query: Any) -> Any:
+    """The JVM's object behind a `StreamingQuery`.
+
+    `query.lastProgress` and `query.recentProgress` copy everything, in some sixty calls to the JVM for each progress.
+    """
+    return query._jsq
+
+
+def executor_infos(spark: SparkSession) -> Any:
+    """`SparkExecutorInfo` of each executor: `numRunningTasks()`, `host()`, ..."""
+    return spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+
+
+def worker_pools() -> Iterator[Any]:
+    """The JVM's pools of Python workers (`PythonWorkerFactory`). Nothing without a running Spark in this process."""
+    context = active_context()
+    if context is None or context._jvm is None:
+        return
+    pools = private_field(context._jvm.org.apache.spark.SparkEnv.get(), "pythonWorkers").valuesIterator()
+    while pools.hasNext():
+        yield pools.next()
+
+
+def private_field(owner: Any, name: str) -> Any:
+    """The value of a private field of a Java object."""
+    field = owner.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field.get(owner)
+
+
+def active_context() -> SparkContext | None:
+    """The SparkContext of this process, if there is one."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context
+
+
+def gateway(spark: SparkSession) -> Any:
+    """The Py4J gateway of a session's JVM."""
+    return spark.sparkContext._gateway
+
+
+def running_gateway() -> Any:
+    """The Py4J gateway of this process, or None."""
+    from pyspark import SparkContext
+
+    return SparkContext._gateway
+
+
+def launch(conf: SparkConf, descriptor: int) -> Any:
+    """Start a JVM whose standard output and error go to a file descriptor. Returns its Py4J gateway."""
+    from pyspark.java_gateway import launch_gateway
+
+    return launch_gateway(conf, popen_kwargs={"stdout": descriptor, "stderr": descriptor})
+
+
+def default_session() -> SparkSession | None:
+    """The session that `SparkSession.builder.getOrCreate()` of this process returns, if one was made."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession._instantiatedSession
+
+
+def set_default_session(session: SparkSession) -> None:
+    """Make `SparkSession.builder.getOrCreate()` and `getActiveSession()` return this session."""
+    from pyspark.sql import SparkSession
+
+    SparkSession._instantiatedSession = SparkSession._activeSession = session
+
+
+def is_alive(session: SparkSession) -> bool:
+    """False after the session was stopped."""
+    return getattr(session, "_sc", None) is not None and session._sc._jsc is not None
