@@ -6,7 +6,7 @@
 | CHAR, VARCHAR, STRING | STRING, padding as stored | string |
 | TIMESTAMP(p <= 6) / LTZ(p <= 6) | TIMESTAMP_NTZ / TIMESTAMP | timestamp[us], tz UTC for LTZ |
 | TIMESTAMP(7..9) / LTZ(7..9) | STRING 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn', LTZ in UTC with a 'Z' behind | string: Spark has no nanoseconds, nothing may be lost |
-| TIME(p) | TIME(p), p <= 6 | time64[ns] |
+| TIME(p) | TIME(p), p <= 6; on Spark 4.0 STRING 'HH:mm:ss.nnn' | time64[ns]; on Spark 4.0 string |
 | MULTISET<e> | MAP<e, INT> | map |
 | VARIANT | VARIANT | struct tagged as Spark tags it |
 """
@@ -39,6 +39,7 @@ from paimon_nb.format.types import (
     arrow_type,
     is_nano,
 )
+from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
     from pyspark.sql import types as spark
@@ -70,7 +71,7 @@ def spark_type(t: DataType) -> spark.DataType:
         case Decimal():
             return T.DecimalType(t.precision, t.scale)
         case Time():
-            return T.TimeType(min(t.precision, NANO_DIGITS))
+            return T.TimeType(min(t.precision, NANO_DIGITS)) if has_time_type() else T.StringType()
         case Timestamp():
             return T.StringType() if is_nano(t) else T.TimestampNTZType()
         case LocalZonedTimestamp():
@@ -129,7 +130,7 @@ def from_spark_type(t: spark.DataType, nullable: bool = True, next_id: Callable[
             return VarChar(is_nullable=nullable)
         case T.BinaryType():
             return VarBinary(is_nullable=nullable)
-        case T.TimeType():
+        case _ if has_time_type() and isinstance(t, T.TimeType):
             return Time(t.precision, nullable)
         case T.ArrayType():
             return Array(from_spark_type(t.elementType, t.containsNull, next_id), nullable)
@@ -165,7 +166,7 @@ def spark_arrow_type(t: DataType) -> pa.DataType:
         case LocalZonedTimestamp():
             return pa.string() if is_nano(t) else pa.timestamp("us", tz="UTC")
         case Time():
-            return pa.time64("ns")
+            return pa.time64("ns") if has_time_type() else pa.string()
         case Atomic(name="VARIANT"):
             return SPARK_VARIANT
         case Array():
@@ -251,7 +252,9 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
             moments = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
             return _floor(moments, t.precision).cast(target)
         case Time():
-            nanos = array.cast(pa.time64("ns")).cast(pa.int64())
+            nanos = (
+                _parse_times(array, where) if pa.types.is_string(array.type) else array.cast(pa.time64("ns"))
+            ).cast(pa.int64())
             millis = pc.divide(nanos, pa.scalar(1_000_000, pa.int64()))
             return millis.cast(pa.int32()).cast(target)
         case Atomic(name="VARIANT"):
@@ -292,6 +295,17 @@ def _parse_nanos(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Arra
             f"column {where!r}: not every text is a timestamp: {error}",
             hint=f"the column is {t}; Spark gives it as text 'yyyy-MM-dd HH:mm:ss.nnnnnnnnn'",
             column=where,
+        ) from None
+
+
+def _parse_times(array: pa.Array, where: str) -> pa.Array:
+    """Text 'HH:mm:ss[.fffffffff]' as time64[ns]."""
+    try:
+        text = pc.binary_join_element_wise("1970-01-01", array, " ")
+        return text.cast(pa.timestamp("ns")).cast(pa.time64("ns"))
+    except pa.ArrowInvalid as error:
+        raise SchemaMismatch(
+            f"column {where!r}: not every text is a time: {error}", hint="write times as 'HH:mm:ss.nnn'", column=where
         ) from None
 
 
