@@ -98,7 +98,7 @@ def checks(warehouse: str) -> list[Check]:
     list_: list[Callable[[], Check]] = [
         _python,
         _java,
-        lambda: _package("pyspark", (4, 1), (4, 2)),
+        lambda: _package("pyspark", (4, 0), (4, 4)),
         lambda: _package("pyarrow", (25,)),
         lambda: _package("pandas", (2, 2), (3,)),
         lambda: _package("jupyterlab", (4, 4)),

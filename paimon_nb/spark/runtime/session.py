@@ -141,7 +141,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
         from pyspark.sql import SparkSession
     except ImportError as error:  # pragma: no cover  pyspark is a dependency
         raise EnvironmentError_(
-            f"PySpark cannot be imported: {error}", hint=f"{sys.executable} -m pip install 'pyspark>=4.1.1,<4.2'"
+            f"PySpark cannot be imported: {error}", hint=f"{sys.executable} -m pip install 'pyspark>=4.0,<4.4'"
         ) from error
     merged = default_conf(conf)
     if merged["spark.master"].startswith("local"):

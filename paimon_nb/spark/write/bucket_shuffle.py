@@ -6,7 +6,7 @@ for whole numbers and dates, and `format.row` in Python tasks, from the key colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,15 @@ from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.types import from_spark_arrow
+from paimon_nb.spark.versions import has_arrow_udf, repartition_by_id
 from paimon_nb.spark.write.bucket_hash import bucket_expression
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+
+_BUCKET = "__paimon_bucket"
 
 
 class Spread(Enum):
@@ -70,14 +74,28 @@ def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
     if buckets == 1 and not partitions:
         return frame.coalesce(1)
     keys = [store.schema.field(name) for name in store.schema.bucket_keys]
-    bucket = bucket_column(keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
+    function = str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
+    if has_arrow_udf() or spark_computes_bucket(keys, buckets, function):
+        return _to_tasks(frame, partitions, buckets, bucket_column(keys, buckets, function))
+    numbered = _with_bucket(frame, keys, buckets, function)
+    return _to_tasks(numbered, partitions, buckets, F.col(_BUCKET)).drop(_BUCKET)
+
+
+def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket: Column) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    tasks = _tasks(frame)
     if not partitions:
         # One task a bucket and nothing else: no two buckets meet by chance in one task while another idles.
-        return frame.repartitionById(min(buckets, _tasks(frame)), F.pmod(bucket, F.lit(min(buckets, _tasks(frame)))))
-    tasks = _tasks(frame)
-    return frame.repartitionById(
-        tasks, F.pmod(F.hash(*_named(partitions)).cast("bigint") + bucket, F.lit(tasks)).cast("int")
-    )
+        tasks = min(buckets, tasks)
+        return repartition_by_id(frame, tasks, F.pmod(bucket, F.lit(tasks)))
+    partition = F.hash(*_named(partitions)).cast("bigint")
+    return repartition_by_id(frame, tasks, F.pmod(partition + bucket, F.lit(tasks)).cast("int"))
+
+
+def spark_computes_bucket(fields: Sequence[DataField], count: int, function: str) -> bool:
+    """Whether the bucket is an expression of Spark's own, without Python."""
+    return function == "default" and bool(bucket_expression(tuple(fields), count))
 
 
 def bucket_column(fields: Sequence[DataField], count: int, function: str = "default") -> Column:
@@ -90,22 +108,39 @@ def bucket_column(fields: Sequence[DataField], count: int, function: str = "defa
     from pyspark.sql.types import IntegerType
 
     fields = tuple(fields)
-    native = bucket_expression(fields, count) if function == "default" else None
-    if native:
+    if spark_computes_bucket(fields, count, function):
         # A null where none may be: any task will do, its writer says which column and row.
-        return F.coalesce(F.expr(native), F.lit(0))
+        return F.coalesce(F.expr(bucket_expression(fields, count)), F.lit(0))
 
     def buckets(keys: pa.Array) -> pa.Array:
-        from paimon_nb.format.row import bucket_of
-
-        with packed_errors():
-            columns = [keys.field(i) for i in range(len(fields))]
-            rows = from_spark_arrow(pa.table(columns, names=[f.name for f in fields]), fields)
-            arrays = [rows.column(i).combine_chunks() for i in range(len(fields))]
-            return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())
+        return _buckets_of([keys.field(i) for i in range(len(fields))], fields, count, function)
 
     udf: Any = F.arrow_udf(buckets, IntegerType())
     return udf(F.struct(*_named([f.name for f in fields])))
+
+
+def _buckets_of(columns: Sequence[Any], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
+    from paimon_nb.format.row import bucket_of
+
+    with packed_errors():
+        rows = from_spark_arrow(pa.table(list(columns), names=[f.name for f in fields]), fields)
+        arrays = [rows.column(i).combine_chunks() for i in range(len(fields))]
+        return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())
+
+
+def _with_bucket(frame: DataFrame, fields: Sequence[DataField], count: int, function: str) -> DataFrame:
+    """The rows with their bucket in one more column: for a Spark without Arrow UDFs, where all columns go through Python."""
+    from pyspark.sql import types as T
+
+    fields = tuple(fields)
+    positions = [frame.columns.index(f.name) for f in fields]
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            bucket = _buckets_of([batch.column(i) for i in positions], fields, count, function)
+            yield batch.append_column(_BUCKET, bucket)
+
+    return frame.mapInArrow(add, T.StructType([*frame.schema.fields, T.StructField(_BUCKET, T.IntegerType())]))
 
 
 def _tasks(frame: DataFrame) -> int:

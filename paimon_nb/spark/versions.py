@@ -1,0 +1,49 @@
+"""What differs between the Spark releases that are supported: 4.0 to 4.3."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@cache
+def has_time_type() -> bool:
+    """Whether Spark has a TIME type: since release 4.1. Before, a TIME column is text to Spark."""
+    from pyspark.sql import types
+
+    return hasattr(types, "TimeType")
+
+
+@cache
+def has_arrow_udf() -> bool:
+    """Whether a Python function may take and return Arrow arrays as a column expression: since release 4.1."""
+    from pyspark.sql import functions
+
+    return hasattr(functions, "arrow_udf")
+
+
+def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> DataFrame:
+    """Rows shuffled so that a row goes to the partition whose number (0 to `partitions` - 1) stands in a column."""
+    if hasattr(frame, "repartitionById"):  # since release 4.1
+        return frame.repartitionById(partitions, number)
+    from pyspark.sql import functions as F
+
+    keys = F.array(*(F.lit(v).cast("bigint") for v in _keys_by_partition(partitions)))
+    return frame.repartition(partitions, F.get(keys, number.cast("int")))
+
+
+@cache
+def _keys_by_partition(partitions: int) -> tuple[int, ...]:
+    """For each partition a BIGINT that Spark's hash partitioning puts there. Its hash is Murmur3 with seed 42, as Paimon's."""
+    from paimon_nb.format.row.murmur import hash_words
+
+    candidates = np.arange(partitions * 32 + 64, dtype=np.int64)
+    homes = np.mod(hash_words([candidates]), partitions)
+    found, first = np.unique(homes, return_index=True)
+    assert len(found) == partitions, "32 candidates a partition leave none empty"
+    return tuple(int(v) for v in candidates[first])
