@@ -11,7 +11,8 @@ import pytest
 from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types import DataField, arrow_schema, parse_type
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
-from paimon_nb.spark.write.bucket_shuffle import bucket_column
+from paimon_nb.spark.runtime.jvm_bridge import query_execution
+from paimon_nb.spark.write.bucket_shuffle import with_bucket
 
 pytestmark = pytest.mark.spark
 
@@ -57,7 +58,8 @@ def test_spark_and_format_agree(spark, key):
     )
     expected = bucket_of([f.type for f in fields], table.columns, 7).tolist()
     frame = from_arrow(spark, table, fields)
-    got = frame.select(bucket_column(fields, 7).alias("a")).toArrow()
+    rows, bucket = with_bucket(frame, fields, 7)
+    got = rows.select(bucket.alias("a")).toArrow()
     assert got["a"].to_pylist() == expected
     assert got.schema.field("a").type == pa.int32()
 
@@ -85,8 +87,9 @@ def test_whole_number_keys_never_go_to_python(spark, key, ansi):
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     try:
-        frame = from_arrow(spark, table, fields).select(bucket_column(fields, 1021).alias("a"))
-        plan = frame._jdf.queryExecution().executedPlan().toString()
+        rows, bucket = with_bucket(from_arrow(spark, table, fields), fields, 1021)
+        frame = rows.select(bucket.alias("a"))
+        plan = query_execution(frame).executedPlan().toString()
         got = frame.toArrow()["a"]
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
@@ -97,4 +100,5 @@ def test_whole_number_keys_never_go_to_python(spark, key, ansi):
 def test_other_bucket_functions_go_through_python(spark):
     fields = (DataField(0, "k", parse_type("BIGINT")),)
     frame = from_arrow(spark, pa.table({"k": pa.array([-3, 5, 12], pa.int64())}), fields)
-    assert [r[0] for r in frame.select(bucket_column(fields, 4, "mod")).collect()] == [1, 1, 0]
+    rows, bucket = with_bucket(frame, fields, 4, "mod")
+    assert [r[0] for r in rows.select(bucket).collect()] == [1, 1, 0]

@@ -68,17 +68,13 @@ def spread(frame: DataFrame, store: TableStore) -> DataFrame:
 
 
 def _by_bucket(frame: DataFrame, store: TableStore) -> DataFrame:
-    from pyspark.sql import functions as F
 
     partitions, buckets = store.schema.partition_keys, store.bucket_option
     if buckets == 1 and not partitions:
         return frame.coalesce(1)
     keys = [store.schema.field(name) for name in store.schema.bucket_keys]
-    function = str(store.options.get(opt.BUCKET_FUNCTION_TYPE))
-    if has_arrow_udf() or spark_computes_bucket(keys, buckets, function):
-        return _to_tasks(frame, partitions, buckets, bucket_column(keys, buckets, function))
-    numbered = _with_bucket(frame, keys, buckets, function)
-    return _to_tasks(numbered, partitions, buckets, F.col(_BUCKET)).drop(_BUCKET)
+    numbered, bucket = with_bucket(frame, keys, buckets, str(store.options.get(opt.BUCKET_FUNCTION_TYPE)))
+    return _to_tasks(numbered, partitions, buckets, bucket).drop(_BUCKET)
 
 
 def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket: Column) -> DataFrame:
@@ -93,30 +89,36 @@ def _to_tasks(frame: DataFrame, partitions: Sequence[str], buckets: int, bucket:
     return repartition_by_id(frame, tasks, F.pmod(partition + bucket, F.lit(tasks)).cast("int"))
 
 
-def spark_computes_bucket(fields: Sequence[DataField], count: int, function: str) -> bool:
-    """Whether the bucket is an expression of Spark's own, without Python."""
-    return function == "default" and bool(bucket_expression(tuple(fields), count))
-
-
-def bucket_column(fields: Sequence[DataField], count: int, function: str = "default") -> Column:
-    """The bucket number of each row, 0 to count - 1, as an INT column. Keys that Spark can hash never travel to Python.
+def with_bucket(
+    frame: DataFrame, fields: Sequence[DataField], count: int, function: str = "default"
+) -> tuple[DataFrame, Column]:
+    """The rows, and the bucket number of each, 0 to count - 1, as an INT column. Keys that Spark can hash never go to Python.
 
     Args:
-        fields: the bucket key, in the order of the option `bucket-key`. function: `bucket-function.type`.
+        frame: the rows.
+        fields: the bucket key, in the order of the option `bucket-key`.
+        count: buckets of a partition.
+        function: `bucket-function.type`.
+
+    Returns:
+        The rows, with one more column where this Spark has no Arrow UDFs, and the bucket as a column of them.
     """
     from pyspark.sql import functions as F
     from pyspark.sql.types import IntegerType
 
     fields = tuple(fields)
-    if spark_computes_bucket(fields, count, function):
+    expression = bucket_expression(fields, count) if function == "default" else None
+    if expression:
         # A null where none may be: any task will do, its writer says which column and row.
-        return F.coalesce(F.expr(bucket_expression(fields, count)), F.lit(0))
+        return frame, F.coalesce(F.expr(expression), F.lit(0))
+    if not has_arrow_udf():
+        return _with_bucket_column(frame, fields, count, function), F.col(_BUCKET)
 
     def buckets(keys: pa.Array) -> pa.Array:
         return _buckets_of([keys.field(i) for i in range(len(fields))], fields, count, function)
 
     udf: Any = F.arrow_udf(buckets, IntegerType())
-    return udf(F.struct(*_named([f.name for f in fields])))
+    return frame, udf(F.struct(*_named([f.name for f in fields])))
 
 
 def _buckets_of(columns: Sequence[Any], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
@@ -128,11 +130,10 @@ def _buckets_of(columns: Sequence[Any], fields: Sequence[DataField], count: int,
         return pa.array(bucket_of([f.type for f in fields], arrays, count, function), pa.int32())
 
 
-def _with_bucket(frame: DataFrame, fields: Sequence[DataField], count: int, function: str) -> DataFrame:
-    """The rows with their bucket in one more column: for a Spark without Arrow UDFs, where all columns go through Python."""
+def _with_bucket_column(frame: DataFrame, fields: Sequence[DataField], count: int, function: str) -> DataFrame:
+    """The rows with their bucket in one more column: for a Spark without Arrow UDFs. All columns go through Python."""
     from pyspark.sql import types as T
 
-    fields = tuple(fields)
     positions = [frame.columns.index(f.name) for f in fields]
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
