@@ -23,7 +23,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.fs import FileIO
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.copy.file_copy import copy_file
+from paimon_nb.table.copy.copy import copy_file
 from paimon_nb.table.store import TableStore
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"

@@ -28,14 +28,13 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.append_only_check import check_only_adds
 from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
+from paimon_nb.table.commit.checks import StrictMode, check_only_adds
 from paimon_nb.table.commit.commit_log import check_last_commit, remember, spend, spent
 from paimon_nb.table.commit.listeners import notify_partitions_added
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.commit.snapshot_change import Change, append_change, compact_change
-from paimon_nb.table.commit.strict_mode import StrictMode
 from paimon_nb.table.store import TableStore
 
 sleep: Callable[[float], None] = time.sleep

@@ -14,7 +14,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
 from paimon_nb.format.row import partition_names
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.cross_partition_check import refuse_moved_keys
+from paimon_nb.table.commit.checks import refuse_moved_keys
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.snapshot_change import Change, append_change

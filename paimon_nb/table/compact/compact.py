@@ -6,12 +6,12 @@ The driver runs tasks inline; Spark runs the same `run_task` on executors (tasks
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.format.manifest import DataFile, IndexEntry
+from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.commit.abort import abort_messages
@@ -22,14 +22,18 @@ from paimon_nb.table.compact.append import compact_append_bucket, pick_append_au
 from paimon_nb.table.compact.bucket import KeyBucket, needs_full_each_time
 from paimon_nb.table.compact.cluster import cluster, clusters, idle_history, pick_cluster
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
-from paimon_nb.table.compact.partition_selection import Partitions, select_partitions
 from paimon_nb.table.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.lsm.pick import Unit
+from paimon_nb.table.scan.plan.planner import visible_levels
 from paimon_nb.table.scan.read.parallel import side_by_side
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
 _AT_ONCE = 4
 """Maximum number of buckets in parallel: memory is the limit on a large machine."""
+
+
+Partitions = Collection[bytes] | Callable[[bytes], bool]
+"""Serialized partitions, or a filter on them."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,25 @@ def _choices(
     if index and len(groups) > 1:
         groups = [[f for group in groups for f in group]]  # all buckets share one index file, so one task must own it
     return [(tuple(group), None) for group in groups]
+
+
+def select_partitions(known: Iterable[bytes], partitions: Partitions | None) -> set[bytes]:
+    """The selected partitions among `known`; None means all."""
+    if partitions is None:
+        return set(known)
+    return {p for p in known if (partitions(p) if callable(partitions) else p in partitions)}
+
+
+def refuse_level0_rows(store: TableStore, entries: Iterable[ManifestEntry]) -> None:
+    """Raise `UnsupportedOperation` if a live file is on level 0 of a table whose reads skip level 0."""
+    visible = visible_levels(store)
+    waiting = [] if visible is None else [e for e in entries if not visible(e.file.level)]
+    if waiting:
+        raise UnsupportedOperation(
+            f"{store.name}: {len(waiting)} files on level 0 are not compacted yet; rewriting would lose their rows",
+            hint=f"CALL sys.compact('{store.name}') first (with options => 'write-only=false' if the table is write-only)",
+            files=len(waiting),
+        )
 
 
 def refuse_data_evolution(store: TableStore) -> None:

@@ -13,7 +13,7 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.compact.level0_rows import refuse_hidden
+from paimon_nb.table.compact.compact import refuse_level0_rows
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -42,7 +42,7 @@ def rescale(
     store = store.at_newest_schema()
     plan = plan_scan(store.without_fallback())
     live = live_entries(store, plan.snapshot)
-    refuse_hidden(store, [e for e in live if partitions is None or partitions(e.partition)])
+    refuse_level0_rows(store, [e for e in live if partitions is None or partitions(e.partition)])
     scope = Overwrite(
         dynamic=bool(store.schema.partition_keys), read_snapshot=plan.snapshot.id if plan.snapshot else None
     )

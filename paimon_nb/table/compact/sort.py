@@ -19,10 +19,8 @@ from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite
 from paimon_nb.table.compact.append import append_rows, in_order
-from paimon_nb.table.compact.compact import refuse_data_evolution
+from paimon_nb.table.compact.compact import Partitions, refuse_data_evolution, refuse_level0_rows, select_partitions
 from paimon_nb.table.compact.deletion_vectors import BucketVectors
-from paimon_nb.table.compact.level0_rows import refuse_hidden
-from paimon_nb.table.compact.partition_selection import Partitions, select_partitions
 from paimon_nb.table.scan import read_split
 from paimon_nb.table.scan.plan.planner import plan_snapshot, visible_levels
 from paimon_nb.table.store import TableStore
@@ -71,7 +69,7 @@ def plan_sort(store: TableStore, partitions: Partitions | None = None) -> list[S
     for partition, entries in files.items():
         if partition not in selected:
             continue
-        refuse_hidden(store, entries)
+        refuse_level0_rows(store, entries)
         partition_index = tuple(e for e in index if e.partition == partition)
         tasks.append(SortTask(partition, tuple(in_order([e.file for e in entries])), partition_index, snapshot.id))
     return sorted(tasks, key=lambda t: -t.size)

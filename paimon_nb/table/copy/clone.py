@@ -13,7 +13,7 @@ from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.copy.retry_on_expiry import steadily
+from paimon_nb.table.copy.copy import retry_on_expiry
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.write import TableWrite
@@ -76,7 +76,7 @@ def clone_rows(
         keep_partition: a filter on the source's partitions; None means all.
     Returns: how many rows, and the ids of the target's new snapshots (none if there were no rows).
     """
-    return steadily(source, lambda: _cloned(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _cloned(source, target, keep_partition))
 
 
 def _cloned(

@@ -11,19 +11,22 @@ import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, SchemaMismatch, SnapshotExpired, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
 from paimon_nb.format.schema import TableSchema
+from paimon_nb.fs import FileIO
 from paimon_nb.options import table as opt
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.commit.attempt import index_entries
 from paimon_nb.table.commit.live_files import by_bucket, live_entries
 from paimon_nb.table.commit.overwrite import Overwrite
-from paimon_nb.table.copy.file_copy import copy_file
-from paimon_nb.table.copy.retry_on_expiry import steadily
 from paimon_nb.table.store import TableStore
 
+T = TypeVar("T")
+_CHUNK = 8 << 20
+_MAX_READS = 4
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -69,7 +72,7 @@ def copy_live_files(
         `check_readable`.
     """
     source.check_readable()
-    return steadily(source, lambda: _copied(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _copied(source, target, keep_partition))
 
 
 def _copied(
@@ -177,3 +180,32 @@ class _Carrier:
         last = matches[-1]
         other = uuid.UUID(int=uuid.UUID(last[0]).int ^ uuid.UUID(self._id).int)
         return f"{name[: last.start()]}{other}{name[last.end() :]}"
+
+
+# -- shared with the other copies
+
+
+def copy_file(source_fs: FileIO, source: str, target_fs: FileIO, target: str) -> None:
+    """Copy a file in chunks; the target must not exist.
+
+    Raises: MissingFile. FileExistsError: the target exists.
+    """
+    with source_fs.open(source) as reading, target_fs.create(target) as writing:
+        while piece := reading.read(_CHUNK):
+            writing.write(piece)
+
+
+def retry_on_expiry(source: TableStore, work: Callable[[], T]) -> T:
+    """Run `work`, which starts at the source's newest snapshot; run it again if that snapshot expired in the meantime.
+
+    Raises: MissingFile: the file is missing although its snapshot exists.
+    """
+    for _ in range(_MAX_READS - 1):
+        before = source.latest()
+        try:
+            return work()
+        except (MissingFile, SnapshotExpired, SnapshotNotFound):
+            source.snapshots.forget()
+            if before is None or source.fs.exists(source.snapshots.path(before.id)):
+                raise
+    return work()

@@ -12,8 +12,7 @@ from paimon_nb.format.manifest import ADD, read_manifest_list
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.table.commit.listeners import notify_partitions_added
 from paimon_nb.table.commit.live_files import live_entries
-from paimon_nb.table.copy.file_copy import copy_file
-from paimon_nb.table.copy.retry_on_expiry import steadily
+from paimon_nb.table.copy.copy import copy_file, retry_on_expiry
 from paimon_nb.table.maintenance.reachable import changelog_entries, index_files, list_names
 from paimon_nb.table.store import TableStore
 
@@ -30,7 +29,7 @@ def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot
     Returns: the number of copied files, and the snapshot; None if the source has none.
     Raises: AlreadyExists: the target has another snapshot. UnsupportedOperation: files are outside the table.
     """
-    return steadily(source, lambda: _copied(source, target))
+    return retry_on_expiry(source, lambda: _copied(source, target))
 
 
 def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:

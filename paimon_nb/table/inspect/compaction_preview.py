@@ -15,8 +15,15 @@ from paimon_nb.table.commit.live_files import by_bucket, live_entries
 from paimon_nb.table.compact.bucket import KeyBucket, pick_limits
 from paimon_nb.table.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.lsm import Levels
-from paimon_nb.table.lsm.pick import PickLimits, early_full, force_level0, pick
-from paimon_nb.table.lsm.pick.universal import run_count, size_amplification, size_ratio
+from paimon_nb.table.lsm.pick import (
+    PickLimits,
+    early_full,
+    force_level0,
+    pick,
+    run_count,
+    size_amplification,
+    size_ratio,
+)
 from paimon_nb.table.store import TableStore
 
 
