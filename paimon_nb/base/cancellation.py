@@ -1,4 +1,4 @@
-"""A stop that work hears at its last moment: once it was asked for, nothing more is published. Knows nothing of tables."""
+"""Cancellation token: after cancellation nothing more is published. Knows nothing of tables."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from paimon_nb.base.errors import Cancelled
 
 
 class CancellationToken:
-    """Shared by work in a thread of its own and by whoever waits for it."""
+    """Shared by a worker thread and the thread that waits for it."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self.cancelled = False
 
     def cancel(self, patience_s: float) -> bool:
-        """Ask for the stop; waits for what is being published right now.
+        """Request cancellation; waits for a publish that is in progress.
 
         Args:
-            patience_s: how long, in seconds.
+            patience_s: maximum wait in seconds.
 
         Returns:
-            True: nothing is published any more. False: something was still being published when the time was over.
+            True: nothing is published any more. False: a publish was still in progress when the time was over.
         """
         in_time = self._turn.acquire(timeout=patience_s)
         self.cancelled = True
@@ -34,7 +34,7 @@ class CancellationToken:
 
     @contextmanager
     def activate(self) -> Iterator[None]:
-        """Inside it, in this thread, `publishing` asks this stop."""
+        """Context: `publishing` in this thread checks this token."""
         before = _active.set(self)
         try:
             yield
@@ -45,9 +45,7 @@ class CancellationToken:
     def _publishing(self) -> Iterator[None]:
         with self._turn:
             if self.cancelled:
-                raise Cancelled(
-                    "interrupted before it was published", hint="nothing of it is in the table; run it again"
-                )
+                raise Cancelled("cancelled before publishing", hint="the table is unchanged; run the statement again")
             yield
 
 
@@ -56,7 +54,7 @@ _active: ContextVar[CancellationToken | None] = ContextVar("stop", default=None)
 
 @contextmanager
 def publishing() -> Iterator[None]:
-    """Around the moment that makes work visible. Raises Cancelled: a stop was asked for before."""
+    """Guards the publishing of work. Raises Cancelled: cancellation was requested before."""
     stop = _active.get()
     if stop is None:
         yield

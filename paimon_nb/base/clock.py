@@ -1,4 +1,4 @@
-"""The wall clock behind one door, so that tests can hold it still."""
+"""The wall clock, replaceable by tests."""
 
 from __future__ import annotations
 

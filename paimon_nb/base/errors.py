@@ -1,6 +1,6 @@
 """The error tree of the product.
 
-Every error says what is wrong in one sentence, carries the facts as attributes, and tells the next step in `hint`.
+Every error describes the problem in one sentence, carries the facts as attributes, and has the next step in `hint`.
 
     PaimonError
      +- ConfigError           options and environment
@@ -12,11 +12,11 @@ Every error says what is wrong in one sentence, carries the facts as attributes,
      |   +- AlreadyExists
      +- FormatError           bytes on disk
      |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat  BadMessage
-     +- ReadError             a question that has no answer
+     +- ReadError             a read without an answer
      |   +- TimeTravelError  SnapshotExpired
-     +- WriteError            rows that may not be stored
+     +- WriteError            rows that cannot be stored
      |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
-     +- CommitError           the moment of publishing
+     +- CommitError           publishing
      |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
      |   +- OutsideWarehouse  NotWritable  SourceUnavailable  SourceLost
@@ -59,7 +59,7 @@ class PaimonError(Exception):
 
     @property
     def one_line(self) -> str:
-        """`message; hint`, for places that have a line."""
+        """`message; hint`, for one-line output."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -90,7 +90,7 @@ class FixedOption(ConfigError):
 
 
 class EnvironmentError_(ConfigError):
-    """Java, PySpark or Arrow are missing or do not fit together."""
+    """Java, PySpark or Arrow are missing or incompatible."""
 
 
 class NameError_(PaimonError):
@@ -142,15 +142,15 @@ class ProcedureNotFound(NameError_):
 
 
 class AlreadyExists(NameError_):
-    """A database, table, tag or branch of this name is there already."""
+    """A database, table, tag or branch of this name already exists."""
 
 
 class FormatError(PaimonError):
-    """Bytes on disk are not what the format says."""
+    """Bytes on disk do not match the format."""
 
 
 class CorruptFile(FormatError):
-    """A file exists but cannot be read as what it should be.
+    """A file exists but cannot be decoded.
 
     Facts: `path` (str), `why` (str).
     """
@@ -166,12 +166,12 @@ class CorruptFile(FormatError):
 
 
 class MissingFile(FormatError):
-    """Metadata names a file that is not there. Facts: `path`."""
+    """Metadata references a missing file. Facts: `path`."""
 
     def __init__(self, path: str, *, hint: str | None = None, **facts: Any) -> None:
         super().__init__(
             f"{path} is missing",
-            hint=hint or "the snapshot may have expired meanwhile; read the latest snapshot",
+            hint=hint or "the snapshot may have expired; read the latest snapshot",
             path=path,
             **facts,
         )
@@ -191,31 +191,31 @@ class NewerFormat(FormatError):
 
 
 class UnsupportedFormat(FormatError):
-    """A feature of the format that is known by name and not implemented. Facts: `feature`."""
+    """A known feature of the format that is not implemented. Facts: `feature`."""
 
 
 class BadMessage(FormatError):
-    """A message of a stream is not what its format says."""
+    """A message of a stream does not match its format."""
 
 
 class ReadError(PaimonError):
-    """The question has no answer in this table."""
+    """The read has no answer in this table."""
 
 
 class TimeTravelError(ReadError):
-    """The wanted moment lies outside the table's history."""
+    """The requested version is outside the table's history."""
 
 
 class SnapshotExpired(ReadError):
-    """The wanted snapshot was removed by expiration."""
+    """The requested snapshot has expired."""
 
 
 class WriteError(PaimonError):
-    """The rows or the statement may not be applied; nothing was changed."""
+    """The rows or the statement cannot be applied; nothing was changed."""
 
 
 class SchemaMismatch(WriteError):
-    """Columns or types of the rows do not fit the table."""
+    """Columns or types of the rows do not match the table."""
 
 
 class NullNotAllowed(WriteError):
@@ -235,11 +235,11 @@ class CommitError(PaimonError):
 
 
 class CommitConflict(CommitError):
-    """Somebody committed something that contradicts this commit. Facts: `snapshot`, `user`, `where`."""
+    """Another commit contradicts this commit. Facts: `snapshot`, `user`, `where`."""
 
 
 class CommitOverwritten(CommitError):
-    """A snapshot that this session published was replaced from outside."""
+    """A snapshot that this session published was replaced by another writer."""
 
 
 class CommitGaveUp(CommitError):
@@ -251,7 +251,7 @@ class TableReplaced(CommitError):
 
 
 class StoreError(PaimonError):
-    """The file system refused."""
+    """The file system refused the operation."""
 
 
 class OutsideWarehouse(StoreError):
@@ -259,34 +259,35 @@ class OutsideWarehouse(StoreError):
 
 
 class NotWritable(StoreError):
-    """The place cannot be written."""
+    """The location cannot be written."""
 
 
 class SourceUnavailable(StoreError):
-    """A broker or a database does not answer, or does not let us in."""
+    """A broker or a database does not answer, or denies access."""
 
 
 class SourceLost(StoreError):
-    """A stream's next rows are no longer there: the broker or the database dropped them."""
+    """A stream's next rows no longer exist: the broker or the database dropped them."""
 
 
 class AccessDenied(PaimonError):
-    """The user of a guarded warehouse is not let in, or may not do this. Facts: `user`, `privilege`, `identifier`."""
+    """A user without access to a warehouse with privileges. Facts: `user`, `privilege`, `identifier`."""
 
 
 class SqlError(PaimonError):
-    """A statement of the user's is wrong.
+    """A SQL statement is wrong.
 
-    Facts: `sql` (str, the user's whole text), `start`, `stop` (int or None, character offsets into `sql`, stop exclusive).
+    Facts: `sql` (str, the user's whole text), `start`, `stop` (int or None, character offsets into `sql`, stop
+    exclusive).
     """
 
 
 class SqlSyntaxError(SqlError):
-    """The text is no statement."""
+    """The text is not a valid statement."""
 
 
 class SqlAnalysisError(SqlError):
-    """The text is a statement that makes no sense here."""
+    """The statement is well-formed but invalid here."""
 
 
 class EngineError(PaimonError):
@@ -294,4 +295,4 @@ class EngineError(PaimonError):
 
 
 class Cancelled(EngineError):
-    """The user interrupted the work; message and hint tell what was committed before that."""
+    """The user interrupted the work; message and hint describe what was committed before."""

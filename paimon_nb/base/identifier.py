@@ -13,7 +13,7 @@ _FORBIDDEN = frozenset("/\\\0\n\r\t")
 def check_name(text: str, what: str) -> str:
     """`text` if it can name one directory entry, else `InvalidName`.
 
-    Refused: empty or blank, '.' and '..', path separators, control characters, and names of over 255 UTF-8 bytes.
+    Refused: empty or blank, '.' and '..', path separators, control characters, and names longer than 240 UTF-8 bytes.
     """
     bad = (
         "is empty"
@@ -44,7 +44,7 @@ def split_name(text: str) -> tuple[str, ...]:
     rest = text.strip()
     while rest:
         if rest.startswith("`"):
-            end = 1 + rest[1:].replace("``", "\0\0").find("`")  # the opening one may stand before a doubled one
+            end = 1 + rest[1:].replace("``", "\0\0").find("`")  # the opening one may precede a doubled one
             end = end or len(rest)
             parts.append(rest[1:end].replace("``", "`"))
             rest = rest[end + 1 :].removeprefix(".")

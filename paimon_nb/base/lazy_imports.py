@@ -1,4 +1,4 @@
-"""The door of a room whose modules are loaded when a name of theirs is first asked for: who needs one rule loads that rule only."""
+"""Lazy package exports (PEP 562): a submodule is imported when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 
 def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The room's `__getattr__` (PEP 562).
+    """The package's `__getattr__` (PEP 562).
 
     Args:
-        modules: for each module of the room the names that it gives to the door, with blanks between. A name that is a module's
-            own would be hidden by that module once it is loaded, so it cannot be among them.
+        modules: for each submodule its exported names, separated by blanks. A name equal to a submodule's name is not
+            allowed: the loaded submodule would hide it.
     """
     home = {name: module for module, names in modules.items() for name in names.split()}
     assert not home.keys() & modules.keys()

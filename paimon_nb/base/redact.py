@@ -1,4 +1,4 @@
-"""Secrets never leave: one function masks option values, another masks them inside free text."""
+"""Redaction: masks secret option values, and secrets inside free text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CALLED = re.compile(
     rf"""(?P<head>\binit_file_based_privilege\W*\(\s*|\bcreate_privileged_user\W*\(\s*{_TEXT}\s*,\s*)(?P<value>{_TEXT})""",
     re.I,
 )
-"""Procedures that take a password by its place."""
+"""Procedures with a password at a fixed position."""
 _URL_PASSWORD = re.compile(r"(?P<head>\w+://[^/\s:@]+:)[^@\s/]+(?=@)")
 
 
@@ -35,8 +35,8 @@ def redact_options(options: Mapping[str, str]) -> dict[str, str]:
 def redact_text(text: str) -> str:
     """`text` with the values of `'secret-key' = '...'` assignments and passwords in URLs masked.
 
-    Also where assignments stand inside a value (`mysql_conf => 'password=...'`), where a quote is never closed, and the
-    passwords of procedures that are called without names.
+    Also assignments inside a value (`mysql_conf => 'password=...'`), unterminated strings, and passwords in positional
+    procedure arguments.
     """
 
     def mask(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""A registry: a readable literal of names and what they stand for, with a did-you-mean for wrong names."""
+"""Registry of named entries, with a did-you-mean for unknown names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name closest to `name`, or None when nothing is close."""
+    """The known name closest to `name`, or None if none is close."""
     folded = {k.lower(): k for k in known}
     match = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
     return folded[match[0]] if match else None
@@ -25,7 +25,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """An immutable name -> entry mapping that knows what it is a registry of."""
+    """An immutable name -> entry mapping with the kind of its entries."""
 
     def __init__(self, kind: str, entries: Mapping[str, T]) -> None:
         self.kind = kind

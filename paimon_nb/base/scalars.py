@@ -1,4 +1,4 @@
-"""Single values as Python has them, from the libraries that wrap them. Imports none of those."""
+"""Converts single values of other libraries to plain Python. Imports none of those libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def to_python(value: Any) -> Any:
-    """A NumPy or Arrow scalar as an everyday Python value; all else as it is. NumPy's times come in microseconds."""
+    """A NumPy or Arrow scalar as a plain Python value; anything else unchanged. NumPy times get microsecond precision."""
     wrapper = type(value).__module__.partition(".")[0]
     if wrapper == "pyarrow" and hasattr(value, "as_py"):
         return value.as_py()

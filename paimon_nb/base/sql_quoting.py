@@ -1,13 +1,13 @@
-"""Texts as SQL literals. Knows no grammar: who writes for our own parser and who writes for Spark's must say which."""
+"""Quotes texts as SQL literals, for our own parser or for Spark's."""
 
 from __future__ import annotations
 
 
 def text_literal(value: str) -> str:
-    """As standard SQL, Flink and our parser read it: a quote is written twice."""
+    """For standard SQL, Flink and our parser: a quote is doubled."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def spark_literal(value: str) -> str:
-    """As Spark's parser reads it, to which `'a''b'` is `ab`: quotes and backslashes follow a backslash."""
+    """For Spark's parser, which reads `'a''b'` as `ab`: quotes and backslashes are escaped by a backslash."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -73,7 +73,7 @@ class FileCache:
         try:
             stat = os.stat(local)
         except OSError:
-            return (0, local, part), object()  # equals nothing: reading it tells what is wrong
+            return (0, local, part), object()  # equals nothing: the read will raise the error
         return (0, local, part), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""A view of files for somebody who may not be allowed to write them. Reading is not its business: who plans a read asks."""
+"""FileIO with access control for writes. Reads are checked where they are planned."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from paimon_nb.fs.api import OutputFile
 from paimon_nb.fs.rooted import RootedFileIO
 
 _READERS_OWN = "/consumer/"
-"""Where a reader of a stream notes how far he is."""
+"""Directory of stream consumers, which readers may write."""
 
 
 class AccessPolicy(Protocol):
-    """Who is asked. Goes to Spark tasks, so it must pickle."""
+    """Access policy. Pickled for Spark tasks."""
 
     def check_read(self) -> None:
-        """Raise AccessDenied where reading is not allowed."""
+        """Raise AccessDenied if reading is not allowed."""
 
     def check_write(self) -> None:
-        """Raise AccessDenied where writing is not allowed."""
+        """Raise AccessDenied if writing is not allowed."""
 
 
 class GuardedFileIO(RootedFileIO):
-    """The same files as `rooted`; each call that changes one asks `guard` first."""
+    """The same files as `rooted`; each modifying call checks `guard` first."""
 
     def __init__(self, rooted: RootedFileIO, guard: AccessPolicy) -> None:
         super().__init__(rooted, rooted.root, rooted.roots[1:])
-        self._rooted, self._guard = rooted, guard  # not `inner`: the view below may take a lock
+        self._rooted, self._guard = rooted, guard  # not `inner`: the view below may lock
 
     def _authorized(self, path: str) -> RootedFileIO:
         if _READERS_OWN in path:

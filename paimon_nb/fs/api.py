@@ -1,4 +1,4 @@
-"""The file API: what a backend must do. `put_if_absent` is the only way to publish, after `settle` of what it names."""
+"""The file API of a backend. `put_if_absent` is the only way to publish, after `settle` of the files it references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FileStatus:
     size: int
     """Bytes; 0 for directories."""
     modified_ms: int
-    """Milliseconds since the epoch; 0 where the store does not know."""
+    """Milliseconds since the epoch; 0 if the store has none."""
     is_dir: bool
 
     @property
@@ -28,11 +28,11 @@ class FileStatus:
 
 
 class OutputFile(ABC):
-    """A new file being written. Leaving the `with` block by an exception deletes what was written."""
+    """A new file being written. Leaving the `with` block by an exception deletes the file."""
 
     @abstractmethod
     def write(self, data: Any) -> int:
-        """Append bytes (anything with the buffer protocol); the number of bytes taken."""
+        """Append bytes (anything with the buffer protocol); returns the number of bytes."""
 
     @abstractmethod
     def tell(self) -> int:
@@ -44,15 +44,15 @@ class OutputFile(ABC):
 
     @abstractmethod
     def abort(self) -> None:
-        """Throw the file away."""
+        """Discard the file."""
 
     @property
     def closed(self) -> bool:
-        """Arrow's writers ask."""
+        """Required by Arrow's writers."""
         return False
 
     def flush(self) -> None:  # noqa: B027  nothing to do is right for most
-        """Arrow's writers call this; the file is whole with `close`."""
+        """Called by Arrow's writers; the file is complete after `close`."""
 
     def writable(self) -> bool:
         return True
@@ -78,11 +78,11 @@ class OutputFile(ABC):
 class FileIO(ABC):
     """Files by path. Paths are absolute local paths or URIs, with '/' between segments.
 
-    Errors: `MissingFile` for what is not there, `NotWritable` where the place refuses, `OutsideWarehouse` from a rooted view.
+    Errors: `MissingFile` for missing files, `NotWritable` if writing is refused, `OutsideWarehouse` from a rooted view.
     """
 
     is_object_store: bool = False
-    """Whether a rename is a copy: catalogs then take their lock for each commit, as Java's do."""
+    """Whether a rename is a copy: catalogs then lock for each commit, as in Java."""
 
     @abstractmethod
     def read(self, path: str) -> bytes:
@@ -97,12 +97,12 @@ class FileIO(ABC):
         """Publish `data` under `path` unless it is taken. Atomic and durable, with exactly one winner.
 
         Returns:
-            True when this call made the file.
+            True if this call created the file.
         """
 
     @abstractmethod
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Replace a small rewritable file as a whole; `durable=False` for hints, which a power cut may take back."""
+        """Replace a small file as a whole; `durable=False` for hints, which may be lost at a power failure."""
 
     @abstractmethod
     def create(self, path: str) -> OutputFile:
@@ -110,11 +110,11 @@ class FileIO(ABC):
 
     @abstractmethod
     def list(self, path: str) -> list[FileStatus]:
-        """Direct children by name; [] for a directory that is not there."""
+        """Direct children by name; [] for a missing directory."""
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """For questions, never for deciding who may write."""
+        """For information only, never to decide who may write."""
 
     @abstractmethod
     def size(self, path: str) -> int:
@@ -122,37 +122,37 @@ class FileIO(ABC):
 
     @abstractmethod
     def delete(self, path: str) -> bool:
-        """Remove a file; False when it was not there."""
+        """Delete a file; False if it did not exist."""
 
     @abstractmethod
     def delete_tree(self, path: str) -> None:
-        """Remove a directory with all it holds; quiet when it is not there."""
+        """Delete a directory with its contents; no error if it does not exist."""
 
     @abstractmethod
     def delete_empty_dir(self, path: str) -> bool:
-        """Remove a directory if it is empty."""
+        """Delete a directory if it is empty."""
 
     @abstractmethod
     def make_dirs(self, path: str) -> None:
-        """Make a directory and its parents."""
+        """Create a directory and its parents."""
 
     @abstractmethod
     def move(self, source: str, target: str) -> None:
-        """Rename a file or directory. Raises `FileExistsError` if the target is there."""
+        """Rename a file or directory. Raises `FileExistsError` if the target exists."""
 
     def settle(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
-        """Make finished files durable, several at a time. What is not there is passed over."""
+        """Make finished files durable, several at a time. Missing files are skipped."""
 
     def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        """`settle` what a file names, then `put_if_absent` of that file; a backend may wait for its disk once for both.
+        """`settle` the files that a file references, then `put_if_absent` of that file; a backend may sync both at once.
 
-        Nobody sees `path` before all of `named` is durable.
+        `path` is not visible before all of `named` is durable.
         """
         self.settle(named)
         return self.put_if_absent(path, data)
 
     def local_path(self, path: str) -> str | None:
-        """The operating system's path, where there is one: Arrow and Spark open it directly."""
+        """The operating system's path, if there is one: Arrow and Spark open it directly."""
         return None
 
     def write(self, path: str, data: bytes) -> None:

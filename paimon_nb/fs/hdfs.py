@@ -1,6 +1,6 @@
-"""Tables in HDFS: the NameNode's own protocol, spoken without a JVM, so Spark's Python tasks speak it, too.
+"""Tables in HDFS through the NameNode's protocol, without a JVM, so that Spark's Python tasks can use it, too.
 
-A commit is a rename that refuses a name that is taken, which the NameNode decides.
+A commit is a rename without overwrite, which the NameNode decides atomically.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ from paimon_nb.options import catalog as opt
 
 _CONNECT_S = 20
 _PIECE = 4 << 20
-"""Bytes handed over at once: small writes of Arrow's are put together."""
+"""Buffer size: small writes are combined."""
 _UNFINISHED = ".paimon-nb"
-"""Ends the names of files that are not published yet."""
+"""Suffix of files that are not published yet."""
 
 
 class HdfsFileIO(FileIO):
-    """Paths `hdfs://host:port/...`, or `hdfs://name/...` of a service that hdfs-site.xml describes. Pickles."""
+    """Paths `hdfs://host:port/...`, or `hdfs://name/...` of a nameservice in hdfs-site.xml. Picklable."""
 
     def __init__(self, settings: Mapping[str, str], conf_dir: str | None = None) -> None:
         self._settings, self._conf_dir = tuple(sorted(settings.items())), conf_dir
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> HdfsFileIO:
-        """From a catalog's options: Hadoop's own `dfs.*` and `fs.*` (with `hadoop.` in front or not), and `hadoop-conf-dir`."""
+        """From a catalog's options: Hadoop's own `dfs.*` and `fs.*` (with `hadoop.` in front or not), and
+        `hadoop-conf-dir`.
+        """
         plain = {k.removeprefix("hadoop."): v for k, v in options.items()}
         settings = {k: v for k, v in plain.items() if k.startswith(("dfs.", "fs.")) and not k.startswith("fs.s3")}
         return cls(settings, TableOptions(options).get(opt.HADOOP_CONF_DIR) or None)
@@ -87,7 +89,7 @@ class HdfsFileIO(FileIO):
         except Exception as error:
             with suppress(Exception):
                 if not client.delete(hidden, False) and self._holds(path, data):
-                    return True  # ours was moved, and the answer was lost
+                    return True  # ours was moved, and the reply was lost
             if self.exists(path):
                 return False
             raise _failed("publish", path, error) from None
@@ -96,7 +98,7 @@ class HdfsFileIO(FileIO):
         return self.exists(path) and self.read(path) == data
 
     def _written(self, path: str, data: bytes) -> str:
-        """The path inside the service of a hidden file with this content, beside `path`."""
+        """Path inside the service of a hidden file with this content, next to `path`."""
         client, inside = self._at(path)
         folder, name = posixpath.split(inside)
         hidden = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}{_UNFINISHED}")
@@ -145,7 +147,7 @@ class HdfsFileIO(FileIO):
             return not list(client.list_status(inside)) and bool(client.delete(inside, False))
         except FileNotFoundError:
             return False
-        except Exception:  # somebody put something in meanwhile
+        except Exception:  # another client created a file in the meantime
             return False
 
     def make_dirs(self, path: str) -> None:
@@ -169,7 +171,7 @@ class HdfsFileIO(FileIO):
     # -- the service
 
     def _at(self, path: str) -> tuple[Any, str]:
-        # No URL of its own: '?' and '#' are letters of a name.
+        # Not parsed as a URL: '?' and '#' are part of a name.
         service, _, inside = path.partition("://")[2].partition("/")
         return _client(f"hdfs://{service}", self._settings, self._conf_dir, os.getpid()), f"/{inside}"
 
@@ -191,7 +193,7 @@ class HdfsFileIO(FileIO):
 
 
 class _HdfsOutput(OutputFile):
-    """Written as it comes; seen whole once closed."""
+    """Streams the bytes; visible when closed."""
 
     def __init__(self, client: Any, path: str, writer: Any) -> None:
         self._client, self._path, self._writer = client, path, writer
@@ -241,7 +243,7 @@ def _options(*, overwrite: bool) -> Any:
 
 @cache
 def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | None, process: int) -> Any:
-    """Keyed by process: its threads do not live on after a fork, as Spark's workers do it."""
+    """Keyed by process: the client's threads do not survive a fork, as in Spark's workers."""
     try:
         from hdfs_native import Client
     except ImportError:
@@ -252,7 +254,7 @@ def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | Non
         ) from None
     host, port = urlsplit(url).hostname, urlsplit(url).port
     try:
-        if host and port:  # the library would try for minutes to reach what is not there
+        if host and port:  # the library would retry unreachable hosts for minutes
             socket.create_connection((host, port), _CONNECT_S).close()
         return Client(url, dict(settings), conf_dir)
     except Exception as error:
@@ -261,4 +263,6 @@ def _client(url: str, settings: tuple[tuple[str, str], ...], conf_dir: str | Non
 
 def _failed(what: str, path: str, error: Exception) -> StoreError:
     text = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-    return StoreError(f"HDFS could not {what} {path}: {text}", hint="check the address and that HDFS runs", path=path)
+    return StoreError(
+        f"HDFS could not {what} {path}: {text}", hint="check the address, and that HDFS is running", path=path
+    )

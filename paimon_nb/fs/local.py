@@ -1,4 +1,4 @@
-"""Files of the operating system. Publishing is `link(2)`: it fails if the name is taken, whoever looks at it when."""
+"""Local files. Publishing is `link(2)`, which fails atomically if the name exists."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from paimon_nb.base.errors import MissingFile, NotWritable
 from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 
 _AT_ONCE = 16
-"""Files synced side by side: a journal takes them in one step."""
+"""Number of files synced in parallel: a journal writes them in one step."""
 _SOON_BYTES = 1 << 20
-"""From this size on a file goes to the disk when it is finished, while others are still made."""
+"""From this size on a file is synced when it is finished, while others are still written."""
 _REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG}
 
 
 @contextmanager
 def _plain_errors(path: str) -> Iterator[None]:
-    """OS errors as ours; `FileExistsError` stays, callers decide by it."""
+    """Converts OS errors; `FileExistsError` stays, callers handle it."""
     try:
         yield
     except OSError as error:
@@ -70,7 +70,7 @@ class LocalFileIO(FileIO):
         with _plain_errors(path):
             try:
                 _write(temporary, data, durable=False)
-                # Only the link below makes it seen: one wait for the disk serves them all.
+                # Only the link below makes it visible: one sync covers both.
                 self.settle([*named, temporary])
                 try:
                     os.link(temporary, path)
@@ -111,7 +111,7 @@ class LocalFileIO(FileIO):
             raise NotWritable(f"{path}: permission denied", hint="check permissions", path=path) from None
         out = []
         for entry in entries:
-            with suppress(FileNotFoundError):  # deleted while we look: as if it had never been listed
+            with suppress(FileNotFoundError):  # deleted during the listing: treated as never listed
                 is_dir, stat = entry.is_dir(), entry.stat()
                 size = 0 if is_dir else stat.st_size
                 out.append(FileStatus(os.path.join(path, entry.name), size, stat.st_mtime_ns // 1_000_000, is_dir))
@@ -149,7 +149,7 @@ class LocalFileIO(FileIO):
                 os.makedirs(path, exist_ok=True)
         except (FileExistsError, MissingFile):
             raise NotWritable(
-                f"{path}: a file stands where a directory is needed", hint="choose another place"
+                f"{path}: a file exists where a directory is needed", hint="choose another location"
             ) from None
 
     def move(self, source: str, target: str) -> None:
@@ -159,7 +159,7 @@ class LocalFileIO(FileIO):
             try:
                 os.rename(source, target)
             except OSError as error:
-                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # a directory that came since we looked
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # a directory that was created during the check
                     raise FileExistsError(target) from None
                 raise
 
@@ -214,7 +214,7 @@ class _LocalOutput(OutputFile):
 
 @cache
 def _pool(pid: int) -> ThreadPoolExecutor:
-    """Threads of one process: a fork has none of its parent's."""
+    """Thread pool of one process: a fork has none of its parent's threads."""
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-settle")
 
 
@@ -227,7 +227,7 @@ def _write(path: str, data: bytes, *, durable: bool) -> None:
 
 
 def _sync(path: str) -> None:
-    """Make a file durable; or a directory: a new name is only durable once its directory is."""
+    """Make a file durable; or a directory: a new name is durable only after its directory is synced."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""A view of a file system that publishes under a lock: for stores, and for other writers, that need one beside `put_if_absent`."""
+"""FileIO that publishes under a lock, for stores without an atomic `put_if_absent` or with other writers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from paimon_nb.fs.rooted import RootedFileIO
 
 
 class Lock(Protocol):
-    """A lock by name, shared by processes. Goes to Spark tasks, so it must pickle."""
+    """A named lock, shared by processes. Pickled for Spark tasks."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Wait for the lock, and keep it inside the `with` block. Raises `CommitGaveUp` when others keep it too long."""
+        """Wait for the lock, and hold it inside the `with` block. Raises `CommitGaveUp` after the timeout."""
 
 
 class LockedFileIO(RootedFileIO):
-    """The same files as `rooted`; `put_if_absent` is done while `lock` is held, as Java's RenamingSnapshotCommit does.
+    """The same files as `rooted`; `put_if_absent` holds `lock`, as Java's RenamingSnapshotCommit does.
 
-    Java's writers look for the file and then rename theirs to it: only the lock keeps the two steps together.
+    Java's writers check for the file and then rename theirs: only the lock makes the two steps atomic.
     """
 
     def __init__(self, rooted: RootedFileIO, lock: Lock) -> None:
@@ -31,5 +31,5 @@ class LockedFileIO(RootedFileIO):
             return super().put_if_absent(path, data)
 
     def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        self.settle(named)  # may take long: not while others wait for the lock
+        self.settle(named)  # may take long: not while holding the lock
         return self.put_if_absent(path, data)

@@ -1,4 +1,4 @@
-"""Files in memory: for tests and for `memory:` catalogs. Thread-safe; directories exist by themselves."""
+"""Files in memory: for tests and for `memory:` catalogs. Thread-safe; directories exist implicitly."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Objects of an S3 store as files. Publishing is a conditional put (`If-None-Match: *`): the store decides who was first.
 
-Directories are what keys have in common before a '/'; an empty one is an object whose key ends in '/', as Hadoop's S3A makes it.
+Directories are key prefixes up to a '/'; an empty directory is an object whose key ends in '/', as in Hadoop's S3A.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
 from paimon_nb.fs.s3_client import S3Settings, arrow_store, client
 
 _TOKEN = "put-token"
-"""Metadata that tells our object from another's of the same content: how a lost reply is told from a lost race."""
+"""Metadata that identifies our object: distinguishes a lost reply from a lost race."""
 _CLAIM = ".moving"
 _SMALL = 1 << 18
-"""Files up to this many bytes are moved by a conditional put, larger ones by the store's own copy."""
+"""Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
 _PART = 16 << 20
 """Bytes of one part of a large upload; the store allows 10,000 parts."""
 _BATCH = 1000
-"""Keys of one delete request, the store's limit."""
+"""Maximum number of keys in one delete request."""
 _COPIES_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
 class S3FileIO(FileIO):
-    """`s3://bucket/key` and `s3a://bucket/key`. Pickles with its settings; each process makes its own connections."""
+    """`s3://bucket/key` and `s3a://bucket/key`. Picklable with its settings; each process opens its own connections."""
 
     settings: S3Settings
     is_object_store = True
@@ -54,7 +54,7 @@ class S3FileIO(FileIO):
         with _plain_errors(path):
             if self._put(path, bytes(data), token):
                 return True
-            # The client repeats a request whose reply was lost; then it is our own object that stands in the way.
+            # The client repeats a request whose reply was lost; then the existing object is our own.
             found = self._head(path)
             return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
 
@@ -66,7 +66,7 @@ class S3FileIO(FileIO):
             except self._client.exceptions.ClientError as error:
                 if _status(error) == 412:
                     return False
-                if _status(error) != 409 or last:  # 409: two came at the same moment and the store asks both to repeat
+                if _status(error) != 409 or last:  # 409: two concurrent requests; the store requires both to retry
                     raise
         return False
 
@@ -125,7 +125,7 @@ class S3FileIO(FileIO):
     def move(self, source: str, target: str) -> None:
         """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
 
-        Raises FileExistsError: the target is there, or came while the files were copied; then nothing was moved.
+        Raises FileExistsError: the target exists, or was created during the copy; then nothing was moved.
         """
         with _plain_errors(source):
             found = self._head(source)
@@ -153,7 +153,7 @@ class S3FileIO(FileIO):
             self._copy(split_uri(source)[0], key, size, to)
             made.append(split_uri(to)[1])
 
-        # The first file, a schema in a table, is the one that another creator would write, too: it goes first, alone.
+        # The first file (a schema, for a table) is the one that another creator would write, too: it goes first, alone.
         first, *rest = sorted(files, key=lambda f: (not f[0].endswith("/schema/schema-0"), f[0]))
         try:
             copy(*first)
@@ -197,7 +197,7 @@ class S3FileIO(FileIO):
             yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_folder(path), **more)
 
     def _below(self, path: str) -> Iterator[tuple[str, int]]:
-        """Key and size of all objects below a directory, its own mark among them."""
+        """Key and size of all objects below a directory, including its marker."""
         for page in self._pages(path):
             for item in page.get("Contents", ()):
                 yield item["Key"], item["Size"]
@@ -219,7 +219,7 @@ class S3FileIO(FileIO):
 
 
 class _S3Output(OutputFile):
-    """Small files are one conditional put at the end; larger ones go up in parts and appear when they are complete."""
+    """Small files are one conditional put at the end; larger ones are multipart uploads, visible when complete."""
 
     def __init__(self, fs: S3FileIO, path: str) -> None:
         self._fs, self._path = fs, path
@@ -302,7 +302,7 @@ def _where(path: str) -> dict[str, str]:
 
 
 def _folder(path: str) -> str:
-    """What the keys of a directory begin with; '' for the bucket itself."""
+    """Key prefix of a directory; '' for the bucket itself."""
     key = split_uri(path)[1]
     return f"{key}/" if key else ""
 
@@ -323,11 +323,11 @@ def _plain_errors(path: str) -> Iterator[None]:
         if code == "NoSuchBucket":
             bucket = split_uri(path)[0]
             raise StoreError(
-                f"there is no bucket {bucket!r}", hint="make it first, or check its name", path=path
+                f"there is no bucket {bucket!r}", hint="create it first, or check its name", path=path
             ) from None
         if _status(error) == 404:
             raise MissingFile(path) from None
-        hint = "check the credentials and what they may do" if _status(error) in (401, 403) else "try again"
+        hint = "check the credentials and their permissions" if _status(error) in (401, 403) else "try again"
         raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path) from None
     except NoCredentialsError:
         raise StoreError(

@@ -1,4 +1,4 @@
-"""A file system from a path's scheme."""
+"""Opens the file system of a path by its scheme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A view of a file system that never leaves its root: every call's path is checked, whatever name it was made of."""
+"""A view of a file system that never leaves its root: the path of every call is checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paimon_nb.options.catalog import DATA_FILE_EXTERNAL_PATHS
 
 
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The places outside the warehouse that a catalog's options allow; a table's own metadata could name any place."""
+    """Locations outside the warehouse that a catalog's options allow; a table's own metadata is not trusted for this."""
     return TableOptions(options).names(DATA_FILE_EXTERNAL_PATHS)
 
 
@@ -33,7 +33,7 @@ class RootedFileIO(FileIO):
         self._local = self.inner.local_path(root) is not None
         self.root = self._absolute(root)
         self.roots = tuple(self._absolute(r) for r in (root, *extra_roots))
-        # Resolved once: a link inside the root that leads out of it is an escape, a root behind a link is not.
+        # Resolved once: a link inside the root that leads outside is an escape; a root behind a link is not.
         self._real_roots = tuple(os.path.realpath(r) for r in self.roots) if self._local else self.roots
 
     def _absolute(self, path: str) -> str:
@@ -46,31 +46,34 @@ class RootedFileIO(FileIO):
         segments = plain.split("/")
         if ".." in segments or "." in segments or "\0" in plain:
             raise OutsideWarehouse(
-                f"{path!r} is no path inside {self.root}", hint="names are not paths", path=path, root=self.root
+                f"{path!r} is not a path inside {self.root}",
+                hint="use a name instead of a path",
+                path=path,
+                root=self.root,
             )
         clean = posixpath.normpath(plain) if self._local else plain
         if not any(clean == r or clean.startswith(r.rstrip("/") + "/") for r in self.roots):
             raise OutsideWarehouse(
-                f"{path!r} lies outside {self.root}",
-                hint=f"open its own warehouse, or allow the place by the catalog option {DATA_FILE_EXTERNAL_PATHS.key!r}",
+                f"{path!r} is outside {self.root}",
+                hint=f"open its own warehouse, or allow the location with the catalog option {DATA_FILE_EXTERNAL_PATHS.key!r}",
                 path=path,
                 root=self.root,
             )
         if self._local and not self._inside(clean):
             raise OutsideWarehouse(
-                f"{path!r} leads outside {self.root} by a link", hint="remove the link", path=path, root=self.root
+                f"{path!r} is a link that leads outside {self.root}", hint="remove the link", path=path, root=self.root
             )
         return clean
 
     def _inside(self, path: str) -> bool:
-        """Whether a path below a root stays below one when its links are followed."""
+        """Whether a path below a root stays below one after resolving links."""
         root = next(r for r in self.roots if path == r or path.startswith(r.rstrip("/") + "/"))
         at = root.rstrip("/")
         for segment in path[len(at) :].split("/")[1:]:
             at = f"{at}/{segment}"
             try:
                 mode = os.lstat(at).st_mode
-            except OSError:  # nothing there, so no link
+            except OSError:  # does not exist, so it is not a link
                 return True
             if stat.S_ISLNK(mode):
                 real = os.path.realpath(path)

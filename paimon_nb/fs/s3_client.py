@@ -13,12 +13,12 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
 _ANY_REGION = "us-east-1"
-"""What servers that are not Amazon's expect, if anything."""
+"""Region for servers other than Amazon's."""
 
 
 @dataclass(frozen=True)
 class S3Settings:
-    """Where the store is and who asks. What is None is found as boto3 finds it: environment, profile, instance role."""
+    """Endpoint and credentials of the store. None uses boto3's defaults: environment, profile, instance role."""
 
     endpoint: str | None = None
     access_key: str | None = None
@@ -51,7 +51,7 @@ def client(settings: S3Settings) -> Any:
 
 @cache
 def _client(settings: S3Settings, process: int) -> Any:
-    """Keyed by process: connections must not be shared over a fork, as Spark's workers do."""
+    """Keyed by process: connections must not be shared across a fork, as in Spark's workers."""
     try:
         import boto3
         from botocore.config import Config
@@ -70,7 +70,7 @@ def _client(settings: S3Settings, process: int) -> Any:
             s3={"addressing_style": "path" if settings.path_style else "auto"},
             retries={"mode": "standard", "max_attempts": 5},
             max_pool_connections=32,
-            # Other servers than Amazon's do not know the newer checksums.
+            # Servers other than Amazon's do not support the newer checksums.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         ),
@@ -78,7 +78,7 @@ def _client(settings: S3Settings, process: int) -> Any:
 
 
 def arrow_store(settings: S3Settings) -> Any:
-    """This process's Arrow file system: it reads ranges in parallel, without Python in between."""
+    """This process's Arrow file system: it reads ranges in parallel, outside of Python."""
     return _arrow_store(settings, os.getpid())
 
 

@@ -1,6 +1,6 @@
 """Options of a catalog, by its kind, and of the file systems below it.
 
-Names and defaults are Paimon's (its option reference); the words are ours.
+Names and defaults are Paimon's (its option reference); descriptions are ours.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from paimon_nb.options.option import Option, boolean, choice, duration, integer,
 
 # Every catalog.
 METASTORE = text("metastore", "filesystem", "kind of catalog: filesystem, hive, jdbc, rest")
-WAREHOUSE = text("warehouse", None, "where databases and tables lie")
+WAREHOUSE = text("warehouse", None, "root directory of databases and tables")
 URI = text("uri", None, "address of the metastore, the database, or the REST server")
 DATA_FILE_EXTERNAL_PATHS = text(
     "data-file.external-paths",
     None,
-    "places outside the warehouse, separated by commas, where tables may keep data files",
+    "locations outside the warehouse, separated by commas, where tables may store data files",
 )
 TABLE_TYPE = choice("table.type", "managed", "managed external", "whether DROP TABLE deletes the files")
-CASE_SENSITIVE = boolean("case-sensitive", None, "whether names keep their case", fallback_keys=("allow-upper-case",))
+CASE_SENSITIVE = boolean(
+    "case-sensitive", None, "whether names are case-sensitive", fallback_keys=("allow-upper-case",)
+)
 SYNC_ALL_PROPERTIES = boolean("sync-all-properties", True, "copy all table options to the metastore")
 FORMAT_TABLE_ENABLED = boolean("format-table.enabled", True, "show tables of plain files")
 CATALOG_OPTIONS_TABLE_ENABLED = boolean("catalog-options-table.enabled", False, "answer sys.catalog_options")
@@ -31,7 +33,7 @@ DISABLE_CREATE_TABLE_IN_DEFAULT_DB = boolean(
     "disable-create-table-in-default-db", False, "forbid tables in the default database"
 )
 
-# Who asks, where the warehouse has privileges.
+# Credentials, for a warehouse with privileges.
 USER = text("user", "anonymous", "user of a warehouse with privileges")
 PASSWORD = text("password", "anonymous", "the user's password")
 
@@ -39,37 +41,42 @@ PASSWORD = text("password", "anonymous", "the user's password")
 LOCK_ENABLED = boolean("lock.enabled", None, "take the catalog's lock for every commit")
 LOCK_TYPE = text("lock.type", None, "kind of lock: hive, jdbc")
 LOCK_ACQUIRE_TIMEOUT = duration("lock-acquire-timeout", "8 min", "longest wait for the lock")
-LOCK_CHECK_MAX_SLEEP = duration("lock-check-max-sleep", "8 s", "longest pause between two tries")
+LOCK_CHECK_MAX_SLEEP = duration("lock-check-max-sleep", "8 s", "longest pause between two attempts")
 
-# What is remembered between two questions.
-CACHE_ENABLED = boolean("cache-enabled", True, "remember databases, tables and manifests")
+# Caches.
+CACHE_ENABLED = boolean("cache-enabled", True, "cache databases, tables and manifests")
 CACHE_EXPIRE_AFTER_ACCESS = duration(
-    "cache.expire-after-access", "10 min", "forget what nobody asked for", fallback_keys=("cache.expiration-interval",)
+    "cache.expire-after-access",
+    "10 min",
+    "cache expiry after the last access",
+    fallback_keys=("cache.expiration-interval",),
 )
-CACHE_EXPIRE_AFTER_WRITE = duration("cache.expire-after-write", "30 min", "forget in any case")
-CACHE_DELETION_VECTORS_MAX_NUM = integer("cache.deletion-vectors.max-num", 100000, "deletion vectors remembered")
+CACHE_EXPIRE_AFTER_WRITE = duration("cache.expire-after-write", "30 min", "cache expiry after the write")
+CACHE_DELETION_VECTORS_MAX_NUM = integer("cache.deletion-vectors.max-num", 100000, "number of cached deletion vectors")
 CACHE_MANIFEST_MAX_MEMORY = memory("cache.manifest.max-memory", None, "memory for all manifests")
 CACHE_MANIFEST_SMALL_FILE_MEMORY = memory("cache.manifest.small-file-memory", "128 mb", "memory for small manifests")
-CACHE_MANIFEST_SMALL_FILE_THRESHOLD = memory("cache.manifest.small-file-threshold", "1 mb", "what is small")
-CACHE_MANIFEST_SOFT_VALUES = boolean("cache.manifest.soft-values", True, "give manifests back when memory is short")
+CACHE_MANIFEST_SMALL_FILE_THRESHOLD = memory(
+    "cache.manifest.small-file-threshold", "1 mb", "maximum size of a small manifest"
+)
+CACHE_MANIFEST_SOFT_VALUES = boolean("cache.manifest.soft-values", True, "free cached manifests when memory is short")
 CACHE_PARTITION_MAX_NUM = long("cache.partition.max-num", 0, "partitions remembered")
 CACHE_SNAPSHOT_MAX_NUM_PER_TABLE = integer("cache.snapshot.max-num-per-table", 20, "snapshots remembered")
-LOCAL_CACHE_ENABLED = boolean("local-cache.enabled", False, "keep blocks of remote files on local disk")
+LOCAL_CACHE_ENABLED = boolean("local-cache.enabled", False, "cache blocks of remote files on local disk")
 LOCAL_CACHE_BLOCK_SIZE = memory("local-cache.block-size", "1 mb", "size of such a block")
-LOCAL_CACHE_DIR = text("local-cache.dir", None, "where they are kept")
-LOCAL_CACHE_MAX_SIZE = memory("local-cache.max-size", None, "how much of them")
-LOCAL_CACHE_WHITELIST = text("local-cache.whitelist", "meta,global-index", "kinds of files that are kept")
+LOCAL_CACHE_DIR = text("local-cache.dir", None, "directory of the cache")
+LOCAL_CACHE_MAX_SIZE = memory("local-cache.max-size", None, "maximum size of the cache")
+LOCAL_CACHE_WHITELIST = text("local-cache.whitelist", "meta,global-index", "kinds of files that are cached")
 
 # Hive.
 ALTER_TABLE_CASCADE = boolean("alter-table-cascade", True, "ALTER also changes the partitions' schemas")
 CLIENT_POOL_CACHE_EVICTION_INTERVAL_MS = long(
-    "client-pool-cache.eviction-interval-ms", 300_000, "idle clients go after so many ms"
+    "client-pool-cache.eviction-interval-ms", 300_000, "idle clients are closed after so many ms"
 )
-CLIENT_POOL_CACHE_KEYS = text("client-pool-cache.keys", None, "what tells clients apart")
+CLIENT_POOL_CACHE_KEYS = text("client-pool-cache.keys", None, "properties that distinguish clients")
 HADOOP_CONF_DIR = text("hadoop-conf-dir", None, "directory of Hadoop's configuration")
 HIVE_CONF_DIR = text("hive-conf-dir", None, "directory of hive-site.xml")
-HIVE_SKIP_UPDATE_STATS = boolean("hive.skip-update-stats", False, "ALTER leaves Hive's statistics alone")
-LOCATION_IN_PROPERTIES = boolean("location-in-properties", False, "keep a table's place among its properties")
+HIVE_SKIP_UPDATE_STATS = boolean("hive.skip-update-stats", False, "ALTER does not update Hive's statistics")
+LOCATION_IN_PROPERTIES = boolean("location-in-properties", False, "store a table's location in its properties")
 METASTORE_CLIENT_CLASS = text(
     "metastore.client.class", "org.apache.hadoop.hive.metastore.HiveMetaStoreClient", "class of the client, in Java"
 )
@@ -85,24 +92,24 @@ LINEAGE_USE_CATALOG_KEY_AS_IDENTIFIER = boolean(
 
 # Spark.
 CATALOG_CREATE_UNDERLYING_SESSION_CATALOG = boolean(
-    "catalog.create-underlying-session-catalog", False, "a generic catalog has a session catalog of its own"
+    "catalog.create-underlying-session-catalog", False, "a generic catalog has its own session catalog"
 )
-V1_FUNCTION_ENABLED = boolean("v1Function.enabled", True, "functions of the session catalog are seen")
+V1_FUNCTION_ENABLED = boolean("v1Function.enabled", True, "functions of the session catalog are visible")
 
-# REST; kept, and spoken by Java only.
+# REST; stored, used by Java only.
 TOKEN_PROVIDER = text("token.provider", None, "how requests are signed: bear or dlf")
 TOKEN = text("token", None, "bearer token")
 
 # S3 and what speaks its protocol.
 S3_ENDPOINT = text(
-    "s3.endpoint", None, "address of the server; Amazon's unless set", fallback_keys=("s3a.endpoint", "fs.s3a.endpoint")
+    "s3.endpoint", None, "address of the server; default: Amazon", fallback_keys=("s3a.endpoint", "fs.s3a.endpoint")
 )
 S3_ACCESS_KEY = text(
     "s3.access-key", None, "who asks",
     fallback_keys=("s3.access.key", "s3a.access-key", "s3a.access.key", "fs.s3a.access-key", "fs.s3a.access.key"),
 )  # fmt: skip
 S3_SECRET_KEY = text(
-    "s3.secret-key", None, "the secret to it",
+    "s3.secret-key", None, "secret key",
     fallback_keys=("s3.secret.key", "s3a.secret-key", "s3a.secret.key", "fs.s3a.secret-key", "fs.s3a.secret.key"),
 )  # fmt: skip
 S3_SESSION_TOKEN = text(

@@ -1,4 +1,4 @@
-"""Options of both connectors together: what a hint, `.option(...)` or a table may hold beside table options."""
+"""Options of both connectors: those of a hint, `.option(...)` or a table besides table options."""
 
 from __future__ import annotations
 

@@ -30,27 +30,27 @@ class Option(Generic[T]):
 
     key: str
     kind: str
-    """The type in words, for messages and docs."""
+    """The type as text, for messages and docs."""
     default: T | None
     doc: str
     parse: Callable[[str], T]
-    """From the text in a schema file; `ValueError` says why not."""
+    """Parses the text of a schema file; `ValueError` explains a failure."""
     choices: tuple[str, ...] = ()
     check: Callable[[T], str | None] | None = None
-    """Gives the reason why a parsed value is out of range, or None."""
+    """Returns why a parsed value is out of range, or None."""
     fixed_after_data: bool = False
-    """Whether Java forbids to change it on a table that exists (format reference, section 4)."""
+    """Whether Java forbids changing it on an existing table (format reference, section 4)."""
     fallback_keys: tuple[str, ...] = ()
-    """Older spellings that count where `key` is absent."""
+    """Older keys, used if `key` is absent."""
 
     @property
     def secret(self) -> bool:
-        """Whether the value is shown as '***'."""
+        """Whether the value is displayed as '***'."""
         return is_secret(self.key)
 
     @property
     def is_map(self) -> bool:
-        """Whether `key.<name>` = value is another way to set one pair of it."""
+        """Whether `key.<name>` = value also sets one pair of the map."""
         return isinstance(self.default, dict)
 
     def read(self, raw: Mapping[str, str]) -> T | None:
@@ -72,7 +72,7 @@ class Option(Generic[T]):
         return Option(key, "text", None, self.doc, str, check=lambda v: check({name: v}) if check else None)
 
     def value(self, text: str, key: str | None = None) -> T:
-        """`text` as a checked value. Raises `BadOptionValue` that names `key` and says what is allowed."""
+        """`text` as a validated value. Raises `BadOptionValue` with `key` and the allowed values."""
         try:
             parsed = self.parse(str(text))
         except (ValueError, PaimonError) as error:
@@ -97,7 +97,7 @@ class Option(Generic[T]):
 
     @property
     def default_text(self) -> str:
-        """The default as text that could be set, 'infinite' for no limit, '' for none."""
+        """The default as option text, 'infinite' for no limit, '' for none."""
         match self.default:
             case None:
                 return ""
@@ -115,7 +115,7 @@ class Option(Generic[T]):
 
 
 def _with_unit(number: int, units: tuple[tuple[int, str], ...]) -> str:
-    """`number` in the largest unit that leaves it whole."""
+    """`number` in the largest unit that keeps it an integer."""
     size, unit = next((size, unit) for size, unit in units if number % size == 0 and (number or size == 1))
     return f"{number // size} {unit}"
 
@@ -164,7 +164,7 @@ def mapping(key: str, doc: str, **more: Any) -> Option[dict[str, str]]:
 
 
 def choice(key: str, default: str | None, choices: str, doc: str, **more: Any) -> Option[str]:
-    """One word of `choices` (separated by blanks), in any case; the value is the word as it stands there."""
+    """One of `choices` (separated by blanks), case-insensitive; the value is the choice as declared."""
     allowed = tuple(choices.split())
     folded = {word.upper(): word for word in allowed}
 
@@ -185,19 +185,19 @@ def between(minimum: float, maximum: float) -> Check:
 
 
 def levels_of(words: frozenset[str] | None = None) -> Check:
-    """For pairs by level: keys are level numbers, values of `words` in any case."""
+    """For pairs by level: keys are level numbers, values are one of `words`, case-insensitive."""
 
     def check(pairs: dict[str, str]) -> str | None:
         for level, word in pairs.items():
             if not re.fullmatch(r"\d+", level):
-                return f"{level!r} is no level"
+                return f"{level!r} is not a level"
             if words is not None and word.lower() not in words:
-                return f"{word!r} is none of {', '.join(sorted(words))}"
+                return f"{word!r} is not one of {', '.join(sorted(words))}"
         return None
 
     return check
 
 
 def among(words: frozenset[str]) -> Check:
-    """For a text that is one of `words` in any case."""
+    """For a text that is one of `words`, case-insensitive."""
     return lambda value: None if value.lower() in words else f"it is one of {', '.join(sorted(words))}"

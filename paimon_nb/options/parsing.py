@@ -1,6 +1,6 @@
-"""The texts of option values: sizes, time spans, booleans, numbers, maps. Exactly what Java Paimon takes, nothing more.
+"""Parses option values: sizes, durations, booleans, numbers, maps. Accepts exactly what Java Paimon accepts.
 
-Whatever passes here may land in a schema file, and a value that Java cannot parse makes the table unreadable to it.
+Accepted values may be stored in a schema file, and a value that Java cannot parse makes the table unreadable for it.
 Source: Paimon's MemorySize, TimeUtils, OptionsUtils and StructuredOptionsSplitter.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 INT_MAX = (1 << 31) - 1
 LONG_MAX = (1 << 63) - 1
 INFINITE = LONG_MAX
-"""Stands for 'no limit' where Paimon prints 'infinite'; a default, never a text that can be set."""
+"""'No limit', which Paimon prints as 'infinite'; a default, never a text that can be set."""
 
 _UNITS_BYTES = {
     "": 1, "b": 1, "bytes": 1, "k": 1 << 10, "kb": 1 << 10, "kibibytes": 1 << 10, "m": 1 << 20, "mb": 1 << 20,
@@ -33,22 +33,22 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?
 
 
 def _amount(value: str, units: Mapping[str, int], what: str, example: str) -> int:
-    """digits, then a unit; the result in the smallest unit of `units`."""
+    """digits, then a unit; returns the value in the smallest unit of `units`."""
     trimmed = value.strip(_JAVA_BLANKS)
     digits = re.match(r"[0-9]*", trimmed)
     number = digits[0] if digits else ""
     unit = trimmed[len(number) :].strip(_JAVA_BLANKS).lower()
     if not number:
-        raise ValueError(f"it is no {what} such as {example}")
+        raise ValueError(f"it is not a {what} such as {example}")
     if unit not in units:
-        raise ValueError(f"{unit!r} is no unit; the units are {', '.join(u for u in units if u)}")
+        raise ValueError(f"{unit!r} is not a unit; the units are {', '.join(u for u in units if u)}")
     if int(number) > LONG_MAX:
         raise ValueError("it is too large for 64 bits")
     return int(number) * units[unit]
 
 
 def parse_names(text: str | None) -> tuple[str, ...]:
-    """'a, b' -> ('a', 'b'); blanks around a name and empty names count for nothing."""
+    """'a, b' -> ('a', 'b'); blanks around names and empty names are ignored."""
     return tuple(p.strip() for p in (text or "").split(",") if p.strip())
 
 
@@ -61,7 +61,7 @@ def parse_memory(value: str) -> int:
 
 
 def parse_duration_ms(value: str) -> int:
-    """'1 h' -> milliseconds; a plain number is milliseconds. Finer units are cut to whole milliseconds."""
+    """'1 h' -> milliseconds; a plain number is milliseconds. Finer units are truncated to whole milliseconds."""
     ms = _amount(value, _UNITS_NS, "time span", "'1 h'") // 10**6
     if ms > LONG_MAX:
         raise ValueError("it is too large for 64 bits")
@@ -80,7 +80,7 @@ def parse_bool(value: str) -> bool:
 
 def _whole(value: str, bits: int) -> int:
     if not re.fullmatch(r"[+-]?\d+", value):
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     number, limit = int(value), 1 << (bits - 1)
     if not -limit <= number < limit:
         raise ValueError(f"it does not fit {bits} bits")
@@ -100,7 +100,7 @@ def parse_long(value: str) -> int:
 def parse_float(value: str) -> float:
     trimmed = value.strip(_JAVA_BLANKS)
     if not _NUMBER.fullmatch(trimmed):
-        raise ValueError("it is no number")
+        raise ValueError("it is not a number")
     return float(trimmed.rstrip("fFdD"))
 
 
@@ -110,10 +110,10 @@ def parse_map(value: str) -> dict[str, str]:
     for item in _split(value, ","):
         pair = _split(item, ":")
         if len(pair) != 2:
-            raise ValueError(f"{item!r} is no pair 'key:value'")
+            raise ValueError(f"{item!r} is not a pair 'key:value'")
         key, text = pair
         if key in out:
-            raise ValueError(f"{key!r} stands there twice")
+            raise ValueError(f"{key!r} occurs twice")
         out[key] = text
     return out
 

@@ -1,4 +1,4 @@
-"""Options whose keys hold a name: `fields.<column>.aggregate-function`, `file-index.<kind>.columns` and their like."""
+"""Options whose keys contain a name: `fields.<column>.aggregate-function`, `file-index.<kind>.columns` and others."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from paimon_nb.options.option import Option, at_least, boolean, choice, integer,
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A family of keys and the option that each of them is."""
+    """A family of keys with the option of each key."""
 
     template: str
-    """The key as documentation writes it."""
+    """The key pattern in documentation."""
     regex: str
     option: Option[Any]
 

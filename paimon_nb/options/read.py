@@ -1,6 +1,6 @@
 """Options of readers in Spark and Flink: streams, lookup joins, watermarks.
 
-Kept on a table; used where they mean something here. Names and defaults are Paimon's (its option reference).
+Stored with a table; used where supported. Names and defaults are Paimon's (its option reference).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOOKUP_CACHE = choice(
     "lookup.cache",
     "auto",
     "auto full memory",
-    "keep all of the looked-up table (full), or what was asked for (auto), in memory or on disk",
+    "cache the whole lookup table (full) or requested rows (auto), in memory or on disk",
 )
 LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL = duration(
-    "lookup.dynamic-partition.refresh-interval", "1 h", "between two looks for the greatest partition, where it is set"
+    "lookup.dynamic-partition.refresh-interval", "1 h", "interval of checks for the greatest partition, if set"
 )
 LOOKUP_DYNAMIC_PARTITION_REFRESH_ASYNC = boolean(
     "lookup.dynamic-partition.refresh.async", False, "async partition refresh"
@@ -34,12 +34,12 @@ LOOKUP_REFRESH_FULL_LOAD_THRESHOLD = integer("lookup.refresh.full-load-threshold
 LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST = text(
     "lookup.refresh.time-periods-blacklist",
     None,
-    "no look for new rows in these times: '2024-01-31 08:00->2024-01-31 20:00,...'",
+    "no refresh in these time ranges: '2024-01-31 08:00->2024-01-31 20:00,...'",
 )
 READ_ALLOW_FULLSCAN = boolean(
     "read.allow.fullScan", True, "allow a scan of a partitioned table without a partition condition"
 )
-READ_CHANGELOG = boolean("read.changelog", False, "streams show each row with its kind in the column rowkind")
+READ_CHANGELOG = boolean("read.changelog", False, "streams return each row's kind in the column rowkind")
 READ_SHUFFLE_BUCKET_WITH_PARTITION = boolean(
     "read.shuffle-bucket-with-partition",
     True,

@@ -1,4 +1,4 @@
-"""Names of options as people write them: a slip of the pen is told from an option of somebody else's."""
+"""Distinguishes misspelled Paimon options from options of other systems."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from paimon_nb.options.validation import find_option
 from paimon_nb.options.write import WRITE_OPTIONS
 
 _CLOSE = 0.75
-"""How alike two names are of which one is taken for a slip of the pen; readers may bring options of other formats."""
+"""Similarity from which a name counts as misspelled; readers may pass options of other formats."""
 
 _CLOSER = 0.85
-"""The same for catalogs, whose options other engines share: 'catalog-type' is no slip of 'catalog-key'."""
+"""The same for catalogs, whose options other engines share: 'catalog-type' is not a misspelled 'catalog-key'."""
 _FAMILIES = (
     "cos", "dfs", "fs", "gs", "hadoop", "header", "hive", "jdbc", "obs", "oss", "s3", "s3a", "security", "table-default",
     "table-override",
 )  # fmt: skip
-"""Options of a catalog that begin so belong to a store, a database or tables, which know more of them."""
+"""Catalog options with these prefixes belong to a store, a database or tables, which validate them."""
 
 
 def check_names(options: Iterable[str]) -> None:
-    """Raises UnknownOption: a name that is nearly one of ours. Without an effect it would give other rows, silently."""
+    """Raises UnknownOption for a misspelled Paimon option: ignoring it would silently change the result."""
     for key in options:
         if find_option(key) is not None or key in READ_OPTIONS or key in WRITE_OPTIONS:
             continue
@@ -37,7 +37,7 @@ def check_names(options: Iterable[str]) -> None:
 
 
 def misspelled_catalog_keys(options: Iterable[str]) -> dict[str, str]:
-    """Names that are nearly one of a catalog's options, with that one. Without an effect tables would be made elsewhere."""
+    """Misspelled catalog options, with the correct key. Ignoring them would create tables elsewhere."""
     known = {"type", *CATALOG_OPTIONS, *(k for o in CATALOG_OPTIONS.values() for k in o.fallback_keys)}
     candidates = [key for key in options if key not in known and key.partition(".")[0] not in _FAMILIES]
     near = {key: difflib.get_close_matches(key, sorted(known), n=1, cutoff=_CLOSER) for key in candidates}

@@ -82,7 +82,7 @@ def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
 
 
 _CALLBACK = "a Java class would have to be called, which cannot be run here"
-_CHAIN = "rows of a chain table lie in its snapshot and delta branches, which are not read together here"
+_CHAIN = "rows of a chain table are in its snapshot and delta branches, which are not read together here"
 _KEY_INDEX = "the files of a compaction would lack this index"
 _KEY_INDEX_HINT = (
     "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') lets writes leave it to them"
@@ -194,7 +194,7 @@ HARMLESS: Mapping[str, str] = {
     "global-index.build.max-parallelism": _UNUSED_INDEX,
     "global-index.build.max-shard": _UNUSED_INDEX,
     "global-index.enabled": _UNUSED_INDEX,
-    "global-index.external-path": "an index file's entry tells its own path",
+    "global-index.external-path": "an index file's entry contains its path",
     "global-index.row-count-per-shard": _UNUSED_INDEX,
     "global-index.search-mode": _UNUSED_INDEX,
     "global-index.thread-num": _TUNES,

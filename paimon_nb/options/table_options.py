@@ -14,7 +14,7 @@ _MB = 1 << 20
 
 
 class TableOptions:
-    """A view of `raw`; nothing is checked before it is asked for.
+    """A typed view of `raw`; values are validated on access.
 
     Args:
         raw: option texts by key, as in the schema file.
@@ -33,13 +33,13 @@ class TableOptions:
         return cast("T", self._read[option.key])
 
     def has(self, option: Option[T]) -> bool:
-        """Whether it is set, by whichever of its keys."""
+        """Whether it is set, by any of its keys."""
         return any(k in self.raw for k in (option.key, *option.fallback_keys)) or (
             option.is_map and any(k.startswith(option.key + ".") for k in self.raw)
         )
 
     def with_(self, more: Mapping[str, str]) -> TableOptions:
-        """A copy with `more` on top."""
+        """A copy with `more` added."""
         return TableOptions({**self.raw, **more})
 
     def field(self, column: str, aspect: str) -> str | None:
@@ -82,63 +82,65 @@ class TableOptions:
 
     @property
     def num_levels(self) -> int:
-        """Levels of the tree: compaction trigger + 1 unless set."""
+        """Number of levels; default: compaction trigger + 1."""
         return self.get(table.NUM_LEVELS) or self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER) + 1
 
     @property
     def stop_trigger(self) -> int:
-        """Runs that block a writer: never below the compaction trigger; trigger + 3 unless set."""
+        """Runs that block a writer: never below the compaction trigger; default: trigger + 3."""
         trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
         stop = self.get(table.NUM_SORTED_RUN_STOP_TRIGGER)
         return max(trigger, trigger + 3 if stop is None else stop)
 
     def target_file_size(self, has_primary_key: bool) -> int:
-        """Bytes at which a data file rolls: 128 MB for keyed tables, 256 MB for append tables unless set."""
+        """Size at which a data file rolls; default: 128 MB for primary-key tables, 256 MB for append tables."""
         size = self.get(table.TARGET_FILE_SIZE)
         return size if size is not None else (128 if has_primary_key else 256) * _MB
 
     def compaction_file_size(self, has_primary_key: bool) -> int:
-        """Bytes below which a file is small enough to be merged with others."""
+        """Size below which a file is small enough to be merged with others."""
         return int(self.target_file_size(has_primary_key) * self.get(table.COMPACTION_SMALL_FILE_RATIO))
 
     @property
     def lookup_compact_max_interval(self) -> int:
-        """Commits after which gentle lookup compaction takes level 0: never below the trigger; twice it unless set."""
+        """Commits after which gentle lookup compaction compacts level 0: never below the trigger; default: twice the
+        trigger.
+        """
         trigger = self.get(table.NUM_SORTED_RUN_COMPACTION_TRIGGER)
         interval = self.get(table.LOOKUP_COMPACT_MAX_INTERVAL)
         return max(trigger, trigger * 2 if interval is None else interval)
 
     @property
     def split_target_size(self) -> int:
-        """Bytes that one split should hold."""
+        """Target bytes of a split."""
         return self.get(table.SOURCE_SPLIT_TARGET_SIZE)
 
     @property
     def split_open_file_cost(self) -> int:
-        """Bytes that a file counts at least when splits are packed."""
+        """Minimum bytes of a file when splits are packed."""
         return self.get(table.SOURCE_SPLIT_OPEN_FILE_COST)
 
     @property
     def changelog_num_retained_min(self) -> int:
-        """As for snapshots unless set."""
+        """Default: as for snapshots."""
         own = self.get(table.CHANGELOG_NUM_RETAINED_MIN)
         return self.get(table.SNAPSHOT_NUM_RETAINED_MIN) if own is None else own
 
     @property
     def changelog_num_retained_max(self) -> int:
-        """As for snapshots unless set."""
+        """Default: as for snapshots."""
         own = self.get(table.CHANGELOG_NUM_RETAINED_MAX)
         return self.get(table.SNAPSHOT_NUM_RETAINED_MAX) if own is None else own
 
     @property
     def changelog_time_retained_ms(self) -> int:
-        """As for snapshots unless set."""
+        """Default: as for snapshots."""
         own = self.get(table.CHANGELOG_TIME_RETAINED)
         return self.get(table.SNAPSHOT_TIME_RETAINED) if own is None else own
 
     @property
     def changelog_outlives_snapshots(self) -> bool:
-        """Whether changelogs are kept longer than their snapshots, in the directory `changelog/`."""
+        """Whether changelogs are retained longer than their snapshots, in the directory `changelog/`."""
         return (
             self.changelog_num_retained_max > self.get(table.SNAPSHOT_NUM_RETAINED_MAX)
             or self.changelog_time_retained_ms > self.get(table.SNAPSHOT_TIME_RETAINED)
@@ -147,13 +149,13 @@ class TableOptions:
 
     @property
     def commit_timeout_ms(self) -> int:
-        """How long a commit may retry; no limit unless set."""
+        """Retry time limit of a commit; default: none."""
         timeout = self.get(table.COMMIT_TIMEOUT)
         return LONG_MAX if timeout is None else timeout
 
     @property
     def ignores_empty_commits(self) -> bool:
-        """Whether a batch that brings nothing makes no snapshot; so unless `snapshot.ignore-empty-commit` says otherwise."""
+        """Whether an empty batch commits no snapshot; default: true (`snapshot.ignore-empty-commit`)."""
         return self.get(table.SNAPSHOT_IGNORE_EMPTY_COMMIT) is not False
 
     @property
@@ -163,10 +165,10 @@ class TableOptions:
 
     @property
     def lifts_level_0(self) -> bool:
-        """Whether a compaction takes up what the sizes would leave on level 0.
+        """Whether a compaction also picks the level-0 files that universal compaction leaves.
 
-        Gentle lookup compaction does not: in Java it does so after `lookup-compact.max-interval` triggers of one writer, and by
-        then there are more runs than the sizes let be.
+        Gentle lookup compaction does not: in Java it does so after `lookup-compact.max-interval` triggers of one
+        writer, and by then there are so many runs that universal compaction picks them.
         """
         if self.need_lookup:
             return self.get(table.LOOKUP_COMPACT) == "radical"
@@ -174,7 +176,7 @@ class TableOptions:
 
     @property
     def need_lookup(self) -> bool:
-        """Whether level 0 must be looked through at once: lookup changelog, deletion vectors, first-row, force-lookup."""
+        """Whether level 0 needs immediate lookup compaction: lookup changelog, deletion vectors, first-row, force-lookup."""
         return (
             self.changelog_producer == "lookup"
             or self.merge_engine == "first-row"

@@ -1,6 +1,6 @@
-"""Checks all options of a table at once: wrong values are errors, unknown names are warnings with the nearest name.
+"""Validates all options of a table: wrong values are errors, unknown names are warnings with the nearest name.
 
-Sees options only. What needs the columns (sequence fields, aggregates by type) is checked where the schema is known.
+Checks options only. Checks that need columns (sequence fields, aggregates by type) are done with the schema.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from paimon_nb.options.table import TABLE_OPTIONS
 from paimon_nb.options.table_options import TableOptions
 from paimon_nb.options.unsupported import unsupported_option_warnings
 
-# Kept on a table by other tools, never options of Paimon's.
+# Stored by other tools, not options of Paimon.
 _STORED_KEYS = frozenset({"comment", "connector", "location", "owner", "provider", "file.format.version"})
 _BY_FALLBACK = {f: o for o in (*TABLE_OPTIONS.values(), *CONNECTOR_OPTIONS.values()) for f in o.fallback_keys}
 _ASPECTS = {p.option.key: p for p in PATTERNS if p.template.startswith("fields.<column>.")}
 
 
 def find_option(key: str) -> Option[Any] | None:
-    """The option of a table, of a connector, or of a family of keys that `key` names; None if there is none."""
+    """The option of a table, a connector, or a key family that `key` names; None if there is none."""
     if key == IGNORE_UNSUPPORTED.key:
         return IGNORE_UNSUPPORTED
     exact = TABLE_OPTIONS.get(key) or _BY_FALLBACK.get(key) or CONNECTOR_OPTIONS.get(key)
@@ -39,13 +39,13 @@ def find_option(key: str) -> Option[Any] | None:
 
 
 def validate_table_options(raw: Mapping[str, str]) -> list[str]:
-    """Check every value, and those that contradict each other.
+    """Validate every value, and values that contradict each other.
 
     Returns:
-        One warning for each unknown key, which Java would store silently, and for each that has no effect here but has in Java.
+        One warning for each unknown key, which Java stores silently, and for each supported by Java but not here.
 
     Raises:
-        BadOptionValue: names the option, what is wrong and what is allowed.
+        BadOptionValue: with the option, the problem and the allowed values.
     """
     warnings = []
     for key, value in raw.items():
@@ -54,7 +54,7 @@ def validate_table_options(raw: Mapping[str, str]) -> list[str]:
             option.value(value, key)
         elif key not in _STORED_KEYS and not key.startswith(
             "schema."
-        ):  # Flink keeps watermarks and computed columns there
+        ):  # Flink stores watermarks and computed columns there
             warnings.append(_unknown(key))
     _check_together(TableOptions(raw))
     return [*warnings, *unsupported_option_warnings(raw)]
@@ -70,7 +70,7 @@ def _unknown(key: str) -> str:
 
 
 def _check_together(options: TableOptions) -> None:
-    """The pairs that Java refuses when it opens a table. Source: SchemaValidation."""
+    """Pairs of options that Java refuses when it opens a table. Source: SchemaValidation."""
     for low, high, lower, upper in (
         (
             table.SNAPSHOT_NUM_RETAINED_MIN,
@@ -86,7 +86,7 @@ def _check_together(options: TableOptions) -> None:
         ),
     ):
         if lower > upper:
-            _refuse(low, lower, f"it is larger than {high.key!r} ({upper})", f"raise {high.key!r} too")
+            _refuse(low, lower, f"it is larger than {high.key!r} ({upper})", f"increase {high.key!r} too")
     if options.merge_engine == "first-row" and options.changelog_producer not in ("none", "lookup"):
         _refuse(
             table.CHANGELOG_PRODUCER,
@@ -101,7 +101,7 @@ def _check_together(options: TableOptions) -> None:
             table.STREAMING_READ_OVERWRITE,
             True,
             f"the changelog producer {options.changelog_producer!r} writes those changes already",
-            "leave it out",
+            "unset it",
         )
 
 
@@ -110,11 +110,11 @@ def _check_deletion_vectors(options: TableOptions) -> None:
         _refuse(
             table.DELETION_VECTORS_ENABLED,
             True,
-            "the changelog producer full-compaction does not go with it",
+            "the changelog producer full-compaction is not compatible with it",
             "use 'changelog-producer' = 'lookup', 'input' or 'none'",
         )
     if options.merge_engine == "first-row" and not options.get(table.PK_CLUSTERING_OVERRIDE):
-        _refuse(table.DELETION_VECTORS_ENABLED, True, "the merge engine first-row deletes no rows", "leave it out")
+        _refuse(table.DELETION_VECTORS_ENABLED, True, "the merge engine first-row deletes no rows", "unset it")
 
 
 def _refuse(option: Option[Any], value: object, why: str, hint: str) -> None:

@@ -1,6 +1,6 @@
 """Options of writers in Spark and Flink: schema merging, sinks, committers.
 
-Kept on a table; used where they mean something here. Names and defaults are Paimon's (its option reference).
+Stored with a table; used where supported. Names and defaults are Paimon's (its option reference).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Checks whether UPDATE, DELETE and MERGE are allowed, by kind of table and merge engine. Reads nothing.
 
 Source: Paimon `SupportsRowLevelOperationFlinkTableSink`, `PrimaryKeyTableUtils.validatePKUpsertDeletable` and, for
-tables
-without keys, Spark's `RowLevelOp`.
+tables without keys, Spark's `RowLevelOp`.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_a_place_that_cannot_be_written_says_so(tmp_path):
 
 def test_a_file_in_the_way_of_a_directory_says_so(tmp_path):
     (tmp_path / "f").touch()
-    with pytest.raises(NotWritable, match="a file stands where a directory is needed"):
+    with pytest.raises(NotWritable, match="a file exists where a directory is needed"):
         LocalFileIO().write(f"{tmp_path}/f/g", b"")
 
 
@@ -150,7 +150,7 @@ def test_a_link_out_of_the_root_is_not_followed(tmp_path):
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "out").symlink_to(tmp_path / "secret")
     fs = RootedFileIO(LocalFileIO(), str(tmp_path / "w"))
-    with pytest.raises(OutsideWarehouse, match="by a link"):
+    with pytest.raises(OutsideWarehouse, match="is a link that leads outside"):
         fs.read(f"{tmp_path}/w/out/f")
     (tmp_path / "w2").symlink_to(tmp_path / "w")
     behind = RootedFileIO(LocalFileIO(), str(tmp_path / "w2"))

@@ -43,11 +43,11 @@ def test_an_error_names_the_key_that_was_written():
     ("option", "value", "message", "hint"),
     [
         (opt.BUCKET, "0", "option 'bucket' cannot be '0': a bucket number is at least 1, or -1 (dynamic), or -2 (postponed)", "use a whole number; the default is -1"),
-        (opt.BUCKET, "many", "option 'bucket' cannot be 'many': it is no whole number", "use a whole number; the default is -1"),
+        (opt.BUCKET, "many", "option 'bucket' cannot be 'many': it is not a whole number", "use a whole number; the default is -1"),
         (opt.MERGE_ENGINE, "dedup", "option 'merge-engine' cannot be 'dedup': it is one of deduplicate, partial-update, aggregation, first-row", "use deduplicate | partial-update | aggregation | first-row"),
-        (opt.TARGET_FILE_SIZE, "12 parsecs", "option 'target-file-size' cannot be '12 parsecs': 'parsecs' is no unit; the units are b, bytes, k, kb, kibibytes, m, mb, mebibytes, g, gb, gibibytes, t, tb, tebibytes", "use a size such as '128 mb'; no default"),
-        (opt.SNAPSHOT_TIME_RETAINED, "PT1H", "option 'snapshot.time-retained' cannot be 'PT1H': it is no time span such as '1 h'", "use a time span such as '1 h'; the default is 1 h"),
-        (opt.FILE_FORMAT_PER_LEVEL, "0:avro,top:orc", "option 'file.format.per.level' cannot be '0:avro,top:orc': 'top' is no level", "use a list of pairs such as '0:avro,3:parquet'; no default"),
+        (opt.TARGET_FILE_SIZE, "12 parsecs", "option 'target-file-size' cannot be '12 parsecs': 'parsecs' is not a unit; the units are b, bytes, k, kb, kibibytes, m, mb, mebibytes, g, gb, gibibytes, t, tb, tebibytes", "use a size such as '128 mb'; no default"),
+        (opt.SNAPSHOT_TIME_RETAINED, "PT1H", "option 'snapshot.time-retained' cannot be 'PT1H': it is not a time span such as '1 h'", "use a time span such as '1 h'; the default is 1 h"),
+        (opt.FILE_FORMAT_PER_LEVEL, "0:avro,top:orc", "option 'file.format.per.level' cannot be '0:avro,top:orc': 'top' is not a level", "use a list of pairs such as '0:avro,3:parquet'; no default"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_says_what_is_allowed(option, value, message, hint):

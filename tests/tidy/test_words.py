@@ -50,18 +50,16 @@ NAMES_LEFT: dict[str, int] = {
     "sql": 63,
 }
 PHRASES_LEFT: dict[str, int] = {
-    "base": 10,
     "catalog": 37,
     "connectors": 59,
-    "format": 45,
-    "fs": 9,
-    "options": 19,
+    "format": 2,
+    "options": 2,
     "plan": 6,
     "procedures": 22,
     "session": 5,
     "spark": 57,
     "sql": 19,
-    "table": 5,
+    "table": 2,
 }
 
 

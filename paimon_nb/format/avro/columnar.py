@@ -1,11 +1,13 @@
 """Avro records by columns: all records of a container at once with NumPy, no Python object a value.
 
-An Avro record says nowhere how long it is, so records can only be walked one after the other; but blocks begin at known places,
-and a place inside a block where a record seems to begin is proven when the walk before it ends there. Each such place begins a
-lane; all lanes take the same step at a time, field after field. Fastavro, compiled as it is, makes objects and takes ten times
-as long for many records; for a few it is quicker. Source: Avro 1.11 specification, "Binary Encoding".
+An Avro record says nowhere how long it is, so records can only be walked one after the other; but blocks begin at known
+places, and a place inside a block where a record seems to begin is proven when the walk before it ends there. Each such
+place begins a lane; all lanes take the same step at a time, field after field. Fastavro, compiled as it is, makes
+objects and takes ten times as long for many records; for a few it is quicker. Source: Avro 1.11 specification, "Binary
+Encoding".
 
-What is not plain (a lane that does not end where it should, a number of more than 8 bytes, types that are not read here) is
+What is not plain (a lane that does not end where it should, a number of more than 8 bytes, types that are not read
+here) is
 `Odd`: the caller then reads with fastavro, which knows whether it is damage.
 """
 
@@ -23,7 +25,9 @@ import pyarrow.compute as pc
 from paimon_nb.format.types.arrow_builders import from_numpy
 
 LANES = 3_000
-"""Lanes that are walked at a time: fewer and NumPy's calls cost more than their work, more and they fall out of the processor's cache."""
+"""Lanes that are walked at a time: fewer and NumPy's calls cost more than their work, more and they fall out of the
+processor's cache.
+"""
 _LOOK = 8
 """Bytes at the beginning of a block that are looked for further on, as where another record may begin."""
 WORTH = 20
@@ -106,7 +110,8 @@ def read_columns(
     """Columns by the path of their fields ('_FILE._KEY_STATS._MIN_VALUES').
 
     Args:
-        schema: a record, or a union of null and one, without logical types. blocks: number of records and their plain bytes.
+        schema: a record, or a union of null and one, without logical types. blocks: number of records and their plain
+            bytes.
         lanes: about how many to walk at a time. worth: records that a step must take on average.
 
     Raises: Odd.
@@ -200,7 +205,7 @@ class _Walk:
 
 
 class _Order:
-    """Values were met in one order and are told in another."""
+    """Restores record order for values that were decoded in lane order."""
 
     def __init__(self, order: np.ndarray) -> None:
         self.order = order
@@ -218,7 +223,7 @@ class _Order:
 
 
 class _Node:
-    """A type: walks over values of it, and tells its columns in the end."""
+    """Decoder of a type: walks over its values, and returns columns at the end."""
 
     def step(self, at: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Take note of one value a place; the places after them."""
@@ -330,7 +335,7 @@ class _List(_Node):
         for _ in range(_MAX_BLOCKS):
             words, at = self.walk.number(at)
             if (words & words.dtype.type(1)).any():
-                raise UnsupportedLayout("a block of items that tells its size")
+                raise UnsupportedLayout("a block of items with a byte size")
             left = _short(words)
             out[open_] = at
             some = left > 0

@@ -1,4 +1,4 @@
-"""Which columns a data file has, and how its format is told from its name. Source: format reference, sections 8 and 1."""
+"""Columns of a data file, and its format from its name. Source: format reference, sections 8 and 1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""INT96 timestamps, as Java stores TIMESTAMP(7..9). Arrow writes either all timestamps of a file so or none, and wraps when reading.
+"""INT96 timestamps, as Java stores TIMESTAMP(7..9). Arrow writes either all timestamps of a file so or none, and wraps
+when reading.
 
-So Arrow handles such a column as 12 raw bytes, and the footer's word for its type is changed for it: the pages of both types
-hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `ParquetRowDataWriter.java` (timestampToInt96).
+So Arrow handles such a column as 12 raw bytes, and the footer's word for its type is changed for it: the pages of both
+types hold the same bytes. Source: parquet-format `parquet.thrift`; Paimon `ParquetRowDataWriter.java`
+(timestampToInt96).
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ def from_int96(array: pa.Array, target: pa.DataType) -> pa.Array:
     per_day, divisor = {"ns": (_DAY_NANOS, 1), "us": (86_400 * 10**6, 1000), "ms": (86_400 * 10**3, 10**6)}[target.unit]
     if (np.abs(days) > (1 << 63) // per_day - 1).any():
         raise UnsupportedFormat(
-            "a time lies outside the years 1678 to 2261, and has nanoseconds",
+            "nanosecond timestamps must be between 1678 and 2261",
             hint="leave the column out, or store it as TIMESTAMP(6)", feature="INT96 beyond nanoseconds",
         )  # fmt: skip
     units = days * per_day + np.floor_divide(nanos, divisor)

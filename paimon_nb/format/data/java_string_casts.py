@@ -1,6 +1,7 @@
 """Values from text, as Java's casts read it: what it takes, what it refuses. Knows no columns.
 
-Source: Paimon `BinaryStringUtils.java`, `DateTimeUtils.java`, `StringTo{Array,Map,Row}CastRule.java`. Values are those that Arrow
+Source: Paimon `BinaryStringUtils.java`, `DateTimeUtils.java`, `StringTo{Array,Map,Row}CastRule.java`. Values are those
+that Arrow
 takes for the memory form: days, milliseconds of the day, units since the epoch, lists, pairs, dicts.
 """
 
@@ -47,7 +48,7 @@ def parsed(text: str, new: DataType) -> Any:
         case Time():
             ms = int(text) if _DIGITS.fullmatch(text) else time_ms(text)
             if not 0 <= ms < _DAY_MS:
-                raise ValueError(f"{text!r} is no time of day")
+                raise ValueError(f"{text!r} is not a time of day")
             return ms
         case Array():
             return [_item(part, new.element) for part in _parts(_inside(text, "[]", "ARRAY"))]
@@ -99,13 +100,13 @@ def _float(text: str) -> float:
         return float.fromhex(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
     if _DECIMAL_FLOAT.fullmatch(text):
         return float(text.rstrip("fFdD"))
-    raise ValueError(f"{text!r} is no number")
+    raise ValueError(f"{text!r} is not a number")
 
 
 def _decimal(text: str, new: Decimal) -> decimal.Decimal | None:
     # Python allows blanks and underscores, Java's BigDecimal does not.
     if text != text.strip() or "_" in text:
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return to_decimal(decimal.Decimal(text), new)
 
 
@@ -171,7 +172,7 @@ def _milliseconds(fraction: str) -> int:
 def _whole(text: str) -> int:
     text = text.strip(_JAVA_BLANKS)
     if not text.isascii() or not text.isdecimal():
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return int(text)
 
 

@@ -1,9 +1,10 @@
 """Reading ORC data files. Arrow reads them; times that 64-bit nanoseconds cannot say are read by pyorc.
 
-Times: Java stores TIMESTAMP as wall-clock time of the writer's zone, which both readers undo. It stores TIMESTAMP_LTZ, unless
-`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. A file that has a
-TIMESTAMP, too, names the writer's zone, so that it can be undone in any other (Java undoes the reader's own, and is wrong
-where they differ).
+Times: Java stores TIMESTAMP as wall-clock time of the writer's zone, which both readers undo. It stores TIMESTAMP_LTZ,
+unless
+`orc.timestamp-ltz.legacy.type` is false, as the instant at which the writer's clock shows the UTC time. A file that has
+a TIMESTAMP, too, names the writer's zone, so that it can be undone in any other (Java undoes the reader's own, and is
+wrong where they differ).
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class OrcReader:
             yield from stripe.slice(skipped).to_batches(rows)
 
     def _pieces(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """All rows, decoded as they are asked for. Raises what Arrow raises, for times that it cannot hold too."""
+        """All rows, decoded lazily. Raises Arrow's errors, also for times that Arrow cannot represent."""
         import pyarrow.dataset as ds  # loads pandas, half a second, so only for large files
 
         whole = ds.OrcFileFormat().make_fragment(self._source)

@@ -147,7 +147,7 @@ class ParquetReader:
         return [g for g in range(self.file.metadata.num_row_groups) if self._may_hold(g, spans)]
 
     def _may_hold(self, group: int, spans: Mapping[str, Span]) -> bool:
-        """False when the statistics say that a column's values all lie outside its span."""
+        """False if the statistics prove that a column's values are all outside its span."""
         columns = self.file.metadata.row_group(group)
         for i in range(columns.num_columns) if spans else ():
             column = columns.column(i)

@@ -1,8 +1,9 @@
 """A few rows of a Parquet file, found by the values of some columns. Knows no table and no predicate.
 
-What a lookup decodes again and again stays in memory: footers, and the columns that it searches, a row group at a time, both
-bounded by bytes. Of the columns that it only delivers, the pages around the rows are read: copied with a footer of their own into
-a file in memory, which Arrow then decodes, whatever its encoding. Source: parquet-format `parquet.thrift`, `PageIndex.md`.
+What a lookup decodes again and again stays in memory: footers, and the columns that it searches, a row group at a time,
+both bounded by bytes. Of the columns that it only delivers, the pages around the rows are read: copied with a footer of
+their own into a file in memory, which Arrow then decodes, whatever its encoding. Source: parquet-format
+`parquet.thrift`, `PageIndex.md`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from paimon_nb.format.types.arrow_builders import from_numpy, no_rows, to_numpy
 from paimon_nb.fs import FileIO
 
 _MAX_GROUPS = 2
-"""A key that lies in more row groups than this is not what the file is sorted by."""
+"""If a key occurs in more row groups, the file is not sorted by it."""
 _MAX_CHUNKS = 4000
 """Column chunks of a footer that is taken apart here; others are read as a whole. A chunk takes 60 µs, once a file."""
 _CHUNKS_FOR_A_RANGE = 400
@@ -309,7 +310,9 @@ class _Run:
 
 
 def _pages_around(source: Any, footer: _Footer, group: int, rows: Positions, names: Sequence[str]) -> dict[str, _Run]:
-    """For each column the pages from the first row's to the last row's; without columns that are nested or have no page index."""
+    """For each column the pages from the first row's to the last row's; without columns that are nested or have no page
+    index.
+    """
     out = {}
     total = footer.metadata.row_group(group).num_rows
     for name in names:

@@ -42,7 +42,7 @@ _PAGE_ROWS = 5000
 _FEW_ROWS = 100
 """So few rows need neither dictionaries nor an index of their pages; both cost a small commit time."""
 _SAMPLE_ROWS = 1 << 11
-"""Rows that tell whether a column repeats itself enough for a dictionary: with 20,000 values all over the file, 95 % of
+"""Rows that are checked for enough repetition for a dictionary: with 20,000 values all over the file, 95 % of
 these differ."""
 _NESTED_BASE, _NESTED_STEP = 536870911, 1024
 

@@ -16,14 +16,14 @@ Span = tuple[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """Which rows of a file are wanted, told by some of its columns."""
+    """A predicate on some columns of a file, applied while it is read."""
 
     columns: tuple[str, ...]
     """The file's own names."""
     mask: Callable[[pa.Table], Any]
     """Takes a table of these columns, in this order, in the memory form; gives one boolean a row, null for 'not wanted'."""
     spans: Mapping[str, Span] = field(default_factory=dict)
-    """For columns of integers and texts: no wanted row lies outside. For skipping by statistics."""
+    """For integer and text columns: bounds of the matching rows. For skipping by statistics."""
     exact: bool = False
     """Every row inside all spans is wanted: the mask would say no more."""
     sorted_by: str | None = None

@@ -39,8 +39,8 @@ _UNFIT = (pa.ArrowException, ValueError, TypeError, OverflowError)
 def conform(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
     """`rows` with exactly the columns of `fields`, in their order and memory types.
 
-    Numbers may change their type where the value stays the same (a DOUBLE may round into a FLOAT), times their unit; text is
-    never parsed, and nothing becomes text. CHAR is padded.
+    Numbers may change their type where the value stays the same (a DOUBLE may round into a FLOAT), times their unit;
+    text is never parsed, and nothing becomes text. CHAR is padded.
 
     Raises:
         ColumnNotFound: a column too many. SchemaMismatch: one too few, or a value that the type cannot hold.
@@ -193,7 +193,7 @@ def _leaf(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
     if text and not (types.is_string(target) or types.is_binary(target)):
         raise TypeError("text is not parsed")
     if types.is_boolean(source) != types.is_boolean(target):
-        raise TypeError("a boolean is no number")
+        raise TypeError("a boolean is not a number")
     if types.is_timestamp(target) and types.is_timestamp(source) and (source.tz is None) != (target.tz is None):
         # Wall time and instant are different things; which zone joins them is the caller's to say.
         raise TypeError("a timestamp with a zone and one without are different things")
@@ -220,7 +220,7 @@ def _decimal(array: pa.Array, t: DataType, target: pa.DataType) -> pa.Array:
         return wide.cast(pa.decimal256(20 + t.scale, t.scale)).cast(target)
     if types.is_decimal(array.type):
         return array.cast(target)
-    raise TypeError("it is no number")
+    raise TypeError("it is not a number")
 
 
 def _limited(array: pa.Array, t: DataType) -> pa.Array:

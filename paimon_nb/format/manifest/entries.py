@@ -1,4 +1,6 @@
-"""What manifests hold: data files added and deleted, manifests in a list, index files. Format reference, sections 5 and 12.1."""
+"""What manifests hold: data files added and deleted, manifests in a list, index files. Format reference, sections 5 and
+12.1.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,7 @@ class ManifestFile:
 
 @dataclass(frozen=True, slots=True)
 class DvRange:
-    """Where the deletion vector of one data file lies in its index file."""
+    """Location of a data file's deletion vector in its index file."""
 
     data_file: str
     offset: int

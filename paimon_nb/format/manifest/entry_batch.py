@@ -1,6 +1,7 @@
-"""Entries of manifests as a sequence that is also columns, so that 100,000 of them can be chosen from without an object each.
+"""Entries of manifests as a sequence that is also columns, so that 100,000 of them can be chosen from without an object
+each.
 
-What is asked of all entries is asked of `column`; objects are made of those that are looked at. Knows no rules.
+Operations on all entries use `column`; objects are created only for accessed entries.
 """
 
 from __future__ import annotations

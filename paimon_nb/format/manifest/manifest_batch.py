@@ -1,4 +1,4 @@
-"""A manifest that was read by columns. Knows the fields of manifests, and what `manifests` refuses; errors are told there."""
+"""A manifest decoded column by column. Knows the fields of manifests; `manifests` reports errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AFTER_STATS = (
 """As the arguments of `DataFile`."""
 _STRINGS = {"_FILE_NAME", "_EXTRA_FILES", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_WRITE_COLS"}
 _SOME = 8
-"""When one in so many entries was asked for as an object, a few at a time, all are made: that costs a third of it each."""
+"""Once this fraction of the entries was requested as objects, a few at a time, all are created: that costs a third each."""
 
 
 def entries_by_columns(container: Container, version: int, worth: int = WORTH) -> EntryColumns | None:

@@ -67,7 +67,7 @@ def stats_node(stats: SimpleStats) -> dict[str, Any]:
 def checked_name(name: str) -> str:
     """A file name from metadata. Raises `ValueError` if it would lead out of its directory."""
     if not name or "/" in name or "\0" in name or name in (".", ".."):
-        raise ValueError(f"{name!r:.60} is no file name")
+        raise ValueError(f"{name!r:.60} is not a file name")
     return name
 
 

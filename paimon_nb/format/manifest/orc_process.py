@@ -1,8 +1,9 @@
 """Decoding ORC bytes in a process of its own, which broken bytes may end.
 
-Arrow's reader allocates what the lengths in a file ask for and does not look whether it got it: one wrong byte can end the process.
-Metadata files are small and read by whoever opens a table, so theirs is another process: started by the first such file, used by all
-later ones, ended with this one.
+Arrow's reader allocates what the lengths in a file ask for and does not look whether it got it: one wrong byte can end
+the process.
+Metadata files are small and read by whoever opens a table, so theirs is another process: started by the first such
+file, used by all later ones, ended with this one.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class OrcProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, data: bytes) -> pa.Table:
-        """The rows of an ORC file. Raises `ValueError` for bytes that are none, `EnvironmentError_` if no process can be started."""
+        """The rows of an ORC file. Raises `ValueError` for bytes that are none, `EnvironmentError_` if no process can be
+        started.
+        """
         with self._lock:
             reply = self._request(data) or self._request(
                 data
@@ -94,7 +97,7 @@ class OrcProcess:
 
 
 def serve() -> None:
-    """What the process does: files in, streams of Arrow or errors out, until there is nobody to ask."""
+    """Main loop of the subprocess: reads files, returns Arrow streams or errors, until the parent closes the pipe."""
     from pyarrow import orc
 
     with suppress(ImportError, ValueError, OSError):  # not all systems have the limit

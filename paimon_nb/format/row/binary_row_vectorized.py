@@ -156,7 +156,7 @@ def _column(t: DataType, array: pa.Array) -> _Column:
 
 
 def fixed_values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """The value buffer of a fixed-width array as NumPy, nulls holding whatever lies there."""
+    """The value buffer of a fixed-width array as NumPy; null slots hold arbitrary values."""
     buffer = array.buffers()[1]
     if len(array) == 0 or buffer is None:
         return np.zeros(len(array), dtype=dtype)

@@ -28,7 +28,7 @@ class SchemaDirectory:
         return sorted(int(m[1]) for m in matches if m)
 
     def latest(self) -> TableSchema | None:
-        """The newest version, or None when there is no table."""
+        """The newest version, or None if there is no table."""
         ids = self.ids()
         return self.get(ids[-1]) if ids else None
 
@@ -46,7 +46,7 @@ class SchemaDirectory:
         return [self.get(i) for i in self.ids()]
 
     def create(self, schema: TableSchema) -> bool:
-        """Publish a version. False when somebody else has taken its id."""
+        """Publish a version. False if another writer has taken its id."""
         return self.fs.put_if_absent(self.path(schema.id), schema.to_json())
 
     def delete(self, schema_id: int) -> None:

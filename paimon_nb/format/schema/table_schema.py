@@ -170,7 +170,7 @@ def _check(schema: TableSchema, path: str) -> None:
         raise CorruptFile(path, "two columns have one id")
     for key in (*schema.partition_keys, *schema.primary_keys):
         if key not in names:
-            raise CorruptFile(path, f"key {key!r} is no column")
+            raise CorruptFile(path, f"key {key!r} is not a column")
 
 
 def highest_id(t: DataType) -> int:
@@ -201,7 +201,7 @@ def create_schema(
         columns: fields (their ids are kept) or (name, type or its text, comment, default).
 
     Raises:
-        SchemaMismatch: a doubled name or a key of a type that cannot be one. ColumnNotFound: a key that is no column.
+        SchemaMismatch: a doubled name or a key of a type that cannot be one. ColumnNotFound: a key that is not a column.
     """
     counter = iter(range(1 << 30)).__next__
     fields: list[DataField] = []
@@ -222,7 +222,7 @@ def create_schema(
     for what, keys in (("primary", primary_keys), ("partition", partition_keys)):
         for key in keys:
             if key not in names:
-                raise ColumnNotFound(f"{what} key {key!r} is no column", hint=did_you_mean(key, names), column=key)
+                raise ColumnNotFound(f"{what} key {key!r} is not a column", hint=did_you_mean(key, names), column=key)
             found = fields[names.index(key)]
             if found.type.root in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "BLOB"):
                 raise SchemaMismatch(

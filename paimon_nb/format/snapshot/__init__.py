@@ -1,4 +1,4 @@
-"""Snapshots and what stands beside them: hints, tags, consumers, branches, statistics."""
+"""Snapshots and related files: hints, tags, consumers, branches, statistics."""
 
 from paimon_nb.format.snapshot.branches import BranchDirectory
 from paimon_nb.format.snapshot.consumers import ConsumerDirectory

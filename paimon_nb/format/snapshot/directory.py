@@ -18,7 +18,7 @@ class Published(Enum):
 
     WON = "won"
     ALREADY_PUBLISHED = "already published"
-    """The reply was lost, but the file that stands there is the one we wrote."""
+    """The reply was lost, but the published file is the one we wrote."""
     LOST = "lost"
 
 

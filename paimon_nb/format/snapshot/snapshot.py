@@ -138,7 +138,7 @@ def _file_name(node: JsonObject, key: str) -> str:
     name = node.get(key, str)
     # A metadata file must not lead anywhere else in the file system.
     if not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
-        raise CorruptFile(node.path, f"field {key!r} is no file name: {name!r:.80}")
+        raise CorruptFile(node.path, f"field {key!r} is not a file name: {name!r:.80}")
     return name
 
 

@@ -135,7 +135,7 @@ def _time(value: Any, path: str) -> dt.datetime | None:
         year, month, day, hour, minute, second, nanos = parts + [0] * (7 - len(parts))
         return dt.datetime(year, month, day, hour, minute, second, nanos // 1000)
     except (ValueError, TypeError, OverflowError):
-        raise CorruptFile(path, f"tagCreateTime is no time: {value!r:.60}") from None
+        raise CorruptFile(path, f"tagCreateTime is not a time: {value!r:.60}") from None
 
 
 def _span_ms(value: Any, path: str) -> int | None:
@@ -148,4 +148,4 @@ def _span_ms(value: Any, path: str) -> int | None:
             return int(((hours * 60 + minutes) * 60 + seconds) * 1000)
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
         return round(value * 1000)
-    raise CorruptFile(path, f"tagTimeRetained is no time span: {value!r:.60}")
+    raise CorruptFile(path, f"tagTimeRetained is not a duration: {value!r:.60}")

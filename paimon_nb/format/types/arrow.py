@@ -3,13 +3,10 @@
 | Paimon | Arrow |
 |---|---|
 | TINYINT .. BIGINT, FLOAT, DOUBLE, BOOLEAN, DATE | int8 .. int64, float32, float64, bool, date32 |
-| CHAR, VARCHAR, STRING | string |
-| BINARY, VARBINARY, BYTES, BLOB | binary |
-| DECIMAL(p, s) | decimal128(p, s) |
-| TIME | time32[ms] |
-| TIMESTAMP(p), LTZ(p) | timestamp[ms] for p <= 3, [us] for p <= 6, else [ns]; LTZ with tz='UTC' |
-| ARRAY, MAP, MULTISET, ROW | list, map, map<element, int32>, struct |
-| VARIANT | struct<value: binary, metadata: binary> |
+| CHAR, VARCHAR, STRING | string | | BINARY, VARBINARY, BYTES, BLOB | binary | | DECIMAL(p, s) | decimal128(p, s) | |
+TIME | time32[ms] | | TIMESTAMP(p), LTZ(p) | timestamp[ms] for p <= 3, [us] for p <= 6, else [ns]; LTZ with tz='UTC' | |
+ARRAY, MAP, MULTISET, ROW | list, map, map<element, int32>, struct | | VARIANT | struct<value: binary, metadata: binary>
+|
 
 Field ids travel as the Parquet field metadata `PARQUET:field_id`.
 """

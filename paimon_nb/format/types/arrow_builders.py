@@ -1,8 +1,9 @@
 """Arrow columns and scalars out of Python values, by their buffers. Knows flat types; leaves the rest to Arrow.
 
-`pa.array`, `pa.scalar` and `empty_table` import pandas when one of them is first called, to see whether they were given its objects:
-0.2 s of CPU, as long as all else that a process does for its first rows. Here nobody gives them. Where pandas is loaded anyway,
-Arrow makes columns in a fifth of the time.
+`pa.array`, `pa.scalar` and `empty_table` import pandas when one of them is first called, to see whether they were given
+its objects:
+0.2 s of CPU, as long as all else that a process does for its first rows. Callers here never pass them. Where pandas is loaded
+anyway, Arrow makes columns in a fifth of the time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _PLAIN = {
     t: np.dtype(str(t))
     for t in (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
 } | {pa.float32(): np.dtype(np.float32), pa.float64(): np.dtype(np.float64)}
-"""Types whose values lie in memory as NumPy's do."""
+"""Types whose values have NumPy's memory layout."""
 _FLOATS = (pa.float32(), pa.float64())
 
 _EPOCH, _MICROSECOND = dt.datetime(1970, 1, 1), dt.timedelta(microseconds=1)

@@ -46,7 +46,7 @@ CONSUMER_CHANGELOG_ONLY = boolean(
 CONSUMER_EXPIRATION_TIME = duration(
     "consumer.expiration-time", None, "age after which a consumer that reads no more is forgotten"
 )
-CONSUMER_IGNORE_PROGRESS = boolean("consumer.ignore-progress", False, "start anew though the consumer has a record")
+CONSUMER_IGNORE_PROGRESS = boolean("consumer.ignore-progress", False, "ignore the consumer's stored progress")
 CONSUMER_MODE = choice(
     "consumer.mode",
     "exactly-once",

@@ -75,7 +75,7 @@ DYNAMIC_PARTITION_OVERWRITE = boolean(
 INDEX_FILE_IN_DATA_FILE_DIR = boolean(
     "index-file-in-data-file-dir", False, "keep index files beside the data files", fixed_after_data=True
 )
-PARTITION = text("partition", None, "partition columns, where they cannot be told in SQL", fixed_after_data=True)
+PARTITION = text("partition", None, "partition columns, for clients without SQL DDL", fixed_after_data=True)
 PARTITION_DEFAULT_NAME = text("partition.default-name", "__DEFAULT_PARTITION__", "directory value for NULL and blank")
 PARTITION_LEGACY_NAME = boolean(
     "partition.legacy-name", True, "write partition values as Java's toString does: dates as day numbers"
@@ -97,7 +97,7 @@ POSTPONE_DEFAULT_BUCKET_NUM = integer(
 POSTPONE_MERGE_ON_READ = boolean("postpone.merge-on-read", False, "read postponed rows too")
 POSTPONE_TARGET_ROW_NUM_PER_BUCKET = long("postpone.target-row-num-per-bucket", None, "rows per bucket estimate")
 POSTPONE_TARGET_SIZE_PER_BUCKET = memory("postpone.target-size-per-bucket", "1 gb", "bytes per bucket estimate")
-PRIMARY_KEY = text("primary-key", None, "primary key columns, where they cannot be told in SQL", fixed_after_data=True)
+PRIMARY_KEY = text("primary-key", None, "primary key columns, for clients without SQL DDL", fixed_after_data=True)
 PRIMARY_KEY_NULLABLE = boolean("primary-key.nullable", False, "allow NULL in the primary key", fixed_after_data=True)
 TYPE = choice(
     "type",

@@ -14,7 +14,7 @@ CHANGELOG_PRODUCER = choice(
     "changelog-producer",
     "none",
     "none input full-compaction lookup",
-    "who writes changelog files: nobody, the input as it came, lookup compaction, full compaction",
+    "source of changelog files: none, the input, lookup compaction, full compaction",
 )
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE = boolean(
     "changelog-producer.row-deduplicate", False, "write no -U/+U for a row that did not change"

@@ -47,7 +47,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`snapshot` is the attempted snapshot; `published` tells whether it is part of the table now."""
+    """`snapshot` is the attempted snapshot; `published`: whether it is part of the table now."""
 
     published: Published
     snapshot: Snapshot

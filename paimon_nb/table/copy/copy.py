@@ -1,8 +1,7 @@
 """Copies files of one table into another unchanged, with new names, replacing existing files.
 
 Source: Paimon `CopySchemaOperator`, `ListDataFilesOperator`, `CopyFilesUtil`. Unlike there, files keep the schema that
-they
-were written with, sidecars are copied, and deletion vectors follow the data files to their new names.
+they were written with, sidecars are copied, and deletion vectors follow the data files to their new names.
 """
 
 from __future__ import annotations

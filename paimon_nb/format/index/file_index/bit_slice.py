@@ -41,5 +41,5 @@ class Slices:
 
 
 def slices_of(numbers: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64], count: int) -> list[BitMap]:
-    """`count` slices of non-negative numbers that stand in the given rows."""
+    """`count` slices of non-negative numbers at the given rows."""
     return [roaring.bitmap_of(rows[(numbers >> np.uint64(i)) & np.uint64(1) == 1]) for i in range(count)]

@@ -85,7 +85,7 @@ def _spec(text: str, kind: str, fields: Mapping[str, DataField], options: TableO
     column = text if map_key is None else column
     if column not in fields:
         raise ColumnNotFound(
-            f"{option} names {column!r}, which is no column",
+            f"{option} names {column!r}, which is not a column",
             hint=did_you_mean(column, fields) or f"columns: {', '.join(fields)}",
             column=column,
         )
@@ -148,7 +148,7 @@ class FileIndexWriter:
             self._parts[name] += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
     def finish(self) -> bytes | None:
-        """The container's bytes; None when no index is asked for or none can be made."""
+        """The container's bytes; None if no index is configured or none can be built."""
         out: dict[str, dict[str, bytes | None]] = {}
         for spec in self._specs:
             parts = self._parts[spec.name]

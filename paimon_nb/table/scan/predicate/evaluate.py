@@ -1,8 +1,7 @@
 """Evaluates bound predicates on Arrow tables, in SQL's three-valued logic.
 
 Numbers compare as Spark compares them: NaN equals NaN and is larger than every number, -0.0 equals 0.0, FLOAT is
-widened to
-DOUBLE before the comparison.
+widened to DOUBLE before the comparison.
 """
 
 from __future__ import annotations

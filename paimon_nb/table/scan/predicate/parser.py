@@ -1,8 +1,7 @@
 """Parser of a small SQL WHERE grammar: text to predicate, with error positions. Knows no rows.
 
 comparison (=, ==, <>, !=, <, <=, >, >=, <=>), BETWEEN, IN, LIKE, IS [NOT] NULL, AND, OR, NOT, parentheses; literals:
-numbers,
-'text', X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
+numbers, 'text', X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
 """
 
 from __future__ import annotations

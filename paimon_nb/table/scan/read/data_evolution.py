@@ -29,7 +29,7 @@ def same_rows(files: Sequence[DataFile]) -> list[list[DataFile]]:
     """
     groups: list[list[DataFile]] = [[f] for f in files if f.first_row_id is None]
     begin = end = 0
-    whole: DataFile | None = None  # the first normal file of the group, which tells how many rows it has
+    whole: DataFile | None = None  # the first normal file of the group, which has its row count
     tracked = [f for f in files if f.first_row_id is not None]
     # Of files that begin with the same row the normal ones come first: they span the whole group.
     for file in sorted(tracked, key=lambda f: (f.first_row_id or 0, is_dedicated(f), -f.max_sequence, f.file_name)):

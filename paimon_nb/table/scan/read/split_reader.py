@@ -195,7 +195,7 @@ class _Files:
         parts = [no_rows(fields)]
         for group in same_rows(files):
             columns: dict[str, pa.ChunkedArray] = {}
-            vector = (vectors or {}).get(anchor(group).file_name)  # of the rows, whichever file their columns lie in
+            vector = (vectors or {}).get(anchor(group).file_name)  # one vector per group of files with the same rows
             for file, part in holders(self.store, group, fields):
                 rows = self._one(file, part, vector)
                 columns |= dict(zip(rows.column_names, rows.columns, strict=True))
