@@ -90,5 +90,5 @@ def test_a_map_may_be_written_pair_by_pair():
 
 
 def test_every_family_of_keys_has_its_option():
-    keys = [p.shown.replace("<column>", "price").replace("<kind>", "btree").replace("<n>", "1").replace("<parameter>", "x").replace("*", "x") for p in PATTERNS]  # fmt: skip
+    keys = [p.template.replace("<column>", "price").replace("<kind>", "btree").replace("<n>", "1").replace("<parameter>", "x").replace("*", "x") for p in PATTERNS]  # fmt: skip
     assert [k for k, p in zip(keys, PATTERNS, strict=True) if not p.matches(k)] == []
