@@ -182,7 +182,7 @@ def test_rows_that_wait_are_told_of_where_a_scan_is_explained(tmp_path):
     t = made(tmp_path, {"bucket": "-2"})
     plan = t.scan().plan
     assert plan.files == []
-    assert "wait for a bucket" in str(plan.skipped) + repr(plan.skipped)
+    assert "postponed rows" in str(plan.skipped) + repr(plan.skipped)
 
 
 def test_one_bucket(tmp_path):

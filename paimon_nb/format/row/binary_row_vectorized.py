@@ -49,13 +49,6 @@ class RowBytes:
     def __len__(self) -> int:
         return len(self.words) if self.starts is None else len(self.starts) - 1
 
-    @property
-    def matrix(self) -> Bytes | None:
-        """uint8 of shape (rows, row size), or None when rows differ in size."""
-        if self.starts is not None:
-            return None
-        return self.words.view(np.uint8).reshape(len(self.words), self.words.shape[1] * 8)
-
     def row(self, i: int) -> bytes:
         """Bytes of row `i`, without arity."""
         row = self.words[i] if self.starts is None else self.words[self.starts[i] : self.starts[i + 1]]

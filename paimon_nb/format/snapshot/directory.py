@@ -165,6 +165,3 @@ class SnapshotDirectory:
 
     def write_earliest_hint(self, snapshot_id: int) -> None:
         write_hint(self.fs, self.root, EARLIEST, snapshot_id)
-
-    def delete_latest_hint(self) -> None:
-        self.fs.delete(posixpath.join(self.root, LATEST))

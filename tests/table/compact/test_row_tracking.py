@@ -51,6 +51,6 @@ def test_data_evolution_is_not_compacted(tmp_path: Path) -> None:
     store = make_table(f"{tmp_path}/t", COLUMNS, **options)
     for k in (1, 2):
         put(store, [{"k": k, "v": "v", "p": 0}])
-    with pytest.raises(UnsupportedOperation, match="not compacted"):
+    with pytest.raises(UnsupportedOperation, match="compaction is not supported"):
         Table(store).compact()
     assert [r["k"] for r in rows_of(store)] == [1, 2]

@@ -79,5 +79,5 @@ def test_another_answer_is_an_error(tmp_path: Path, service: Service, answer: st
 @pytest.mark.parametrize("url", ["", "file:///etc/hostname"])
 def test_an_address_is_needed(tmp_path: Path, url: str) -> None:
     store = table(tmp_path, **({"partition.mark-done-action.http.url": url} if url else {}))
-    with pytest.raises(BadOptionValue, match="no address"):
+    with pytest.raises(BadOptionValue, match="needs a URL"):
         mark_partitions_done(store, [{"dt": "a", "h": "1"}])

@@ -157,6 +157,6 @@ def bitmap64(numbers: np.ndarray) -> Roaring64:
 def numbers_of(bitmap: Roaring64) -> np.ndarray:
     parts = [
         (int.from_bytes(key, "big") << 16) + bitmap.containers[place].astype(np.int64)
-        for key, place in sorted(bitmap.place_of.items())
+        for key, place in sorted(bitmap.slot_of.items())
     ]
     return np.concatenate(parts)

@@ -57,9 +57,9 @@ def test_the_changelog_tells_the_whole_row(tmp_path):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"merge-engine": "aggregation"}, "aggregation takes no DELETE"),
-        ({"merge-engine": "partial-update"}, "partial-update takes no DELETE"),
-        ({"merge-engine": "first-row"}, "first-row takes no DELETE"),
+        ({"merge-engine": "aggregation"}, "aggregation does not support DELETE"),
+        ({"merge-engine": "partial-update"}, "partial-update does not support DELETE"),
+        ({"merge-engine": "first-row"}, "first-row does not support DELETE"),
     ],
 )
 def test_engines_without_deletes_refuse(tmp_path, options, why):

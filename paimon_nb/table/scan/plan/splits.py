@@ -12,7 +12,6 @@ from itertools import accumulate, repeat
 from typing import Any, TypeVar
 
 from paimon_nb.format.manifest import FILE_NUMBERS, DataFile, Files
-from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.keys import key_decoder
 from paimon_nb.table.lsm.sections import cut
 from paimon_nb.table.scan.read.data_evolution import evolves, same_rows
@@ -90,11 +89,7 @@ def pack_bucket(
     Args:
         independent: no two files hold versions of the same row: append tables, deletion vectors, first-row.
     """
-    target = store.options.get(opt.SOURCE_SPLIT_TARGET_SIZE)
-    cost = store.options.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
-    assert target is not None
-    assert cost is not None
-
+    target, cost = store.options.split_target_size, store.options.split_open_file_cost
     if evolves(store):
         bins = pack(same_rows(files), lambda group: max(sum(f.file_size for f in group), cost), target)
         return [([f for group in part for f in group], all(len(group) == 1 for group in part)) for part in bins]
