@@ -35,7 +35,7 @@ table = wb.table(name)
 with table.write() as writing:
     for batch in pq.ParquetFile(source, pre_buffer=False).iter_batches(65_536):
         writing.write(pa.Table.from_batches([batch]))
-    table.commit().commit(writing.prepare())
+    table.commit().commit(writing.prepare_commit())
 print("done")
 """
 )

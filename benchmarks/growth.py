@@ -127,7 +127,7 @@ def _many_files(stage: Stage, count: int) -> str:
     table = stage.table(name)
     with table.write() as writing:
         writing.write(pa.table({"p": pa.array([0], pa.int32()), "k": pa.array([1]), "v": ["x"]}))
-        (made,) = writing.prepare()
+        (made,) = writing.prepare_commit()
     (pattern,) = made.new_files
     types, messages = [table.schema.field("p").type], []
     for first in range(0, count, FILES_A_PARTITION):

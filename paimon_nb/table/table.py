@@ -453,7 +453,7 @@ class Table:
         with TableWrite(self.store, overwrite=True) as writing:
             if rows.num_rows:
                 writing.write(rows)
-            messages = writing.prepare()
+            messages = writing.prepare_commit()
         scope = Overwrite(in_row_spec(self.schema, partition or {}), dynamic=dynamic)
         return self.commit().commit(messages, overwrite=scope, expected_rows=rows.num_rows)
 
@@ -468,7 +468,7 @@ class Table:
             for part in parts:
                 count += part.num_rows
                 writing.write(part, kinds)
-            messages: list[CommitMessage] = writing.prepare()
+            messages: list[CommitMessage] = writing.prepare_commit()
         if not count and ignored:
             return []
         return self.commit().commit(messages, expected_rows=count, ignore_empty=ignored)

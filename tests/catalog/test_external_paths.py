@@ -25,7 +25,7 @@ def scattered(tmp_path: Path) -> Path:
     table.append(pa.table({"k": pa.array([1], pa.int32()), "v": ["near"]}))
     with TableWrite(table.store) as write:
         write.write(pa.table({"k": pa.array([2], pa.int32()), "v": ["far"]}), None)
-        [message] = write.prepare()
+        [message] = write.prepare_commit()
     [file] = message.new_files
     away = tmp_path / "away" / "bucket-0" / file.file_name
     away.parent.mkdir(parents=True)

@@ -53,7 +53,7 @@ def write(store: TableStore, data, overwrite: Overwrite | None = None) -> None:
         return
     with TableWrite(store, overwrite=overwrite is not None) as writing:
         writing.write(arrow(store, data))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     commit.commit(messages, identifier=7, overwrite=overwrite)
 
 

@@ -23,7 +23,7 @@ def write_many(wb: Any, name: str, files: int, snapshots: int = 12) -> None:
     table.upsert(pa.table({"id": pa.array(range(100), pa.int64()), "v": ["x"] * 100}))
     with table.write() as writing:
         writing.write(pa.table({"id": pa.array([1], pa.int64()), "v": ["x"]}))
-        (made,) = writing.prepare()
+        (made,) = writing.prepare_commit()
     pattern = made.new_files[0]
     types = [table.schema.field("id").type]
 
@@ -53,7 +53,7 @@ def append_many(wb: Any, name: str, files: int) -> None:
     table = wb.table(name)
     with table.write() as writing:
         writing.write(pa.table({"id": pa.array([1], pa.int64()), "v": ["x"]}))
-        (made,) = writing.prepare()
+        (made,) = writing.prepare_commit()
     (pattern,) = made.new_files
     some = tuple(replace(pattern, file_name=f"data-{name}-{i}-0.parquet", file_size=1000 + i % 7) for i in range(files))
     table.commit().commit([CommitMessage(EMPTY_ROW, made.bucket, made.total_buckets, new_files=some)])

@@ -39,7 +39,7 @@ def write_wide(path: str) -> None:
         with table.write() as writing:
             some = {f"c{i}": ["x" * 50] * 3 for i in range(1, COLUMNS)}
             writing.write(pa.table({"id": pa.array([1, 2, 3], pa.int64()), **some}))
-            (made,) = writing.prepare()
+            (made,) = writing.prepare_commit()
         types = [table.schema.field("id").type]
 
         def file(i: int) -> object:

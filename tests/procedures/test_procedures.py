@@ -106,7 +106,7 @@ def marked(scene):
         table = scene.table()
         with table.write() as write:
             write.write(pa.table({"k": pa.array([1], pa.int32()), "v": ["x"]}))
-            messages = write.prepare()
+            messages = write.prepare_commit()
         table.commit().commit(messages, watermark=watermark)
     return scene
 

@@ -133,7 +133,7 @@ def test_a_query_that_fell_behind_takes_several_snapshots_at_once_and_keeps_thei
                 moved = [(k, seats[k]) for k in movers]
                 columns = {"k": [k for k, _ in moved], "seat": [seat for _, seat in moved]}
                 writing.write(pa.table(columns, schema=people.schema.arrow), [kind] * 2)
-            people.commit().commit(writing.prepare())
+            people.commit().commit(writing.prepare_commit())
     swb.run(STREAMING)
     first = "/*+ OPTIONS('scan.mode' = 'from-snapshot', 'scan.snapshot-id' = '1') */"
     job = swb.sql(f"INSERT INTO seats SELECT seat, k FROM people {first} WHERE k < 9")

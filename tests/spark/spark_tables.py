@@ -46,7 +46,7 @@ def store_rows(table: Table, rows: pa.Table, kinds: list[str] | None = None, *, 
     """One commit; `compact` False keeps the level-0 files apart."""
     with TableWrite(table.store, compact=compact) as writing:
         writing.write(rows, None if kinds is None else pa.array(kinds))
-        TableCommit(table.store).commit(writing.prepare())
+        TableCommit(table.store).commit(writing.prepare_commit())
 
 
 def random_rows(

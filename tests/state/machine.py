@@ -263,7 +263,7 @@ class Machine:
         with table.write() as writing:
             for records in commits:
                 writing.write(self.arrow(records, columns), pa.array([k for k, _ in records]))
-            messages = writing.prepare()
+            messages = writing.prepare_commit()
         ids = table.commit().commit(messages)
         state = self.branch.state.copy()
         for records in commits:

@@ -163,7 +163,9 @@ def _template(folder: Path) -> None:
         with table.write() as writing:
             writing.write(rows)
             table.commit().commit(
-                writing.prepare(), expected_rows=1, watermark=1000 * (table.store.snapshots.latest_id() or 0) + 1000
+                writing.prepare_commit(),
+                expected_rows=1,
+                watermark=1000 * (table.store.snapshots.latest_id() or 0) + 1000,
             )
     wb.run(
         "CALL sys.create_tag('t', 'monday', 1); CALL sys.create_branch('t', 'dev', 'monday'); CALL sys.reset_consumer('t', 'report', 2)"

@@ -97,7 +97,7 @@ class Target:
             return
         writing, self._writing = self._writing, None
         with writing:
-            messages = writing.prepare()
+            messages = writing.prepare_commit()
             self._identifier += 1
             self._checkpoints.commit(
                 self.table.store, messages, self._identifier, full=self._full, properties={POSITION: position},

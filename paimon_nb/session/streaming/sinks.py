@@ -113,7 +113,7 @@ class TableOutput:
                         pa.Table.from_pylist([*deleted, *upserted], schema=table.schema.arrow.remove_metadata()),
                         pa.array([3] * len(deleted) + [0] * len(upserted), pa.int8()),
                     )
-                    checkpoints.commit(table.store, writing.prepare(), self._commits, full=full)
+                    checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
             self.rows += len(deleted) + len(upserted)
         self._before = now
 

@@ -125,7 +125,7 @@ def write_messages(
         rows = collect(ready)
         with job.writing() as writing:
             job.feed(writing, rows)
-            messages = writing.prepare()
+            messages = writing.prepare_commit()
         return messages, rows.num_rows, True
 
 
@@ -182,7 +182,7 @@ def _task(job: WriteJob) -> Any:
         with job.writing() as writing:
             for rows in _gathered(batches):
                 job.feed(writing, rows)
-            messages = writing.prepare()
+            messages = writing.prepare_commit()
         if messages:
             yield pa.RecordBatch.from_pydict({"messages": pa.array([pickle.dumps(messages)], pa.binary())})
 

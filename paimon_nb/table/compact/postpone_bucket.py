@@ -44,7 +44,7 @@ def compact_postponed(
                 buckets = np.asarray(bucket_of([f.type for f in fields], columns, total), np.int32)
                 for _, bucket, numbers in split(rows, np.zeros(rows.num_rows, np.int64), buckets):
                     write.write_bucket(partition, bucket, take(rows, numbers), kinds[numbers])
-        messages = write.prepare()
+        messages = write.prepare_commit()
     removal = CommitMessage(
         partition, POSTPONE_BUCKET, POSTPONE_BUCKET, compact_before=tuple(files), base_snapshot=base_snapshot
     )

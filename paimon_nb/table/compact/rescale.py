@@ -51,5 +51,5 @@ def rescale(
         for split in plan.splits:
             if partitions is None or partitions(split.partition):
                 writing.write(read_split(plan.store, split))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     return target, [replace(m, base_snapshot=scope.read_snapshot) for m in messages], scope

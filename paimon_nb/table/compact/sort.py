@@ -101,7 +101,7 @@ def _run_keyed(store: TableStore, task: SortTask, order: Order) -> list[CommitMe
     with TableWrite(store, overwrite=True, compact=visible_levels(store) is not None) as writing:
         for table in sorted_rows(store, order, merged):
             writing.write(table)
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     return [replace(m, base_snapshot=task.base_snapshot) for m in messages]
 
 

@@ -95,6 +95,6 @@ def _cloned(
         if not count:
             writing.abort()
             return 0, []
-        messages = [replace(m, base_snapshot=newest.id if newest else None) for m in writing.prepare()]
+        messages = [replace(m, base_snapshot=newest.id if newest else None) for m in writing.prepare_commit()]
     dynamic = target.options.get(opt.DYNAMIC_PARTITION_OVERWRITE) and bool(target.schema.partition_keys)
     return count, TableCommit(target).commit(messages, overwrite=Overwrite(dynamic=dynamic), expected_rows=count)

@@ -157,7 +157,7 @@ class TableWrite:
 
     # -- messages out
 
-    def prepare(self) -> list[CommitMessage]:
+    def prepare_commit(self) -> list[CommitMessage]:
         """Flush everything and run the due compactions. Returns one message per touched bucket and closes the write."""
         self._check_open()
         self._done = True
@@ -178,6 +178,9 @@ class TableWrite:
             raise
         self._prepared = self._with_ignored(messages)
         return self._prepared
+
+    prepare = prepare_commit
+    """Former name of `prepare_commit`."""
 
     def abort(self) -> None:
         """Delete every uncommitted file of this write."""

@@ -435,7 +435,7 @@ def test_an_overwrite_from_itself_does_not_bring_back_what_was_deleted_meanwhile
     TableCommit(store).commit(take_out(store, plan, [(split, np.array([0]))]))
     with TableWrite(store, overwrite=True) as writing:
         writing.write(arrow(store, rows((1, "A"), (2, "B"))))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     with pytest.raises(CommitConflict, match="another writer deleted rows of"):
         TableCommit(store).commit(messages, overwrite=Overwrite(read_snapshot=read.id))
     assert rows_of(store) == rows((2, "b"))

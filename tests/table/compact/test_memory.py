@@ -30,7 +30,7 @@ for turn in range({runs}):
             rows = pa.table({{"k": keys, "v": pa.array([f"{{turn}}-{{n:060d}}" for n in keys.to_pylist()])}})
             total += rows.nbytes
             writing.write(rows)
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     TableCommit(store).commit(messages)
 print(total * {runs})
 """,

@@ -37,7 +37,7 @@ def write(store: TableStore, k: int = 1, **terms: Any) -> None:
 
     with TableWrite(store) as writing:
         writing.write(pa.table({"k": pa.array([k], pa.int32())}))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     TableCommit(store).commit(messages, **terms)
 
 
@@ -211,7 +211,7 @@ class TestPartitions:
                 import pyarrow as pa
 
                 writing.write(pa.table({"dt": ["2020-01-01"], "k": pa.array([turn], pa.int32())}))
-                messages = writing.prepare()
+                messages = writing.prepare_commit()
             commit.commit(messages, identifier=turn)
             seen.append(len(rows_of(store)))
             time.ms += HOUR * 2 // 3
@@ -256,7 +256,7 @@ class TestMarks:
         store = make_table(f"{tmp_path}/t", {"dt": "STRING", "k": "INT"}, [], ["dt"], bucket="-1", **options)
         with TableWrite(store) as writing:
             writing.write(pa.table({"dt": ["a", "b"], "k": pa.array([1, 2], pa.int32())}))
-            TableCommit(store).commit(writing.prepare(), identifier)
+            TableCommit(store).commit(writing.prepare_commit(), identifier)
         return sorted(str(p.parent.name) for p in (tmp_path / "t").rglob("_SUCCESS"))
 
     @pytest.mark.parametrize("more", [{}, {"write-only": "true"}], ids=str)

@@ -33,7 +33,9 @@ class Stream:
         full = self.checkpoints.is_full(self.store, self.number)
         with TableWrite(self.store, full=full) as writing:
             writing.write(arrow(self.store, rows))
-            return self.checkpoints.commit(self.store, writing.prepare(), self.number, full=full, watermark=watermark)
+            return self.checkpoints.commit(
+                self.store, writing.prepare_commit(), self.number, full=full, watermark=watermark
+            )
 
     def quiet(self, times: int = 1) -> list[int]:
         """`times` checkpoints; the first behind rows is theirs."""
@@ -89,7 +91,7 @@ def test_what_came_before_a_restart_is_compacted_with_the_rest(tmp_path: Path) -
     other = StreamCommitter(store, "other")
     with TableWrite(store, full=False) as writing:
         writing.write(arrow(store, [{"k": 1, "dt": "c"}]))
-        other.commit(store, writing.prepare(), 1, full=False)
+        other.commit(store, writing.prepare_commit(), 1, full=False)
     again = Stream(store, number=1)
     again.put({"k": 2, "dt": "b"})
     again.put({"k": 3, "dt": "b"})
@@ -120,7 +122,7 @@ def test_a_compaction_that_another_overtook_is_made_up_for(tmp_path: Path) -> No
     stream.number += 1
     with TableWrite(store, full=True) as writing:
         writing.write(arrow(store, [{"k": 2, "dt": "a"}]))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
         compact_all(store)
         stream.checkpoints.commit(store, messages, stream.number, full=True)
     assert told(store) == [("APPEND", 1, 0), ("COMPACT", BATCH_IDENTIFIER, 1), ("APPEND", 2, 0)]

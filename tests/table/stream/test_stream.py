@@ -152,7 +152,7 @@ def test_a_bounded_watermark_ends_it(tmp_path):
         writing = table.write()
         with writing:
             writing.write(rows((n, "x")))
-            table.commit().commit(writing.prepare(), watermark=watermark)
+            table.commit().commit(writing.prepare_commit(), watermark=watermark)
     stream = table.stream({"scan.snapshot-id": "1", "scan.bounded.watermark": "200"})
     assert [(b.snapshot_id, b.watermark) for b in stream] == [(1, 100), (2, 200)]
     assert stream.ended

@@ -58,7 +58,7 @@ def test_a_write_handle_takes_a_frame_and_a_list_of_kinds(table):
     table.upsert(TWO)
     with table.write() as write:
         write.write(TWO.to_pandas(), ["-D", "+U"])
-        table.commit().commit(write.prepare())
+        table.commit().commit(write.prepare_commit())
     assert table.to_arrow().to_pylist() == [{"k": 2, "v": None}]
 
 

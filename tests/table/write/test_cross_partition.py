@@ -55,7 +55,7 @@ def test_a_key_stays_where_a_retraction_left_its_row(tmp_path, engine, again):
         )
         with table.write() as write:
             write.write(row, pa.array([kind]))
-            table.commit().commit(write.prepare())
+            table.commit().commit(write.prepare_commit())
     assert [tuple(r.values())[:3] for r in table.to_arrow().to_pylist()] == [again]
 
 

@@ -92,7 +92,7 @@ def test_two_writers_with_new_keys(tmp_path):
     for text in ("a", "b"):
         with TableWrite(store) as write:
             write.write(pa.table({"k": pa.array([5], pa.int32()), "v": [text]}))
-            messages.append(write.prepare())
+            messages.append(write.prepare_commit())
     TableCommit(store).commit(messages[0])
     with pytest.raises(CommitConflict, match="assigned buckets to keys of this partition"):
         TableCommit(store).commit(messages[1])
@@ -153,7 +153,7 @@ class TestKeysThatMove:
         store = self.table(tmp_path)
         with TableWrite(store) as write:
             write.write(pa.table({"k": pa.array([5], pa.int32()), "dt": ["x"], "v": ["mine"]}))
-            mine = write.prepare()
+            mine = write.prepare_commit()
         put(store, [{"k": 5, "dt": "y", "v": "theirs"}])
         with pytest.raises(CommitConflict, match="moved the same keys"):
             TableCommit(store).commit(mine)

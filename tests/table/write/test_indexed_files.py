@@ -129,7 +129,7 @@ class TestPlace:
         with TableWrite(store) as write:
             for i in range(3):
                 write.write(arrow(store, rows(i)))
-            messages = write.prepare()
+            messages = write.prepare_commit()
         TableCommit(store).commit(messages)
         assert [f.row_count for f in files(store)] == [1, 1, 1]
         for i in range(3):

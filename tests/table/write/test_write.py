@@ -114,7 +114,7 @@ class TestKeyTables:
         with TableWrite(store) as write:
             for n in range(20):
                 write.write(pa.table({"k": pa.array(range(100), pa.int32()), "v": [f"{n}"] * 100}))
-            messages = write.prepare()
+            messages = write.prepare_commit()
         TableCommit(store).commit(messages, expected_rows=2000)
         assert len(files(store)) == 20
         assert by_key(rows_of(store), "k") == by_key(rows(*((i, "19") for i in range(100))), "k")
@@ -196,9 +196,9 @@ class TestMisuse:
     def test_a_write_is_used_once(self, tmp_path):
         store = make_table(f"{tmp_path}/t", KV, bucket="-1")
         with TableWrite(store) as write:
-            write.prepare()
+            write.prepare_commit()
             with pytest.raises(UnsupportedOperation, match="is closed"):
-                write.prepare()
+                write.prepare_commit()
 
     def test_an_error_leaves_no_file(self, tmp_path):
         store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="1", **{"write-buffer-size": "1 b"})
@@ -213,7 +213,7 @@ class TestMisuse:
         store = pickle.loads(pickle.dumps(make_table(f"{tmp_path}/t", KV, ["k"], bucket="1")))
         with TableWrite(store) as write:
             write.write(pa.table({"k": pa.array([1], pa.int32()), "v": ["a"]}))
-            messages = pickle.loads(pickle.dumps(write.prepare()))
+            messages = pickle.loads(pickle.dumps(write.prepare_commit()))
         assert TableCommit(store).commit(messages) == [1]
         assert compact_all(store) == [2]
 
@@ -258,7 +258,7 @@ def test_all_buckets_share_the_write_buffer(tmp_path):
     with TableWrite(store) as writing:
         for turn in range(16):
             writing.write(arrow(store, [{"k": turn * 100 + i, "v": "x" * 80} for i in range(100)]))
-        messages = writing.prepare()
+        messages = writing.prepare_commit()
     TableCommit(store).commit(messages)
     assert all(len(m.new_files) > 1 for m in messages)
     assert sorted(r["k"] for r in rows_of(store)) == list(range(1600))

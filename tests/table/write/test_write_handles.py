@@ -34,7 +34,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> TableStore:
 def prepared(store: TableStore) -> list[CommitMessage]:
     with TableWrite(store) as write:
         write.write(TWO)
-        return write.prepare()
+        return write.prepare_commit()
 
 
 def rows(store: TableStore) -> list[tuple[int, str]]:
@@ -48,7 +48,7 @@ def files(store: TableStore) -> set[str]:
 def test_rows_after_prepare_are_refused(store):
     with TableWrite(store) as write:
         write.write(TWO)
-        messages = write.prepare()
+        messages = write.prepare_commit()
         for again in (lambda: write.write(TWO), write.prepare):
             with pytest.raises(UnsupportedOperation, match="this writer is closed"):
                 again()
@@ -101,7 +101,7 @@ def test_a_second_commit_of_the_same_messages_is_refused(store, one_committer):
 def test_discarded_messages_are_refused(store, by):
     with TableWrite(store) as write:
         write.write(TWO)
-        messages = write.prepare()
+        messages = write.prepare_commit()
         if by == "write":
             write.abort()
     if by == "commit":
@@ -116,7 +116,7 @@ def test_discarded_messages_are_refused(store, by):
 def test_an_abort_after_the_commit_deletes_nothing(store, by):
     with TableWrite(store) as write:
         write.write(TWO)
-        messages = write.prepare()
+        messages = write.prepare_commit()
         TableCommit(store).commit(messages)
         before = files(store)
         if by == "write":
@@ -132,7 +132,7 @@ def test_a_refused_commit_that_is_tried_again_stays_refused(store):
     read = store.latest().id
     with TableWrite(store, overwrite=True) as write:
         write.write(TWO)
-        messages = write.prepare()
+        messages = write.prepare_commit()
     put(store, [{"k": 8, "v": "later"}])
     with pytest.raises(CommitConflict):
         TableCommit(store).commit(messages, overwrite=Overwrite(read_snapshot=read))

@@ -59,7 +59,7 @@ def put(
     table = rows if isinstance(rows, pa.Table) else arrow(store, rows)
     with TableWrite(store, overwrite=overwrite is not None) as write:
         write.write(table, None if kinds is None else pa.array(kinds))
-        messages = write.prepare()
+        messages = write.prepare_commit()
     return TableCommit(store).commit(messages, overwrite=overwrite, expected_rows=table.num_rows)
 
 
