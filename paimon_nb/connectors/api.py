@@ -83,7 +83,7 @@ class Declared:
 KIND, ORDER = "rowkind", "__paimon_order"
 """Columns behind those of a source that tells changes: the row kind (+I, -U, +U, -D), and a BIGINT that rises from change to
 change of the same row within a micro-batch."""
-TOLD = (DataField(-1, KIND, parse_type("STRING")), DataField(-2, ORDER, parse_type("BIGINT")))
+CHANGELOG_FIELDS = (DataField(-1, KIND, parse_type("STRING")), DataField(-2, ORDER, parse_type("BIGINT")))
 """The same as fields."""
 
 

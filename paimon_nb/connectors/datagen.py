@@ -119,11 +119,15 @@ class Datagen(Source):
         numbers = np.arange(first, first + _BLOCK, dtype=np.int64)
         low, high = max(start - first, 0), min(stop - first, _BLOCK)
         made = []
-        for place, (column, field) in enumerate(zip(self.columns, self.declared.fields, strict=True)):
-            random = np.random.Generator(np.random.Philox(key=np.array([self.seed, (place << 48) ^ block], np.uint64)))
-            wanted = slice(low, high)
+        for index, (column, field) in enumerate(zip(self.columns, self.declared.fields, strict=True)):
+            random = np.random.Generator(np.random.Philox(key=np.array([self.seed, (index << 48) ^ block], np.uint64)))
+            selected = slice(low, high)
             # A block's random values are made all together, or they would depend on where a task was cut.
-            rows = column.make(random, numbers)[wanted] if column.last is None else column.make(random, numbers[wanted])
+            rows = (
+                column.make(random, numbers)[selected]
+                if column.last is None
+                else column.make(random, numbers[selected])
+            )
             made.append(rows.cast(arrow_type(field.type)))
         return pa.table(made, names=[f.name for f in self.declared.fields])
 
@@ -169,14 +173,14 @@ def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
     take = lambda word, default, convert: _option(declared, used, name, word, default, convert)  # noqa: E731
     match t:
         case Decimal():
-            most = Number(10**t.precision - 1).scaleb(-t.scale)
-            low, high = (int(take(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", most)))
+            maximum = Number(10**t.precision - 1).scaleb(-t.scale)
+            low, high = (int(take(w, d, Number).scaleb(t.scale)) for w, d in (("min", Number(0)), ("max", maximum)))
             _ordered(name, low, high)
             low, high = max(low, -(2**63)), min(high, 2**63 - 1)
             return lambda random, n: _scaled(random.integers(low, high, len(n), endpoint=True), t)
         case Timestamp() | LocalZonedTimestamp():
             past = take("max-past", 0, parse_duration_ms)
-            return lambda random, n: _moments(random, len(n), past, arrow_type(t))
+            return lambda random, n: _timestamps(random, len(n), past, arrow_type(t))
         case Time():
             return lambda random, n: pa.array(random.integers(0, _DAY_MS, len(n)).astype(np.int32), pa.time32("ms"))
         case Array():
@@ -202,14 +206,14 @@ def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
         return lambda random, n: _fitting(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
     if t.root in ("FLOAT", "DOUBLE"):
         limit = 3.4e38 if t.root == "FLOAT" else 8.9e307
-        least, most = take("min", -limit, float), take("max", limit, float)
-        _ordered(name, least, most)
-        return lambda random, n: _fitting(pa.array(random.uniform(least, most, len(n))), t)
+        minimum, maximum = take("min", -limit, float), take("max", limit, float)
+        _ordered(name, minimum, maximum)
+        return lambda random, n: _fitting(pa.array(random.uniform(minimum, maximum, len(n))), t)
     if t.root == "BOOLEAN":
         return lambda random, n: pa.array(random.random(len(n)) < 0.5)
     if t.root == "DATE":
         past = take("max-past", 0, parse_duration_ms)
-        return lambda random, n: _moments(random, len(n), past, pa.timestamp("ms")).cast(pa.date32())
+        return lambda random, n: _timestamps(random, len(n), past, pa.timestamp("ms")).cast(pa.date32())
     if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
         own = getattr(t, "length", None)
         fixed = isinstance(t, Char) or t.root == "BINARY"
@@ -244,7 +248,7 @@ def _scaled(unscaled: np.ndarray, t: Decimal) -> pa.Array:
     return pa.array([Number(int(v)).scaleb(-t.scale) for v in unscaled], arrow_type(t))
 
 
-def _moments(random: np.random.Generator, count: int, past_ms: int, target: pa.DataType) -> pa.Array:
+def _timestamps(random: np.random.Generator, count: int, past_ms: int, target: pa.DataType) -> pa.Array:
     now = clock.now_ms()
     back = random.integers(0, past_ms, count, endpoint=True) if past_ms else np.zeros(count, np.int64)
     plain = pa.array(now - back, pa.timestamp("ms"))
@@ -266,8 +270,8 @@ def _lists(inner: Maker, random: np.random.Generator, count: int, length: int, t
 
 
 def _maps(keys: Maker, values: Maker, random: np.random.Generator, count: int, length: int, target: Any) -> pa.Array:
-    places = np.arange(count * length)
-    made = [m(random, places).to_pylist() for m in (keys, values)]
+    positions = np.arange(count * length)
+    made = [m(random, positions).to_pylist() for m in (keys, values)]
     rows = [
         list(dict(zip(*(part[i : i + length] for part in made), strict=True)).items())
         for i in range(0, count * length, length)

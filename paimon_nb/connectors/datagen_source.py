@@ -95,7 +95,7 @@ def _spark_batches(source: Numbered, fields: tuple[DataField, ...], start: int, 
         yield from task_batches(rows.combine_chunks(), fields)
 
 
-def _pieces(low: int, high: int, most: int) -> list[tuple[int, int]]:
+def _pieces(low: int, high: int, max_tasks: int) -> list[tuple[int, int]]:
     """A range of row numbers cut for at most so many tasks, none of them for a few rows."""
-    tasks = max(1, min(most, (high - low) // _TASK_ROWS))
+    tasks = max(1, min(max_tasks, (high - low) // _TASK_ROWS))
     return list(itertools.pairwise(low + (high - low) * i // tasks for i in range(tasks + 1)))

@@ -24,15 +24,15 @@ class Files(Source):
     bounded = True
 
     def __init__(self, declared: Declared) -> None:
-        self.path, self.format, self.given = _place(declared)
+        self.path, self.format, self.settings = _path_and_format(declared)
         self.fields = declared.fields
 
     def batch(self, spark: SparkSession) -> DataFrame:
-        reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
+        reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.settings)
         return reader.load(self.path)
 
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
-        reader = spark.readStream.format(self.format).schema(spark_schema(self.fields)).options(**self.given)
+        reader = spark.readStream.format(self.format).schema(spark_schema(self.fields)).options(**self.settings)
         return reader.load(self.path)
 
 
@@ -40,20 +40,20 @@ class FilesSink(Sink):
     """Each batch becomes files of its own; a batch that is repeated after a crash is written twice."""
 
     def __init__(self, declared: Declared) -> None:
-        self.path, self.format, self.given = _place(declared)
-        self.given.pop("mode", None)
+        self.path, self.format, self.settings = _path_and_format(declared)
+        self.settings.pop("mode", None)
 
     def store(self, batch: DataFrame, number: int | None = None) -> int:
         # Kept, to be written and counted from the same rows: the source may be read only once.
         batch = batch.drop("rowkind").persist()
         try:
-            batch.write.format(self.format).options(**self.given).mode("append").save(self.path)
+            batch.write.format(self.format).options(**self.settings).mode("append").save(self.path)
             return int(batch.count())
         finally:
             batch.unpersist()
 
 
-def _place(declared: Declared) -> tuple[str, str, dict[str, str]]:
+def _path_and_format(declared: Declared) -> tuple[str, str, dict[str, str]]:
     """Path, format, and Spark's options for it. Raises BadOptionValue, UnknownOption."""
     declared.only(
         "path", "format", "source.monitor-interval", "csv.field-delimiter", "csv.quote-character", "csv.escape-character",
@@ -64,14 +64,14 @@ def _place(declared: Declared) -> tuple[str, str, dict[str, str]]:
     path, kind = declared.need("path"), declared.need("format")
     if kind not in _FORMATS:
         raise BadOptionValue(f"format cannot be {kind!r}", hint=f"one of {', '.join(_FORMATS)}", option="format")
-    given = {}
+    settings = {}
     for flink, spark in (
         ("csv.field-delimiter", "sep"), ("csv.quote-character", "quote"), ("csv.escape-character", "escape"),
         ("csv.null-literal", "nullValue"),
     ):  # fmt: skip
         if kind == "csv" and flink in declared.options:
-            given[spark] = declared.options[flink].replace("\\t", "\t")
+            settings[spark] = declared.options[flink].replace("\\t", "\t")
     if kind in ("csv", "json"):
         ignores = declared.parsed(f"{kind}.ignore-parse-errors", False, parse_bool)
-        given["mode"] = "DROPMALFORMED" if ignores else "FAILFAST"
-    return path, kind, given
+        settings["mode"] = "DROPMALFORMED" if ignores else "FAILFAST"
+    return path, kind, settings

@@ -41,8 +41,8 @@ class Jdbc(Source):
 
     def __init__(self, declared: Declared) -> None:
         declared.only(*_OPTIONS, *_PARTED, patterns=["lookup.", "sink."])
-        given = declared.options
-        login = {"user": given.get("username"), "password": given.get("password")}
+        url_options = declared.options
+        login = {"user": url_options.get("username"), "password": url_options.get("password")}
         database = Database.of(declared.need("url"), {f"jdbc.{k}": v for k, v in login.items() if v is not None})
         schema, _, table = declared.need("table-name").rpartition(".")
         fetch = declared.parsed("scan.fetch-size", 0, int) or _FETCH
@@ -100,9 +100,9 @@ class Scan:
                     for rows in found.partitions():
                         yield self._arrow(rows)
         except StoreError as error:
-            said = error.message.partition(" refused: ")[2]
+            reason = error.message.partition(" refused: ")[2]
             raise SourceUnavailable(
-                f"{self.database.dialect} at {self.database.address} does not give table {self.table!r}: {said}",
+                f"{self.database.dialect} at {self.database.address} does not give table {self.table!r}: {reason}",
                 hint="check 'url', 'table-name', 'username', 'password' and the columns' names",
             ) from None
 
@@ -155,9 +155,9 @@ def _reader(t: DataType) -> Callable[[Any], Any]:
         case Decimal():
             return lambda v: Number(str(v)).quantize(Number(1).scaleb(-t.scale))
         case Timestamp():
-            return lambda v: _moment(v).replace(tzinfo=None)
+            return lambda v: _timestamp(v).replace(tzinfo=None)
         case LocalZonedTimestamp():
-            return _moment
+            return _timestamp
         case Time():
             return _time
     plain: dict[str, Callable[[Any], Any]] = {
@@ -176,14 +176,14 @@ def _text(value: Any) -> str:
 
 
 def _date(value: Any) -> dt.date:
-    moment = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    return moment.date() if isinstance(moment, dt.datetime) else moment
+    parsed_time = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return parsed_time.date() if isinstance(parsed_time, dt.datetime) else parsed_time
 
 
-def _moment(value: Any) -> dt.datetime:
+def _timestamp(value: Any) -> dt.datetime:
     """In UTC; what has no zone is taken for UTC."""
-    moment = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
+    parsed_time = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return parsed_time.replace(tzinfo=dt.UTC) if parsed_time.tzinfo is None else parsed_time.astimezone(dt.UTC)
 
 
 def _time(value: Any) -> dt.time:

@@ -42,5 +42,5 @@ def open_sink(declared: Declared) -> Sink:
     return cast(Sink, _called(SINKS.find(declared.connector))(declared))
 
 
-def _called(place: str) -> Any:
-    return resolve_name(f"paimon_nb.connectors.{place}")
+def _called(import_path: str) -> Any:
+    return resolve_name(f"paimon_nb.connectors.{import_path}")

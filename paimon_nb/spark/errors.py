@@ -36,7 +36,7 @@ _OUR_VIEW = re.compile(r"`?__paimon_\d+`?\.?")
 _CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]*)\]\s*")
 _SQL_STATE = re.compile(r"\s*SQLSTATE:\s*\w{5}.*", re.S)
 _TRACE_END = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", re.M)
-_PLACE = re.compile(r"\(line (\d+), pos (\d+)\)")
+_LINE_AND_COLUMN = re.compile(r"\(line (\d+), pos (\d+)\)")
 _NAME_PART = re.compile(r"`((?:[^`]|``)*)`")
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|cancelled part of cancelled job group|OPERATION_CANCELED|Job \d+ cancelled"
@@ -88,11 +88,11 @@ def translate(
     condition = _call(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
-    gone = None if _TRACE_END.search(whole) else _gone(whole)
-    if gone is not None:
+    lost = None if _TRACE_END.search(whole) else _lost_worker(whole)
+    if lost is not None:
         forget_dead_workers()  # or the statement fails once for each of them
         return EngineError(
-            gone, hint="run the statement again; a stream goes on from its checkpoint", condition=condition
+            lost, hint="run the statement again; a stream goes on from its checkpoint", condition=condition
         )
     parameters = _call(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)
@@ -107,7 +107,7 @@ def translate(
     return _kind(error)(message, hint=_hint(condition, parameters, columns), **facts)
 
 
-def _gone(whole: str) -> str | None:
+def _lost_worker(whole: str) -> str | None:
     """What the end of one of Spark's Python processes looks like from outside."""
     if "Python worker failed to connect back" in whole:
         return "a Python process of Spark's did not start within ten seconds: the machine is very busy"
@@ -243,23 +243,23 @@ def _position(
     if contexts:
         fragment = _OUR_VIEW.sub("", str(_call(contexts[0], "fragment") or ""))
         return _nearest(text, fragment, low, high, low + int(_call(contexts[0], "startIndex") or 0))
-    place = _PLACE.search(whole)
-    if place:
+    location = _LINE_AND_COLUMN.search(whole)
+    if location:
         lines = text[low:high].splitlines(keepends=True)
-        before = sum(len(line) for line in lines[: int(place[1]) - 1])
+        before = sum(len(line) for line in lines[: int(location[1]) - 1])
         near = str(parameters.get("error", "")).strip("'")
         if near in ("end of input", "<EOF>", ""):
             return high, high
-        return _nearest(text, near, low, high, low + before + int(place[2]))
+        return _nearest(text, near, low, high, low + before + int(location[2]))
     return None, None
 
 
-def _nearest(text: str, word: str, low: int, high: int, wanted: int) -> tuple[int | None, int | None]:
+def _nearest(text: str, word: str, low: int, high: int, target: int) -> tuple[int | None, int | None]:
     """The occurrence of `word` within [low, high) that starts closest to `wanted`."""
     if not word:
         return None, None
     starts = [m.start() for m in re.finditer(re.escape(word), text[low:high])]
     if not starts:
         return None, None
-    best = min(starts, key=lambda start: abs(low + start - wanted)) + low
+    best = min(starts, key=lambda start: abs(low + start - target)) + low
     return best, best + len(word)

@@ -249,8 +249,8 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
             if is_nano(t):
                 return _parse_nanos(array, t, zone, where)
             # The instants as UTC: in the session's zone an hour may be there twice, and arithmetic refuses it.
-            moments = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
-            return _floor(moments, t.precision).cast(target)
+            timestamps = array.cast(pa.timestamp("us", tz="UTC" if array.type.tz else None))
+            return _floor(timestamps, t.precision).cast(target)
         case Time():
             nanos = (
                 _parse_times(array, where) if pa.types.is_string(array.type) else array.cast(pa.time64("ns"))

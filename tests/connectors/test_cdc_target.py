@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
-from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
+from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 from paimon_nb.format.types import parse_type
 
 COLUMNS = {"k": (parse_type("INT NOT NULL"), None), "v": (parse_type("STRING"), None)}
@@ -15,7 +15,9 @@ OPTIONS = {"bucket": "1", "changelog-producer": "full-compaction", "full-compact
 
 def opened(tmp_path) -> Target:
     catalog = open_catalog("here", {"warehouse": str(tmp_path)})
-    return open_target(catalog, Identifier("d", "t"), "cdc-me", Wanted(COLUMNS, ("k",)), TargetOptions(options=OPTIONS))
+    return open_target(
+        catalog, Identifier("d", "t"), "cdc-me", SourceSchema(COLUMNS, ("k",)), TargetOptions(options=OPTIONS)
+    )
 
 
 def columns(name: str, values, kind) -> pa.Array:
@@ -40,7 +42,7 @@ def test_each_second_commit_compacts_and_the_place_is_never_lost(tmp_path):
     assert target.position == "at 3"
     assert told(target) == [("APPEND", 1, 0), ("APPEND", 2, 0), ("COMPACT", 2, 2), ("APPEND", 3, 0)]
     for _ in range(3):
-        target.quiet(0)
+        target.on_empty_checkpoint(0)
     assert told(target)[4:] == [("COMPACT", 3, 1)]
     assert opened(tmp_path).position == "at 3"
     put(target, 4, "at 4")

@@ -25,7 +25,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.connectors.cdc.pgoutput import Transaction
-from paimon_nb.connectors.cdc.postgres_client import Moment, Place
+from paimon_nb.connectors.cdc.postgres_client import SnapshotPoint, SyncPosition
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, elements, paimon_type
 
 
@@ -308,12 +308,12 @@ def test_what_is_wrong_is_said_before_anything_runs(wb, postgres, name):
 
 
 def test_types_as_paimon_maps_them():
-    told = {
+    relation = {
         ("int2", -1): "SMALLINT", ("numeric", -1): "DECIMAL(38, 18)", ("numeric", 4 + (10 << 16) + 2): "DECIMAL(10, 2)", ("numeric", 4 + (40 << 16)): "STRING",
         ("timestamp", -1): "TIMESTAMP(6)", ("timestamptz", 3): "TIMESTAMP(3) WITH LOCAL TIME ZONE", ("time", 0): "TIME(0)", ("varchar", 9): "STRING",
         ("_int4", -1): "ARRAY<INT>", ("bit", 1): "BOOLEAN", ("bit", 9): "BINARY(2)", ("enum", -1): "STRING",
     }  # fmt: skip
-    assert {k: str(paimon_type(PostgresType(*k))) for k in told} == told
+    assert {k: str(paimon_type(PostgresType(*k))) for k in relation} == relation
     assert str(paimon_type(PostgresType("point"), {"to-string"})) == "STRING"
     with pytest.raises(UnsupportedOperation, match="point"):
         paimon_type(PostgresType("point"))
@@ -323,13 +323,15 @@ def test_types_as_paimon_maps_them():
 
 def test_what_a_snapshot_has_is_not_taken_again():
     """Numbers of transactions go round at 2**32."""
-    moment = Moment("4294967290:4294967300:4294967295", until=100)  # 4294967300 is number 4 of the next round
+    snapshot_point = SnapshotPoint(
+        "4294967290:4294967300:4294967295", until=100
+    )  # 4294967300 is number 4 of the next round
 
     def has(xid: int, lsn: int = 50) -> bool:
-        return moment.has(Transaction(lsn, xid, 0))
+        return snapshot_point.has(Transaction(lsn, xid, 0))
 
     assert [has(x) for x in (4294967280, 4294967294, 4294967295, 0, 3, 4, 900)] == [True, True, False, True, True, False, False]  # fmt: skip
     assert not has(4294967280, lsn=100)
-    place = Place(70, moment)
-    assert Place.from_text(place.to_text()) == place
-    assert Place.from_text(Place(100, moment).to_text()) == Place(100)
+    sync_position = SyncPosition(70, snapshot_point)
+    assert SyncPosition.from_text(sync_position.to_text()) == sync_position
+    assert SyncPosition.from_text(SyncPosition(100, snapshot_point).to_text()) == SyncPosition(100)

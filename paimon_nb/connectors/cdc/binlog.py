@@ -45,8 +45,8 @@ def is_behind(position: str, other: str) -> bool:
     """Whether everything up to `other` is also before `position`, or the same."""
     if ":" in position or ":" in other:
         return _file(position) >= _file(other)
-    mine, theirs = _domains(position), _domains(other)
-    return all(mine.get(d, 0) >= n for d, n in theirs.items())
+    own, others = _domains(position), _domains(other)
+    return all(own.get(d, 0) >= n for d, n in others.items())
 
 
 def joined(position: str, gtid: str) -> str:
@@ -113,7 +113,7 @@ class Binlog:
         self.close()
 
     def close(self) -> None:
-        with _quiet():
+        with _silenced():
             self.stream.close()
 
     def transactions(self) -> Iterator[Transaction | None]:
@@ -179,7 +179,7 @@ def _text(value: Any) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silenced() -> Iterator[None]:
     try:
         yield
     except Exception:  # a connection that is gone cannot be closed well

@@ -8,18 +8,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.connectors.api import TOLD, Declared
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.spark.types import task_batches
 
-Told = tuple[str, Mapping[str, str], int, Mapping[str, Any]]
+ChangeRow = tuple[str, Mapping[str, str], int, Mapping[str, Any]]
 """Kind, METADATA that are texts by key, milliseconds, values."""
 ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
 """A column's name, its values as the source gives them, the table's type, to Arrow."""
 _EACH = 10_000
 
 
-def batches(declared: Declared, changes: Iterable[Told], column: ToColumn) -> Iterator[pa.RecordBatch]:
+def batches(declared: Declared, changes: Iterable[ChangeRow], column: ToColumn) -> Iterator[pa.RecordBatch]:
     """Rows of the table, `TOLD` behind its columns, some at a time."""
     waiting, number = iter(changes), 0
     while some := list(islice(waiting, _EACH)):
@@ -27,7 +27,7 @@ def batches(declared: Declared, changes: Iterable[Told], column: ToColumn) -> It
         number += len(some)
 
 
-def _batch(declared: Declared, changes: Sequence[Told], first: int, column: ToColumn) -> Iterator[pa.RecordBatch]:
+def _batch(declared: Declared, changes: Sequence[ChangeRow], first: int, column: ToColumn) -> Iterator[pa.RecordBatch]:
     columns = []
     for field in declared.fields:
         key = declared.metadata.get(field.name)
@@ -42,5 +42,5 @@ def _batch(declared: Declared, changes: Sequence[Told], first: int, column: ToCo
         pa.array([c[0] for c in changes], pa.string()),
         pa.array(range(first, first + len(changes)), pa.int64()),
     ]
-    fields = (*declared.fields, *TOLD)
+    fields = (*declared.fields, *CHANGELOG_FIELDS)
     yield from task_batches(pa.table(columns, names=[f.name for f in fields]), fields)

@@ -81,7 +81,7 @@ _INT, _STRING = parse_type("INT"), parse_type("STRING")
 def _part(word: str) -> Callable[[DataType, list[str]], Made]:
     def make(source: DataType, more: list[str]) -> Made:
         scale = int(more[0]) if more else 0
-        return _INT, lambda v: getattr(_moment(v, scale), word)
+        return _INT, lambda v: getattr(_timestamp(v, scale), word)
 
     return make
 
@@ -90,7 +90,7 @@ def _date_format(source: DataType, more: list[str]) -> Made:
     pattern, scale = more[0], int(more[1]) if len(more) > 1 else 0
     for java, python in _JAVA:
         pattern = pattern.replace(java, python)
-    return _STRING, lambda v: _moment(v, scale).strftime(pattern)
+    return _STRING, lambda v: _timestamp(v, scale).strftime(pattern)
 
 
 def _substring(source: DataType, more: list[str]) -> Made:
@@ -113,7 +113,7 @@ def _truncate(source: DataType, more: list[str]) -> Made:
     return source, lambda v: int(v) - int(v) % width
 
 
-def _moment(value: Any, scale: int) -> dt.datetime:
+def _timestamp(value: Any, scale: int) -> dt.datetime:
     """A date, a timestamp, or an epoch number of 10^-scale seconds."""
     if isinstance(value, dt.datetime):
         return value

@@ -11,7 +11,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.job import SyncJob, SyncOptions
-from paimon_nb.connectors.cdc.target import Target, ToColumn, Wanted, merged
+from paimon_nb.connectors.cdc.target import SourceSchema, Target, ToColumn, merged
 from paimon_nb.format.types import DataType
 
 PAUSE_S = 0.5
@@ -107,7 +107,7 @@ class DatabaseSync(SyncJob, Generic[T]):
 
     def adopt_group(self, name: str, sources: Sequence[T], *, first: bool) -> Target:
         """The same for the source tables of one target."""
-        target = self.open(name, merged([self._wanted(s) for s in sources]))
+        target = self.open(name, merged([self._is_selected(s) for s in sources]))
         for table in sources:
             known = self.sources.get((table.schema, table.name))
             if known is None:
@@ -116,13 +116,13 @@ class DatabaseSync(SyncJob, Generic[T]):
                 known.reshape(table)
         return target
 
-    def _wanted(self, table: T) -> Wanted:
+    def _is_selected(self, table: T) -> SourceSchema:
         keys = table.primary_keys
         columns = {
             c.name: (self.column_type(c.type, nullable=c.nullable and c.name not in keys), c.comment)
             for c in table.columns
         }
-        return Wanted(columns, keys, table.comment)
+        return SourceSchema(columns, keys, table.comment)
 
 
 def names(tables: Sequence[SourceTable]) -> str:

@@ -54,11 +54,11 @@ def parse_event(format: str, message: bytes | None, key: bytes | None, modes: Co
 def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
     """The names in a record's key, where it is an object of some of the columns."""
     try:
-        told = json.loads(key or b"null")
+        key_values = json.loads(key or b"null")
     except ValueError:
         return ()
-    told = told.get("payload", told) if isinstance(told, dict) else None
-    return tuple(told) if isinstance(told, dict) and set(told) <= set(event.columns) else ()
+    key_values = key_values.get("payload", key_values) if isinstance(key_values, dict) else None
+    return tuple(key_values) if isinstance(key_values, dict) and set(key_values) <= set(event.columns) else ()
 
 
 def _debezium(message: dict[str, Any], modes: Collection[str]) -> Event | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.connectors.cdc.target import Target, TargetOptions, Wanted, open_target
+from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 
 AWAY_S = 600.0
 """How long a sync waits for a server that went away."""
@@ -110,14 +110,14 @@ class SyncJob(ABC):
 
     # -- for those who know a source
 
-    def open(self, name: str, wanted: Wanted) -> Target:
+    def open(self, name: str, source_schema: SourceSchema) -> Target:
         """The target of this name, made or grown. Raises SchemaChangeError, UnsupportedOperation."""
         target = self.targets.get(name)
         if target is None:
             full = Identifier(self.options.naming.database, name)
-            target = self.targets[name] = open_target(self.catalog, full, self.user, wanted, self.options.target)
+            target = self.targets[name] = open_target(self.catalog, full, self.user, source_schema, self.options.target)
         else:
-            target.grow(wanted)
+            target.grow(source_schema)
         return target
 
     def commit(self) -> None:
@@ -126,7 +126,7 @@ class SyncJob(ABC):
             if target.pending:
                 target.commit(self.position_of(target))
             else:
-                target.quiet(self.options.interval_s)
+                target.on_empty_checkpoint(self.options.interval_s)
 
     def leave_out(self, sources: str, error: PaimonError) -> None:
         """Go on without some source tables, where the options allow it or they are without keys in a database. Raises `error`."""

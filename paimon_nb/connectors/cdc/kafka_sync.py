@@ -19,7 +19,7 @@ from paimon_nb.connectors.api import Declared
 from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
 from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
 from paimon_nb.connectors.cdc.mysql_types import to_column
-from paimon_nb.connectors.cdc.target import Target, Wanted
+from paimon_nb.connectors.cdc.target import SourceSchema, Target
 from paimon_nb.connectors.formats.api import Unreadable, refuse
 from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there
 from paimon_nb.connectors.kafka.options import At, KafkaTable, read_options
@@ -58,7 +58,7 @@ class KafkaSync(SyncJob):
                 self._done[name] = json.loads(str(target.position))
 
     def work(self) -> None:
-        heard = time.monotonic()
+        last_message = time.monotonic()
         while not self._stop.is_set():
             try:
                 with Broker(self.table) as broker:
@@ -68,10 +68,10 @@ class KafkaSync(SyncJob):
                     while not self._stop.is_set():
                         if self._follow(broker, until) and until is not None:
                             return
-                        heard = time.monotonic()
+                        last_message = time.monotonic()
                         self._stop.wait(min(self.options.interval_s, 0.2))
             except SourceUnavailable:
-                if time.monotonic() - heard > AWAY_S:
+                if time.monotonic() - last_message > AWAY_S:
                     raise
                 self._stop.wait(0.5)
 
@@ -146,7 +146,7 @@ class KafkaSync(SyncJob):
         for name in set(tables) & set(self.catalog.tables(naming.database)):
             there = Target(self.catalog, Identifier(naming.database, name), self.user, self.options.target)
             if naming.table is not None or there.position is not None:
-                self.open(name, Wanted({}, ()))
+                self.open(name, SourceSchema({}, ()))
 
     def _beginning(self, broker: Broker) -> Offsets:
         """Where the slowest target stands in each partition; for a sync that is new, what the options say."""
@@ -185,7 +185,7 @@ class KafkaSync(SyncJob):
             self.commit()  # rows of the old shape
             born = name not in self.targets
             try:
-                target = self.open(name, Wanted(_nullable(event), event.primary_keys))
+                target = self.open(name, SourceSchema(_nullable(event), event.primary_keys))
                 if born and self._at:
                     target.begin(self.position_of(target))  # all its rows are still to come
             except PaimonError as error:
@@ -213,17 +213,17 @@ def _nullable(event: Event) -> dict[str, tuple[DataType, str | None]]:
 
 def _read_conf(conf: Mapping[str, str]) -> tuple[KafkaTable, str, bool]:
     """The topics, their format, whether messages that are not understood are left out."""
-    given = dict(conf)
-    format = given.pop("value.format", given.pop("format", None))
+    properties = dict(conf)
+    format = properties.pop("value.format", properties.pop("format", None))
     if format is None:
         raise BadOptionValue(
             "kafka_conf needs 'value.format'", hint=f"one of {', '.join(EVENTS)}", option="value.format"
         )
     EVENTS.find(format)
-    lenient = given.pop(f"{format}.ignore-parse-errors", "false").lower() == "true"
+    lenient = properties.pop(f"{format}.ignore-parse-errors", "false").lower() == "true"
     message = (DataField(0, "message", parse_type("BYTES")),)
     return (
-        read_options(Declared("kafka_conf", message, {**given, "connector": "kafka", "format": "raw"})),
+        read_options(Declared("kafka_conf", message, {**properties, "connector": "kafka", "format": "raw"})),
         format,
         lenient,
     )

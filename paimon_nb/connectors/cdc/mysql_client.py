@@ -49,33 +49,33 @@ class MySqlConf:
     """End with what the binlog holds at the start."""
 
     @staticmethod
-    def of(given: Mapping[str, str]) -> MySqlConf:
+    def of(settings: Mapping[str, str]) -> MySqlConf:
         """Raises BadOptionValue."""
-        for key in given:
+        for key in settings:
             if key not in KNOWN and not key.startswith(("jdbc.properties.", "debezium.")):
                 raise BadOptionValue(
                     f"mysql_conf has no {key!r}", hint=did_you_mean(key, KNOWN) or f"options: {', '.join(KNOWN)}", option=key
                 )  # fmt: skip
         for key in ("hostname", "username", "database-name"):
-            if not given.get(key):
+            if not settings.get(key):
                 raise BadOptionValue(f"mysql_conf needs {key!r}", hint=f"add '{key}'", option=key)
-        start = given.get("scan.startup.mode", "initial")
+        start = settings.get("scan.startup.mode", "initial")
         if start not in _STARTS:
             raise BadOptionValue(f"scan.startup.mode cannot be {start!r}", hint=f"one of {', '.join(_STARTS)}")
         for key in ("database-name", "table-name"):
             try:
-                re.compile(given.get(key, ""))
+                re.compile(settings.get(key, ""))
             except re.error as error:
                 raise BadOptionValue(f"{key!r} is no regular expression: {error}", option=key) from None
         try:
-            port = int(given.get("port", "3306"))
-            server = int(given["server-id"].split("-")[0]) if "server-id" in given else _server_id()
+            port = int(settings.get("port", "3306"))
+            server = int(settings["server-id"].split("-")[0]) if "server-id" in settings else _server_id()
         except ValueError:
             raise BadOptionValue("port and server-id are numbers", option="port") from None
         return MySqlConf(
-            given["hostname"], port, given["username"], given.get("password", ""), given["database-name"],
-            given.get("table-name", ""), server, start,
-            start == "snapshot" or given.get("scan.bounded.mode") == "latest-offset",
+            settings["hostname"], port, settings["username"], settings.get("password", ""), settings["database-name"],
+            settings.get("table-name", ""), server, start,
+            start == "snapshot" or settings.get("scan.bounded.mode") == "latest-offset",
         )  # fmt: skip
 
     def matches(self, schema: str, table: str) -> bool:
@@ -141,7 +141,7 @@ class MySqlClient:
     def __exit__(self, *_: object) -> None:
         self.connection.close()
 
-    def ask(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+    def run_query(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
             with self.connection.cursor() as cursor:
                 cursor.execute(text, values or None)
@@ -151,9 +151,9 @@ class MySqlClient:
 
     def check(self) -> None:
         """Raises UnsupportedOperation: the binlog does not tell what a sync needs, and which settings would."""
-        wanted = {"log_bin": ("ON", "1"), "binlog_format": ("ROW",), "binlog_row_image": ("FULL",), "binlog_row_metadata": ("FULL",)}  # fmt: skip
-        for name, allowed in wanted.items():
-            found = self.ask("SHOW GLOBAL VARIABLES LIKE %s", name)
+        required = {"log_bin": ("ON", "1"), "binlog_format": ("ROW",), "binlog_row_image": ("FULL",), "binlog_row_metadata": ("FULL",)}  # fmt: skip
+        for name, allowed in required.items():
+            found = self.run_query("SHOW GLOBAL VARIABLES LIKE %s", name)
             value = str(found[0][1]).upper() if found else "absent"
             if value not in allowed:
                 raise UnsupportedOperation(
@@ -163,7 +163,7 @@ class MySqlClient:
 
     def tables(self) -> list[SourceTable]:
         """The tables that are meant, in order. Raises TableNotFound: none."""
-        names = self.ask(
+        names = self.run_query(
             "SELECT table_schema, table_name, table_comment FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
             "ORDER BY table_schema, table_name"
         )
@@ -177,40 +177,40 @@ class MySqlClient:
 
     def table(self, schema: str, name: str, comment: str | None = None) -> SourceTable:
         """A table's columns as they are now; none if it is gone."""
-        told = self.ask(
+        found_rows = self.run_query(
             "SELECT column_name, column_type, is_nullable, column_comment, column_key FROM information_schema.columns "
             "WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position", schema, name,
         )  # fmt: skip
-        keys = self.ask(
+        keys = self.run_query(
             "SELECT column_name FROM information_schema.key_column_usage WHERE table_schema = %s AND table_name = %s "
             "AND constraint_name = 'PRIMARY' ORDER BY ordinal_position", schema, name,
         )  # fmt: skip
         columns = tuple(
-            SourceColumn(n, MySqlType.parse(_as_text(t)), null == "YES", c or None) for n, t, null, c, _ in told
+            SourceColumn(n, MySqlType.parse(_as_text(t)), null == "YES", c or None) for n, t, null, c, _ in found_rows
         )
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment or None)
 
     def begin_snapshot(self) -> str:
         """Freeze what `rows` sees. Returns the binlog position of that moment, or of one just before."""
         before = self.position()
-        self.ask("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        self.run_query("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        self.run_query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         if not self.is_mariadb:
             return before
-        told = dict(self.ask("SHOW STATUS LIKE 'binlog_snapshot_%'"))
-        file, position = told.get("Binlog_snapshot_file"), told.get("Binlog_snapshot_position")
+        found_rows = dict(self.run_query("SHOW STATUS LIKE 'binlog_snapshot_%'"))
+        file, position = found_rows.get("Binlog_snapshot_file"), found_rows.get("Binlog_snapshot_position")
         if not file:
             return before
-        return str(self.ask("SELECT BINLOG_GTID_POS(%s, %s)", file, int(position))[0][0] or "")
+        return str(self.run_query("SELECT BINLOG_GTID_POS(%s, %s)", file, int(position))[0][0] or "")
 
     def position(self) -> str:
         """Where the binlog is now: MariaDB's GTID, else 'file:position'."""
         if self.is_mariadb:
-            return str(self.ask("SELECT @@GLOBAL.gtid_binlog_pos")[0][0] or "")
+            return str(self.run_query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0] or "")
         try:
-            found = self.ask("SHOW MASTER STATUS")
+            found = self.run_query("SHOW MASTER STATUS")
         except SourceUnavailable:
-            found = self.ask("SHOW BINARY LOG STATUS")  # MySQL 8.4's word
+            found = self.run_query("SHOW BINARY LOG STATUS")  # MySQL 8.4's word
         return f"{found[0][0]}:{found[0][1]}"
 
     def rows(self, table: SourceTable, size: int = 20_000) -> Iterator[list[tuple[Any, ...]]]:

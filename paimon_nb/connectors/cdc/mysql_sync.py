@@ -25,10 +25,10 @@ class MySqlSync(DatabaseSync[SourceTable]):
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Nobody is asked yet. Raises BadOptionValue."""
         self.conf = MySqlConf.of(conf)
-        told = f"{self.conf.host}:{self.conf.port}/{self.conf.database}/{self.conf.table}"
-        super().__init__(catalog, options, told)
+        source_name = f"{self.conf.host}:{self.conf.port}/{self.conf.database}/{self.conf.table}"
+        super().__init__(catalog, options, source_name)
         self.position = ""
-        self._heard = 0.0
+        self._last_event = 0.0
         """When the server spoke last."""
 
     def prepare(self) -> None:
@@ -38,11 +38,11 @@ class MySqlSync(DatabaseSync[SourceTable]):
             self.adopt(client.tables(), first=True)
 
     def work(self) -> None:
-        self._heard = time.monotonic()
+        self._last_event = time.monotonic()
         is_mariadb, until = self._begin()
         if self.conf.start == "snapshot":
             return
-        self._heard = time.monotonic()
+        self._last_event = time.monotonic()
         while not self._stop.is_set():
             try:
                 idle_s = min(self.options.interval_s, 0.2)
@@ -66,7 +66,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
     def _wait_for_server(self, error: SourceUnavailable) -> None:
         """Forget what is not committed. Raises `error` when the server is away for too long."""
         self._restart_from_tables()
-        if time.monotonic() - self._heard > AWAY_S:
+        if time.monotonic() - self._last_event > AWAY_S:
             raise error
         self._stop.wait(PAUSE_S)
 
@@ -105,7 +105,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
                         target.abort()
                         return at
             target.begin(at)
-        client.ask("COMMIT")
+        client.run_query("COMMIT")
         return self._slowest() or at
 
     def _follow(self, reader: Binlog, until: str | None) -> None:
@@ -114,7 +114,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
         if until is not None and is_behind(self.position, until):
             return
         for transaction in reader.transactions():
-            self._heard = time.monotonic()
+            self._last_event = time.monotonic()
             if transaction is not None:
                 self._take(transaction)
             over = self._stop.is_set() or (until is not None and is_behind(self.position, until))

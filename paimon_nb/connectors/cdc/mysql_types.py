@@ -149,7 +149,7 @@ def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
             return lambda v: Number(str(v)).quantize(scale, context=WIDE)
         case Timestamp() | LocalZonedTimestamp():
             per = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[arrow_type(t).unit]
-            return lambda v: _moment(v, per)
+            return lambda v: _timestamp(v, per)
         case Time():
             return lambda v: int(_span(v).total_seconds() * 1000)
         case Array():
@@ -193,7 +193,7 @@ def _plain(value: Any) -> Any:
     return [_plain(v) for v in value] if isinstance(value, list) else value
 
 
-def _moment(value: Any, per_second: int) -> int | None:
+def _timestamp(value: Any, per_second: int) -> int | None:
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         value = dt.datetime(value.year, value.month, value.day)
     if not isinstance(value, dt.datetime):

@@ -50,34 +50,34 @@ class PostgresConf:
     """initial: rows, then changes. snapshot: rows only. latest-offset: changes from now on."""
 
     @staticmethod
-    def of(given: Mapping[str, str]) -> PostgresConf:
+    def of(settings: Mapping[str, str]) -> PostgresConf:
         """Raises BadOptionValue."""
-        for key in given:
+        for key in settings:
             if key not in KNOWN and not key.startswith("debezium."):
                 raise BadOptionValue(
                     f"postgres_conf has no {key!r}", hint=did_you_mean(key, KNOWN) or f"options: {', '.join(KNOWN)}", option=key
                 )  # fmt: skip
         for key in ("hostname", "username", "database-name", "slot.name"):
-            if not given.get(key):
+            if not settings.get(key):
                 raise BadOptionValue(f"postgres_conf needs {key!r}", hint=f"add '{key}'", option=key)
-        start = given.get("scan.startup.mode", "initial")
+        start = settings.get("scan.startup.mode", "initial")
         if start not in _STARTS:
             raise BadOptionValue(f"scan.startup.mode cannot be {start!r}", hint=f"one of {', '.join(_STARTS)}")
-        if given.get("decoding.plugin.name", "pgoutput") != "pgoutput":
+        if settings.get("decoding.plugin.name", "pgoutput") != "pgoutput":
             raise BadOptionValue("decoding.plugin.name is pgoutput", hint="leave it out: every server has it")
-        if not _NAME.fullmatch(given["slot.name"]):
-            raise BadOptionValue(f"slot.name cannot be {given['slot.name']!r}", hint="small letters, digits and _", option="slot.name")  # fmt: skip
+        if not _NAME.fullmatch(settings["slot.name"]):
+            raise BadOptionValue(f"slot.name cannot be {settings['slot.name']!r}", hint="small letters, digits and _", option="slot.name")  # fmt: skip
         for key in ("schema-name", "table-name"):
             try:
-                re.compile(given.get(key, ""))
+                re.compile(settings.get(key, ""))
             except re.error as error:
                 raise BadOptionValue(f"{key!r} is no regular expression: {error}", option=key) from None
-        port = given.get("port", "5432")
+        port = settings.get("port", "5432")
         if not port.isdecimal():
             raise BadOptionValue("port is a number", option="port")
         return PostgresConf(
-            given["hostname"], int(port), given["username"], given.get("password", ""), given["database-name"],
-            given.get("schema-name", "public"), given.get("table-name", ""), given["slot.name"], start,
+            settings["hostname"], int(port), settings["username"], settings.get("password", ""), settings["database-name"],
+            settings.get("schema-name", "public"), settings.get("table-name", ""), settings["slot.name"], start,
         )  # fmt: skip
 
     def matches(self, schema: str, table: str) -> bool:
@@ -118,7 +118,7 @@ class SourceTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SnapshotPoint:
     """What a snapshot of the database sees: transactions that it has are not taken again from the log."""
 
     snapshot: str
@@ -137,23 +137,25 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SyncPosition:
     """Where a table stands: it has what committed up to `lsn`, and what a snapshot saw."""
 
     lsn: int
-    moment: Moment | None = None
+    snapshot_point: SnapshotPoint | None = None
 
     def has(self, transaction: Transaction) -> bool:
-        return transaction.lsn <= self.lsn or (self.moment is not None and self.moment.has(transaction))
+        return transaction.lsn <= self.lsn or (self.snapshot_point is not None and self.snapshot_point.has(transaction))
 
     def to_text(self) -> str:
-        moment = "" if self.moment is None or self.moment.until <= self.lsn else f" {to_lsn(self.moment.until)} {self.moment.snapshot}"  # fmt: skip
-        return to_lsn(self.lsn) + moment
+        snapshot_point = "" if self.snapshot_point is None or self.snapshot_point.until <= self.lsn else f" {to_lsn(self.snapshot_point.until)} {self.snapshot_point.snapshot}"  # fmt: skip
+        return to_lsn(self.lsn) + snapshot_point
 
     @staticmethod
-    def from_text(text: str) -> Place:
-        lsn, *moment = text.split(" ")
-        return Place(from_lsn(lsn), Moment(moment[1], from_lsn(moment[0])) if moment else None)
+    def from_text(text: str) -> SyncPosition:
+        lsn, *snapshot_point = text.split(" ")
+        return SyncPosition(
+            from_lsn(lsn), SnapshotPoint(snapshot_point[1], from_lsn(snapshot_point[0])) if snapshot_point else None
+        )
 
 
 def driver() -> Any:
@@ -184,14 +186,14 @@ class PostgresClient:
     def __exit__(self, *_: object) -> None:
         self.connection.close()
 
-    def ask(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+    def run_query(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._answers():
             found = self.connection.execute(text, values or None)
             return list(found.fetchall()) if found.description else []
 
     def check(self) -> None:
         """Raises UnsupportedOperation: the server keeps no logical log."""
-        ((level,),) = self.ask("SHOW wal_level")
+        ((level,),) = self.run_query("SHOW wal_level")
         if level != "logical":
             raise UnsupportedOperation(
                 f"the server at {self.conf.host}:{self.conf.port} has wal_level = {level}", hint="set wal_level = logical and start it again"
@@ -201,12 +203,12 @@ class PostgresClient:
 
     def tables(self) -> list[SourceTable]:
         """The tables that are meant, in order. Raises TableNotFound: none."""
-        names = self.ask(
+        names = self.run_query(
             "SELECT n.nspname, c.relname, c.oid, c.relreplident, obj_description(c.oid, 'pg_class') FROM pg_class c "
             "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence = 'p' "
             "AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ORDER BY 1, 2"
         )
-        found = [self._table(*told) for told in names if self.conf.matches(told[0], told[1])]
+        found = [self._table(*found_rows) for found_rows in names if self.conf.matches(found_rows[0], found_rows[1])]
         if not found:
             raise TableNotFound(
                 f"no table of {self.conf.database} at {self.conf.host} matches {self.conf.schema!r} and {self.conf.table!r}",
@@ -215,17 +217,17 @@ class PostgresClient:
         return found
 
     def _table(self, schema: str, name: str, oid: int, identity: str, comment: str | None) -> SourceTable:
-        told = self.ask(
+        found_rows = self.run_query(
             "SELECT a.attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE t.typname END, a.atttypmod, a.atttypid, NOT a.attnotnull, "
             "col_description(a.attrelid, a.attnum) FROM pg_attribute a JOIN pg_type b ON b.oid = a.atttypid "
             "JOIN pg_type t ON t.oid = CASE WHEN b.typtype = 'd' THEN b.typbasetype ELSE b.oid END "
             "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' ORDER BY a.attnum", oid,
         )  # fmt: skip
-        keys = self.ask(
+        keys = self.run_query(
             "SELECT a.attname FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(attnum, n) "
             "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum WHERE i.indrelid = %s AND i.indisprimary ORDER BY k.n", oid,
         )  # fmt: skip
-        columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in told)
+        columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in found_rows)
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment, _text(identity) == "f")
 
     def rows(self, table: SourceTable) -> Iterator[tuple[str | None, ...]]:
@@ -237,17 +239,17 @@ class PostgresClient:
         with self._answers(), self.connection.cursor() as cursor, cursor.copy(query) as copy:
             yield from copy.rows()
 
-    def begin_snapshot(self) -> Moment:
+    def begin_snapshot(self) -> SnapshotPoint:
         """Freeze what `tables` and `rows` see from now on."""
-        self.ask("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        ((snapshot, until),) = self.ask("SELECT pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text")
-        return Moment(snapshot, from_lsn(until))
+        self.run_query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        ((snapshot, until),) = self.run_query("SELECT pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text")
+        return SnapshotPoint(snapshot, from_lsn(until))
 
     # -- the log
 
     def position(self) -> int:
         """The end of the log that is written."""
-        return from_lsn(str(self.ask("SELECT pg_current_wal_flush_lsn()::text")[0][0]))
+        return from_lsn(str(self.run_query("SELECT pg_current_wal_flush_lsn()::text")[0][0]))
 
     def open_slot(self, tables: Sequence[SourceTable], *, known: int | None = None) -> None:
         """A slot that keeps the log from now on, and a publication of these tables; those that are there are taken.
@@ -261,14 +263,14 @@ class PostgresClient:
             sql.Identifier(self.publication),
             sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in tables),
         )
-        there = self.ask("SELECT pubname FROM pg_publication WHERE pubname = %s", self.publication)
+        there = self.run_query("SELECT pubname FROM pg_publication WHERE pubname = %s", self.publication)
         form = (
             "ALTER PUBLICATION {} SET TABLE {}"
             if there
             else "CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete')"
         )
         self._run(sql.SQL(form).format(name, listed))
-        slots = self.ask(
+        slots = self.run_query(
             "SELECT confirmed_flush_lsn::text, plugin FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot
         )
         if slots and slots[0][1] != "pgoutput":
@@ -279,11 +281,11 @@ class PostgresClient:
                 hint="sync anew into new tables: the slot was dropped, or another reader moved it",
             )
         if not slots:
-            self.ask("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", self.conf.slot)
+            self.run_query("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", self.conf.slot)
 
-    def kept_from(self) -> int:
+    def slot_start_lsn(self) -> int:
         """The place behind which the slot keeps the log; 0 without a slot."""
-        found = self.ask("SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot)  # fmt: skip
+        found = self.run_query("SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot)  # fmt: skip
         return from_lsn(found[0][0]) if found else 0
 
     @property
@@ -292,16 +294,16 @@ class PostgresClient:
 
     def peek(self, behind: int, until: int | None = None) -> list[Transaction]:
         """Transactions that committed behind a place in the log, some at a time; they stay in the slot."""
-        found = self.ask(
+        found = self.run_query(
             "SELECT data FROM pg_logical_slot_peek_binary_changes(%s, %s::pg_lsn, %s, 'proto_version', '1', 'publication_names', %s)",
             self.conf.slot, None if until is None else to_lsn(until), None if until is not None else _CHANGES, self.publication,
         )  # fmt: skip
-        told = transactions(bytes(data) for (data,) in found)
-        return [t for t in told if t.lsn > behind and (until is None or t.lsn <= until)]
+        found_rows = transactions(bytes(data) for (data,) in found)
+        return [t for t in found_rows if t.lsn > behind and (until is None or t.lsn <= until)]
 
     def forget(self, up_to: int) -> None:
         """Let the slot drop what lies before a place in the log."""
-        self.ask(
+        self.run_query(
             "SELECT pg_replication_slot_advance(slot_name, %s::pg_lsn) FROM pg_replication_slots WHERE slot_name = %s "
             "AND confirmed_flush_lsn < %s::pg_lsn AND restart_lsn < %s::pg_lsn",
             to_lsn(up_to), self.conf.slot, to_lsn(up_to), to_lsn(up_to),
@@ -322,8 +324,8 @@ class PostgresClient:
             ) from None
 
 
-def to_lsn(place: int) -> str:
-    return f"{place >> 32:X}/{place & 0xFFFFFFFF:X}"
+def to_lsn(sync_position: int) -> str:
+    return f"{sync_position >> 32:X}/{sync_position & 0xFFFFFFFF:X}"
 
 
 def from_lsn(text: str) -> int:

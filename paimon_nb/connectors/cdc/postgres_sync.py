@@ -14,7 +14,7 @@ from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.database_sync import PAUSE_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import AWAY_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
-from paimon_nb.connectors.cdc.postgres_client import Place, PostgresClient, PostgresConf, SourceTable
+from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
 from paimon_nb.connectors.cdc.target import Target
 from paimon_nb.format.types import DataType
@@ -43,8 +43,8 @@ class PostgresSync(DatabaseSync[SourceTable]):
         self.conf = PostgresConf.of(conf)
         c = self.conf
         super().__init__(catalog, options, f"{c.host}:{c.port}/{c.database}/{c.schema}/{c.table}/{c.slot}")
-        self.place = Place(0)
-        self._places: dict[str, Place] = {}
+        self.sync_position = SyncPosition(0)
+        self._positions: dict[str, SyncPosition] = {}
         """By target."""
 
     def prepare(self) -> None:
@@ -52,31 +52,31 @@ class PostgresSync(DatabaseSync[SourceTable]):
         with PostgresClient(self.conf) as client:
             client.check()
             self.adopt(client.tables(), first=True)
-            known = [Place.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
+            known = [SyncPosition.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
             if self.conf.start != "snapshot":
                 client.open_slot([s.table for s in self.sources.values()], known=min(known) if known else None)
 
     def work(self) -> None:
-        heard = time.monotonic()
+        last_message = time.monotonic()
         while not self._stop.is_set():
             try:
                 with PostgresClient(self.conf) as client:
                     self._snapshot(client)
                     while not self._stop.is_set() and self.conf.start != "snapshot":
-                        began = heard = time.monotonic()
+                        began = last_message = time.monotonic()
                         if not self._round(client):
                             self._stop.wait(max(0.0, self.options.interval_s - (time.monotonic() - began)))
                     return
             except SourceUnavailable:
                 for target in self.targets.values():
                     target.abort()
-                if time.monotonic() - heard > AWAY_S:
+                if time.monotonic() - last_message > AWAY_S:
                     raise
                 self._stop.wait(PAUSE_S)
 
     def position_of(self, target: Target) -> str:
-        known = self._places.get(target.name.table)
-        return Place(self.place.lsn, None if known is None else known.moment).to_text()
+        known = self._positions.get(target.name.table)
+        return SyncPosition(self.sync_position.lsn, None if known is None else known.snapshot_point).to_text()
 
     # -- rows
 
@@ -84,57 +84,59 @@ class PostgresSync(DatabaseSync[SourceTable]):
         """The rows of targets that have none of this sync yet."""
         new = [t for t in self.targets.values() if t.position is None]
         if new:
-            kept = client.kept_from()  # all before it is in the snapshot
-            moment = client.begin_snapshot()
+            slot_start = client.slot_start_lsn()  # all before it is in the snapshot
+            snapshot_point = client.begin_snapshot()
             # Once more: what changed its shape since `prepare` did so before this moment.
             self.adopt(client.tables(), first=True)
             for target in new:
-                self._places[target.name.table] = place = Place(kept, moment)
+                self._positions[target.name.table] = sync_position = SyncPosition(slot_start, snapshot_point)
                 for source in self.sources.values():
                     if source.target is target and self.conf.start != "latest-offset":
                         for row in client.rows(source.table):
                             target.put(INSERT, source.row(row), source.columns)
-                target.begin(place.to_text())
-            client.ask("COMMIT")
-        self._places = {name: Place.from_text(t.position) for name, t in self.targets.items() if t.position is not None}
-        self.place = Place(min((p.lsn for p in self._places.values()), default=0))
+                target.begin(sync_position.to_text())
+            client.run_query("COMMIT")
+        self._positions = {
+            name: SyncPosition.from_text(t.position) for name, t in self.targets.items() if t.position is not None
+        }
+        self.sync_position = SyncPosition(min((p.lsn for p in self._positions.values()), default=0))
 
     # -- the log
 
     def _round(self, client: PostgresClient) -> bool:
         """Take what the slot holds, commit it, let the slot forget it. Returns whether it held anything."""
         end = client.position()
-        found = client.peek(self.place.lsn)
+        found = client.peek(self.sync_position.lsn)
         for transaction in found:
             self._take(client, transaction)
         self.commit()
-        if not found and end - self.place.lsn > _IDLE:
+        if not found and end - self.sync_position.lsn > _IDLE:
             # What others wrote to the log is of no use here, and would be kept for ever.
-            self.place = Place(end)
+            self.sync_position = SyncPosition(end)
             for target in self.targets.values():
                 target.begin(self.position_of(target))
-        client.forget(self.place.lsn)
+        client.forget(self.sync_position.lsn)
         return bool(found)
 
     def _take(self, client: PostgresClient, transaction: Transaction) -> None:
         for change in transaction.changes:
             source = self.sources.get((change.relation.schema, change.relation.table))
-            if source is None or self._places[source.target.name.table].has(transaction):
+            if source is None or self._positions[source.target.name.table].has(transaction):
                 continue
             assert isinstance(source, LoggedSource)
             if change.relation.columns not in source.shapes:
                 self._reshape(client, source, change.relation)
             source.target.put(change.kind, change.values, source.columns)
-        self.place = Place(transaction.lsn)
+        self.sync_position = SyncPosition(transaction.lsn)
 
-    def _reshape(self, client: PostgresClient, source: LoggedSource, told: Relation) -> None:
+    def _reshape(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:
         """The log tells a shape that was not seen yet: let the target hold what the table holds now."""
         # What came before in this transaction becomes visible with the place before it, and would be taken again after a
         # crash right now: rows of a key replace each other.
         self.commit()
-        tables = [t for t in client.tables() if (t.schema, t.name) == (told.schema, told.table)]
+        tables = [t for t in client.tables() if (t.schema, t.name) == (relation.schema, relation.table)]
         self.adopt(tables, first=False)
-        source.shapes.add(told.columns)
+        source.shapes.add(relation.columns)
 
     # -- shapes
 

@@ -22,7 +22,7 @@ _PLAIN = {
     "date": "DATE", "text": "STRING", "varchar": "STRING", "bpchar": "STRING", "name": "STRING", "json": "STRING", "jsonb": "STRING",
     "uuid": "STRING", "oid": "BIGINT",
 }  # fmt: skip
-_MOMENTS = {"time": "TIME({})", "timestamp": "TIMESTAMP({})", "timestamptz": "TIMESTAMP({}) WITH LOCAL TIME ZONE"}
+_TIMESTAMPS = {"time": "TIME({})", "timestamp": "TIMESTAMP({})", "timestamptz": "TIMESTAMP({}) WITH LOCAL TIME ZONE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def _text_of(t: PostgresType) -> str:
         return f"ARRAY<{_text_of(PostgresType(t.name[1:], t.modifier))}>"
     if t.name in _PLAIN:
         return _PLAIN[t.name]
-    if t.name in _MOMENTS:
-        return _MOMENTS[t.name].format(6 if t.modifier < 0 else t.modifier)
+    if t.name in _TIMESTAMPS:
+        return _TIMESTAMPS[t.name].format(6 if t.modifier < 0 else t.modifier)
     if t.name == "enum":
         return "STRING"
     if t.name == "numeric":
@@ -117,7 +117,7 @@ def _bits(text: str) -> bytes:
     return int(text, 2).to_bytes((len(text) + 7) // 8, "big") if text else b""
 
 
-def _moment(text: str) -> dt.datetime | str:
+def _timestamp(text: str) -> dt.datetime | str:
     """UTC; what Python's calendar does not know ('infinity', years BC) stays a text, and is taken for NULL."""
     try:
         found = dt.datetime.fromisoformat(text)
@@ -140,6 +140,6 @@ _READ: dict[str, Callable[[str], Any]] = {
     "varbit": _bits,
     "date": _date,
     "time": dt.time.fromisoformat,
-    "timestamp": _moment,
-    "timestamptz": _moment,
+    "timestamp": _timestamp,
+    "timestamptz": _timestamp,
 }

@@ -38,7 +38,7 @@ ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SourceSchema:
     """What the source's tables ask of the target."""
 
     columns: Mapping[str, tuple[DataType, str | None]]
@@ -61,7 +61,7 @@ class Target:
     """Made with `open_target`. Not for several threads."""
 
     def __init__(self, catalog: Catalog, name: Identifier, user: str, options: TargetOptions) -> None:
-        self.catalog, self.name, self.user, self.given = catalog, name, user, options
+        self.catalog, self.name, self.user, self.target_options = catalog, name, user, options
         self.table: Table = catalog.table(name)
         self.computed: tuple[Computed, ...] = ()
         self.rows = 0
@@ -76,7 +76,7 @@ class Target:
         self._checkpoints = StreamCommitter(self.table.store, user)
         self._full = False
         """Whether the present commit compacts everything."""
-        self._quiet_ms = clock.now_ms()
+        self._last_empty_ms = clock.now_ms()
 
     def put(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
         """Take one change. `columns` makes Arrow columns of such rows."""
@@ -105,11 +105,11 @@ class Target:
             )  # fmt: skip
         self.position = position
 
-    def quiet(self, interval_s: float) -> None:
+    def on_empty_checkpoint(self, interval_s: float) -> None:
         """Nothing was put for some time: what checkpoints without rows do, when the time for one is there."""
-        if self.position is None or clock.now_ms() - self._quiet_ms < interval_s * 1000:
+        if self.position is None or clock.now_ms() - self._last_empty_ms < interval_s * 1000:
             return
-        self._quiet_ms = clock.now_ms()
+        self._last_empty_ms = clock.now_ms()
         if StreamCommitter.count_without_rows(self.table.store):
             self._checkpoints.on_empty_checkpoint(self.table.store, properties={POSITION: self.position})
 
@@ -124,7 +124,7 @@ class Target:
         else:
             self.commit(position)
 
-    def grow(self, wanted: Wanted) -> None:
+    def grow(self, source_schema: SourceSchema) -> None:
         """Add columns that are new and widen those that hold more now; what came before is committed by the caller.
 
         Raises SchemaChangeError: a type that cannot grow so.
@@ -132,9 +132,9 @@ class Target:
         assert not self.pending, "rows of the old shape are committed first"
         schema, changes = self.table.schema, list[Change]()
         have = {f.name: f for f in schema.fields}
-        types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in wanted.columns.items()}
-        made = {c.name: (c.type, None) for c in parse_computed(self.given.computed, types)}
-        for name, (t, comment) in {**wanted.columns, **made}.items():
+        types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in source_schema.columns.items()}
+        made = {c.name: (c.type, None) for c in parse_computed(self.target_options.computed, types)}
+        for name, (t, comment) in {**source_schema.columns, **made}.items():
             if name not in have:
                 changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
                 continue
@@ -183,7 +183,7 @@ class Target:
         return {**row, **{c.name: c.of(row) for c in self.computed}}
 
     def _bind(self) -> None:
-        self.computed = parse_computed(self.given.computed, {f.name: f.type for f in self.table.schema.fields})
+        self.computed = parse_computed(self.target_options.computed, {f.name: f.type for f in self.table.schema.fields})
 
     def _last_commit(self) -> Snapshot | None:
         """The newest snapshot of this sync. A table that others wrote to alone has none."""
@@ -198,23 +198,27 @@ class Target:
         return None
 
 
-def open_target(catalog: Catalog, name: Identifier, user: str, wanted: Wanted, given: TargetOptions) -> Target:
+def open_target(
+    catalog: Catalog, name: Identifier, user: str, source_schema: SourceSchema, target_options: TargetOptions
+) -> Target:
     """The target, made if it is absent, grown if it is older than its sources.
 
     Raises UnsupportedOperation: no primary key. SchemaChangeError, SchemaMismatch: what does not fit.
     """
     if name.table not in _tables(catalog, name):
         catalog.create_database(name.database, if_not_exists=True)
-        catalog.create_table(name, _schema(name, wanted, given), if_not_exists=True)
-    elif given.options:
+        catalog.create_table(name, _schema(name, source_schema, target_options), if_not_exists=True)
+    elif target_options.options:
         table = catalog.table(name)
-        changed = {k: v for k, v in given.options.items() if table.schema.options.get(k) != v and k != "bucket"}
+        changed = {
+            k: v for k, v in target_options.options.items() if table.schema.options.get(k) != v and k != "bucket"
+        }
         if changed:
             catalog.alter_table(name, [SetOptions(changed)])
-    target = Target(catalog, name, user, given)
+    target = Target(catalog, name, user, target_options)
     if not target.table.primary_keys:
         raise UnsupportedOperation(f"{name} has no primary key", hint="a sync follows updates and deletes by it")
-    target.grow(wanted)
+    target.grow(source_schema)
     return target
 
 
@@ -222,18 +226,18 @@ def _tables(catalog: Catalog, name: Identifier) -> Iterable[str]:
     return catalog.tables(name.database) if name.database in catalog.databases() else ()
 
 
-def _schema(name: Identifier, wanted: Wanted, given: TargetOptions) -> TableSchema:
-    keys = given.primary_keys or wanted.primary_keys
+def _schema(name: Identifier, source_schema: SourceSchema, target_options: TargetOptions) -> TableSchema:
+    keys = target_options.primary_keys or source_schema.primary_keys
     if not keys:
         raise UnsupportedOperation(
             f"the source of {name} has no primary key", hint="say which columns tell rows apart: primary_keys => 'id'"
         )
-    columns: dict[str, tuple[DataType, str | None]] = dict(wanted.columns)
+    columns: dict[str, tuple[DataType, str | None]] = dict(source_schema.columns)
     types = {n: t for n, (t, _) in columns.items()}
-    columns |= {c.name: (c.type, None) for c in parse_computed(given.computed, types)}
+    columns |= {c.name: (c.type, None) for c in parse_computed(target_options.computed, types)}
     return create_schema(
         [(n, t, comment, None) for n, (t, comment) in columns.items()],
-        given.partition_keys, keys, dict(given.options or {}), wanted.comment,
+        target_options.partition_keys, keys, dict(target_options.options or {}), source_schema.comment,
     )  # fmt: skip
 
 
@@ -243,7 +247,7 @@ def _plain_column(values: Sequence[Any], t: DataType) -> pa.Array:
     return to_column(values, t, None)
 
 
-def merged(of: Sequence[Wanted]) -> Wanted:
+def merged(of: Sequence[SourceSchema]) -> SourceSchema:
     """What several sources of one target ask together. Raises SchemaChangeError: their columns do not fit."""
     columns: dict[str, tuple[DataType, str | None]] = {}
     for one in of:
@@ -252,4 +256,4 @@ def merged(of: Sequence[Wanted]) -> Wanted:
                 columns[name] = (wider(columns[name][0], t, name), columns[name][1] or comment)
             else:
                 columns[name] = (t, comment)
-    return Wanted(columns, of[0].primary_keys, next((o.comment for o in of if o.comment), None))
+    return SourceSchema(columns, of[0].primary_keys, next((o.comment for o in of if o.comment), None))

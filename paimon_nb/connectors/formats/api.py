@@ -31,7 +31,7 @@ class FormatOptions:
     """The options of one format: `json.ignore-parse-errors` is 'ignore-parse-errors' here."""
 
     format: str
-    given: Mapping[str, str]
+    settings: Mapping[str, str]
 
     @staticmethod
     def of(format: str, prefix: str, options: Mapping[str, str]) -> FormatOptions:
@@ -41,7 +41,7 @@ class FormatOptions:
 
     def only(self, *known: str) -> None:
         """Raises UnknownOption."""
-        for key in self.given:
+        for key in self.settings:
             if key not in known:
                 raise UnknownOption(
                     f"format {self.format!r} has no option {key!r}",
@@ -52,10 +52,10 @@ class FormatOptions:
     def parsed(self, key: str, default: Any, convert: Callable[[str], Any]) -> Any:
         """Raises BadOptionValue."""
         try:
-            return convert(self.given[key]) if key in self.given else default
+            return convert(self.settings[key]) if key in self.settings else default
         except ValueError:
             raise BadOptionValue(
-                f"option '{self.format}.{key}' cannot be {self.given[key]!r}", option=f"{self.format}.{key}"
+                f"option '{self.format}.{key}' cannot be {self.settings[key]!r}", option=f"{self.format}.{key}"
             ) from None
 
 
@@ -91,9 +91,9 @@ class Unreadable(ValueError):
 
 def refuse(format: str, message: bytes | None, why: object) -> BadMessage:
     """The error for a message."""
-    shown = (message or b"")[:200].decode("utf-8", "replace")
+    excerpt = (message or b"")[:200].decode("utf-8", "replace")
     return BadMessage(
-        f"a message is no {format} of this table: {why}: {shown}",
+        f"a message is no {format} of this table: {why}: {excerpt}",
         hint="'scan.bad-messages' = 'skip' leaves such messages out, 'dead-letter' keeps them in a topic of their own"
         if format in ("raw", "avro")
         else f"'{format}.ignore-parse-errors' = 'true' leaves such messages out",

@@ -54,7 +54,7 @@ class Avro(Decoder, Encoder):
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
         options.only("encoding", "timestamp_mapping.legacy")
-        if options.given.get("encoding", "binary") != "binary":
+        if options.settings.get("encoding", "binary") != "binary":
             raise BadOptionValue("option 'avro.encoding' is binary here", hint="leave it out", option="avro.encoding")
         self.fields = tuple(fields)
         legacy = bool(options.parsed("timestamp_mapping.legacy", True, parse_bool))
@@ -66,7 +66,7 @@ class Avro(Decoder, Encoder):
         schema = self._parsed()
         changed = [(f.name, _from_avro(f.type)) for f in self.fields]
         columns: list[list[Any]] = [[] for _ in self.fields]
-        places: list[int] = []
+        record_numbers: list[int] = []
         for number, message in enumerate(messages):
             if message is None:
                 continue
@@ -75,15 +75,17 @@ class Avro(Decoder, Encoder):
                 values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed]
             except _UNREADABLE as error:
                 raise self._refuse(message, error) from None
-            places.append(number)
+            record_numbers.append(number)
             for column, value in zip(columns, values, strict=True):
                 column.append(value)
         types = [arrow_type(f.type) for f in self.fields]
         try:
             arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
         except _UNREADABLE as error:
-            raise self._refuse(self._misfit(messages, places, columns, types), error) from None
-        return Rows(pa.table(arrays, names=[f.name for f in self.fields]), [INSERT] * len(places), places)
+            raise self._refuse(self._misfit(messages, record_numbers, columns, types), error) from None
+        return Rows(
+            pa.table(arrays, names=[f.name for f in self.fields]), [INSERT] * len(record_numbers), record_numbers
+        )
 
     def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
         from fastavro import schemaless_writer
@@ -104,14 +106,16 @@ class Avro(Decoder, Encoder):
         return parse_schema(self.schema)
 
     @staticmethod
-    def _misfit(messages: Sequence[bytes | None], places: list[int], columns: list[list[Any]], types: list[Any]) -> Any:
+    def _misfit(
+        messages: Sequence[bytes | None], record_numbers: list[int], columns: list[list[Any]], types: list[Any]
+    ) -> Any:
         """The first message with a value that its column does not hold."""
-        for i, place in enumerate(places):
+        for i, record_number in enumerate(record_numbers):
             try:
                 for column, t in zip(columns, types, strict=True):
                     pa.array([column[i]], t)
             except _UNREADABLE:
-                return messages[place]
+                return messages[record_number]
         return None
 
     @staticmethod

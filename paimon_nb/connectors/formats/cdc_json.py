@@ -28,14 +28,14 @@ class Envelope(JsonRecords):
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
         super().__init__(fields, options)
-        self.told = {column: self.KEYS[key] for column, key in metadata.items()}
+        self.metadata_paths = {column: self.KEYS[key] for column, key in metadata.items()}
 
     def _with_metadata(self, row: Any, envelope: Mapping[str, Any]) -> dict[str, Any]:
-        if not self.told:
+        if not self.metadata_paths:
             return dict(row)
-        return {**row, **{column: self._told(envelope, path) for column, path in self.told.items()}}
+        return {**row, **{column: self._metadata_value(envelope, path) for column, path in self.metadata_paths.items()}}
 
-    def _told(self, envelope: Mapping[str, Any], path: str) -> Any:
+    def _metadata_value(self, envelope: Mapping[str, Any], path: str) -> Any:
         found: Any = envelope
         for name in path.split("."):
             found = found.get(name) if isinstance(found, dict) else None
@@ -60,7 +60,7 @@ class DebeziumDecoder(Envelope):
         whole = need_object(parsed, "the message")
         envelope = need_object(whole.get("payload"), "'payload'") if self.wrapped else whole
         op = envelope.get("op")
-        if self.wrapped and "schema" in self.told.values():
+        if self.wrapped and "schema" in self.metadata_paths.values():
             envelope = {**envelope, "schema": json.dumps(whole.get("schema"))}
         if op in ("c", "r"):
             yield INSERT, self._image(envelope, "after")
@@ -149,25 +149,25 @@ class EnvelopeEncoder(JsonEncoder):
 
     def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
         for row, kind in zip(self.objects(rows), kinds, strict=True):
-            yield dumps(self.envelope(row, gone=kind in (BEFORE, DELETE)))
+            yield dumps(self.envelope(row, deleted=kind in (BEFORE, DELETE)))
 
-    def envelope(self, row: dict[str, Any], *, gone: bool) -> dict[str, Any]:
+    def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         raise NotImplementedError
 
 
 class DebeziumEncoder(EnvelopeEncoder):
-    def envelope(self, row: dict[str, Any], *, gone: bool) -> dict[str, Any]:
-        return {"before": row, "after": None, "op": "d"} if gone else {"before": None, "after": row, "op": "c"}
+    def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
+        return {"before": row, "after": None, "op": "d"} if deleted else {"before": None, "after": row, "op": "c"}
 
 
 class CanalEncoder(EnvelopeEncoder):
-    def envelope(self, row: dict[str, Any], *, gone: bool) -> dict[str, Any]:
-        return {"data": [row], "type": "DELETE" if gone else "INSERT"}
+    def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
+        return {"data": [row], "type": "DELETE" if deleted else "INSERT"}
 
 
 class MaxwellEncoder(EnvelopeEncoder):
-    def envelope(self, row: dict[str, Any], *, gone: bool) -> dict[str, Any]:
-        return {"data": row, "type": "delete" if gone else "insert"}
+    def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
+        return {"data": row, "type": "delete" if deleted else "insert"}
 
 
 def _listed(envelope: Mapping[str, Any], name: str) -> list[Any]:
@@ -185,5 +185,5 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _instant(count: int, iso: bool, *, seconds: bool) -> str:
-    moment = dt.datetime.fromtimestamp(count if seconds else count / 1000, dt.UTC).replace(tzinfo=None)
-    return moment.isoformat("T" if iso else " ", "milliseconds") + "Z"
+    instant = dt.datetime.fromtimestamp(count if seconds else count / 1000, dt.UTC).replace(tzinfo=None)
+    return instant.isoformat("T" if iso else " ", "milliseconds") + "Z"

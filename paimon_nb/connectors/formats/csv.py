@@ -33,18 +33,18 @@ class Dialect:
                 raise UnsupportedOperation(
                     f"column {field.name!r}: format 'csv' has no form for {field.type}", hint="use 'json'"
                 )
-        given = options.given
+        settings = options.settings
         bare = bool(options.parsed("disable-quote-character", False, parse_bool))
-        self.separator = _one(given.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
-        self.quote = None if bare else _one(given.get("quote-character", '"'), "quote-character")
-        self.escape = _one(given["escape-character"], "escape-character") if "escape-character" in given else None
-        self.null = given.get("null-literal")
-        self.elements = given.get("array-element-delimiter", ";")
+        self.separator = _one(settings.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
+        self.quote = None if bare else _one(settings.get("quote-character", '"'), "quote-character")
+        self.escape = _one(settings["escape-character"], "escape-character") if "escape-character" in settings else None
+        self.null = settings.get("null-literal")
+        self.elements = settings.get("array-element-delimiter", ";")
         self.comments = bool(options.parsed("allow-comments", False, parse_bool))
         self.lenient = bool(options.parsed("ignore-parse-errors", False, parse_bool))
 
     @property
-    def given(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """For Python's csv module."""
         return {
             "delimiter": self.separator,
@@ -62,7 +62,7 @@ class CsvDecoder(Decoder):
         dialect = self.dialect
         converters = [converter(f.type, lenient=dialect.lenient) for f in dialect.fields]
         columns: list[list[Any]] = [[] for _ in dialect.fields]
-        places: list[int] = []
+        record_numbers: list[int] = []
         for number, message in enumerate(messages):
             if message is None or (dialect.comments and message.startswith(b"#")):
                 continue
@@ -72,15 +72,15 @@ class CsvDecoder(Decoder):
                 if dialect.lenient:
                     continue
                 raise refuse("csv", message, error or "it is empty") from None
-            places.append(number)
+            record_numbers.append(number)
             for column, value in zip(columns, row, strict=True):
                 column.append(value)
         schema = pa.schema([(f.name, arrow_type(f.type)) for f in dialect.fields])
         arrays = [pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)]
-        return Rows(pa.table(arrays, schema=schema), [INSERT] * len(places), places)
+        return Rows(pa.table(arrays, schema=schema), [INSERT] * len(record_numbers), record_numbers)
 
     def _row(self, message: bytes, converters: Sequence[Any]) -> list[Any]:
-        texts = next(csv.reader([message.decode()], strict=True, **self.dialect.given))
+        texts = next(csv.reader([message.decode()], strict=True, **self.dialect.settings))
         if len(texts) != len(converters):
             raise Unreadable(f"{len(converters)} fields expected, {len(texts)} found")
         out = []
@@ -104,7 +104,7 @@ class CsvEncoder(Encoder):
         columns = [json_values(rows.column(f.name), f.type) for f in self.dialect.fields]
         for values in zip(*columns, strict=True):
             buffer = io.StringIO()
-            csv.writer(buffer, lineterminator="", **self.dialect.given).writerow(map(self._text, values))
+            csv.writer(buffer, lineterminator="", **self.dialect.settings).writerow(map(self._text, values))
             yield buffer.getvalue().encode()
 
     def _text(self, value: Any) -> str:

@@ -52,7 +52,7 @@ class JsonRecords(Decoder):
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
         loads = self._loads()
         kinds: list[str] = []
-        places: list[int] = []
+        record_numbers: list[int] = []
         objects: list[dict[str, Any]] = []
         for number, message in enumerate(messages):
             if not message:
@@ -67,9 +67,9 @@ class JsonRecords(Decoder):
                 raise refuse(self.format, message, error) from None
             for kind, record in found:
                 kinds.append(kind)
-                places.append(number)
+                record_numbers.append(number)
                 objects.append(record)
-        return Rows(self._table(objects, messages, places), kinds, places)
+        return Rows(self._table(objects, messages, record_numbers), kinds, record_numbers)
 
     def _check_whole(self, found: list[Record]) -> None:
         for _, record in found:
@@ -81,7 +81,9 @@ class JsonRecords(Decoder):
         decode = json.JSONDecoder(parse_float=Number).decode if self._exact else json.loads
         return lambda message: decode(message.decode())
 
-    def _table(self, objects: list[dict[str, Any]], messages: Sequence[bytes | None], places: list[int]) -> pa.Table:
+    def _table(
+        self, objects: list[dict[str, Any]], messages: Sequence[bytes | None], record_numbers: list[int]
+    ) -> pa.Table:
         columns = []
         for field in self.fields:
             convert = converter(field.type, iso=self.iso, lenient=self.lenient)
@@ -89,16 +91,18 @@ class JsonRecords(Decoder):
             try:
                 columns.append(to_array([o.get(name) for o in objects], field.type, convert))
             except Unreadable as error:
-                raise self._first_bad(name, convert, objects, messages, places) from error
+                raise self._first_bad(name, convert, objects, messages, record_numbers) from error
         return pa.table(columns, schema=pa.schema([(f.name, arrow_type(f.type)) for f in self.fields]))
 
-    def _first_bad(self, name: str, convert: Any, objects: list[dict[str, Any]], messages: Any, places: Any) -> Any:
-        for record, place in zip(objects, places, strict=True):
+    def _first_bad(
+        self, name: str, convert: Any, objects: list[dict[str, Any]], messages: Any, record_numbers: Any
+    ) -> Any:
+        for record, record_number in zip(objects, record_numbers, strict=True):
             try:
                 if record.get(name) is not None:
                     convert(record[name])
             except Unreadable as error:
-                return refuse(self.format, messages[place], f"column {name!r}: {error}")
+                return refuse(self.format, messages[record_number], f"column {name!r}: {error}")
         raise AssertionError("some value was refused")
 
 

@@ -27,8 +27,8 @@ class Raw(Decoder, Encoder):
                 f"format 'raw' is for one column, not {len(fields)}", hint="use 'json' or 'csv'; METADATA columns may be more"
             )  # fmt: skip
         (self.field,) = fields
-        self.charset = options.given.get("charset", "UTF-8")
-        order = options.given.get("endianness", "big-endian")
+        self.charset = options.settings.get("charset", "UTF-8")
+        order = options.settings.get("endianness", "big-endian")
         try:
             "".encode(self.charset)
         except LookupError:

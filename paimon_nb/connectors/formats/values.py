@@ -33,7 +33,7 @@ Convert = Callable[[Any], Any]
 """A value that is not None to one that `pa.array` takes. Raises Unreadable."""
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_MOMENT = re.compile(r"(\d{4,})-(\d\d)-(\d\d)([ T])(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z)?")
+_TIMESTAMP = re.compile(r"(\d{4,})-(\d\d)-(\d\d)([ T])(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z)?")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z?")
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -68,9 +68,9 @@ def _strict(t: DataType, iso: bool, lenient: bool) -> Convert:
         case Decimal():
             return lambda v: _decimal(v, t)
         case Timestamp():
-            return lambda v: _moment(v, t.precision, iso, zoned=False)
+            return lambda v: _timestamp(v, t.precision, iso, zoned=False)
         case LocalZonedTimestamp():
-            return lambda v: _moment(v, t.precision, iso, zoned=True)
+            return lambda v: _timestamp(v, t.precision, iso, zoned=True)
         case Time():
             return _time
         case Array():
@@ -169,9 +169,9 @@ def _time(value: Any) -> int:
     return ((hour * 60 + minute) * 60 + second) * 1000 + millis
 
 
-def _moment(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
+def _timestamp(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
     """The count that the Arrow type of such a column holds."""
-    found = _MOMENT.fullmatch(_text(value))
+    found = _TIMESTAMP.fullmatch(_text(value))
     if found is None or (found[4] == "T") is not iso or bool(found[9]) is not zoned:
         shape = f"yyyy-MM-dd{'T' if iso else ' '}HH:mm:ss{'Z' if zoned else ''}"
         raise Unreadable(f"{_text(value)!r} is no timestamp {shape}")
@@ -181,8 +181,8 @@ def _moment(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
         raise Unreadable(f"{value!r} is no timestamp") from None
     seconds = days * 86_400 + int(found[5]) * 3600 + int(found[6]) * 60 + int(found[7] or 0)
     digits = 3 if precision <= 3 else 6 if precision <= 6 else 9
-    kept = (found[8] or "").ljust(9, "0")[:precision].ljust(digits, "0")[:digits]
-    return seconds * 10**digits + int(kept or 0)
+    fraction = (found[8] or "").ljust(9, "0")[:precision].ljust(digits, "0")[:digits]
+    return seconds * 10**digits + int(fraction or 0)
 
 
 def _bytes(value: Any) -> bytes:
@@ -228,7 +228,7 @@ def _writer(t: DataType, iso: bool) -> Convert | None:
         case Timestamp() | LocalZonedTimestamp():
             digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[arrow_type(t).unit]
             zoned = isinstance(t, LocalZonedTimestamp)
-            return lambda v: moment_text(v, digits, iso=iso) + ("Z" if zoned else "")
+            return lambda v: timestamp_text(v, digits, iso=iso) + ("Z" if zoned else "")
         case Time():
             return lambda v: _fraction(v.strftime("%H:%M:%S"), v.microsecond, 6)
         case Array():
@@ -248,16 +248,16 @@ def _writer(t: DataType, iso: bool) -> Convert | None:
 def _inner(t: DataType, iso: bool) -> Convert:
     if isinstance(t, Timestamp | LocalZonedTimestamp):
 
-        def moment(v: dt.datetime) -> str:
+        def formatted(v: dt.datetime) -> str:
             text = v.replace(tzinfo=None).strftime(f"%Y-%m-%d{'T' if iso else ' '}%H:%M:%S")
             return _fraction(text, v.microsecond, 6) + ("Z" if isinstance(t, LocalZonedTimestamp) else "")
 
-        return lambda v: None if v is None else moment(v)
+        return lambda v: None if v is None else formatted(v)
     write = _writer(t, iso)
     return (lambda v: v) if write is None else (lambda v: None if v is None else write(v))
 
 
-def moment_text(count: int, digits: int, *, iso: bool = False) -> str:
+def timestamp_text(count: int, digits: int, *, iso: bool = False) -> str:
     """A count of 10^-digits seconds since the epoch as 'yyyy-MM-dd HH:mm:ss[.fraction]'."""
     seconds, part = divmod(count, 10**digits)
     whole = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)
@@ -265,5 +265,5 @@ def moment_text(count: int, digits: int, *, iso: bool = False) -> str:
 
 
 def _fraction(text: str, part: int, digits: int) -> str:
-    shown = f"{part:0{digits}d}".rstrip("0") if digits and part else ""
-    return f"{text}.{shown}" if shown else text
+    fraction_text = f"{part:0{digits}d}".rstrip("0") if digits and part else ""
+    return f"{text}.{fraction_text}" if fraction_text else text

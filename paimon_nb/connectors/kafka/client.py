@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceLost, SourceUnavailable, TableNotFound
-from paimon_nb.connectors.kafka.options import At, KafkaTable, Place
+from paimon_nb.connectors.kafka.options import At, KafkaTable, OffsetSpec
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
@@ -26,7 +26,7 @@ _TAKE = 5_000
 _LOG = logging.getLogger("paimon_nb.kafka")
 _LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
-QUIET: Mapping[str, Any] = {"log_level": "0", "logger": _LOG}
+SILENT_CLIENT: Mapping[str, Any] = {"log_level": "0", "logger": _LOG}
 """For every client: librdkafka's own words go to no cell."""
 
 
@@ -59,7 +59,7 @@ class Broker:
             "auto.offset.reset": "error",
         }
         try:
-            self.consumer: Consumer = lib.Consumer({**settings, **QUIET})
+            self.consumer: Consumer = lib.Consumer({**settings, **SILENT_CLIENT})
         except (lib.KafkaException, ValueError, TypeError) as error:
             raise BadOptionValue(
                 f"the Kafka client refuses its settings: {reason(error)}", hint="see 'properties.*'"
@@ -79,8 +79,8 @@ class Broker:
         with self._answers():
             if self.table.pattern is not None:
                 known = self.consumer.list_topics(timeout=self.table.patience_s).topics
-                wanted = re.compile(self.table.pattern)
-                topics = {n: t for n, t in known.items() if wanted.fullmatch(n) and not n.startswith("__")}
+                topic_pattern = re.compile(self.table.pattern)
+                topics = {n: t for n, t in known.items() if topic_pattern.fullmatch(n) and not n.startswith("__")}
             else:
                 topics = {
                     n: self.consumer.list_topics(n, timeout=self.table.patience_s).topics[n] for n in self.table.topics
@@ -95,26 +95,26 @@ class Broker:
         low = self._listed(partitions, self.lib.admin.OffsetSpec.earliest())
         return low, self._listed(partitions, self.lib.admin.OffsetSpec.latest())
 
-    def resolve(self, place: Place, partitions: list[tuple[str, int]]) -> Offsets:
+    def resolve(self, start: OffsetSpec, partitions: list[tuple[str, int]]) -> Offsets:
         """The offsets that a place means now. Raises SourceUnavailable, SourceLost: the group has none."""
         spec = self.lib.admin.OffsetSpec
-        if place.at is At.EARLIEST:
+        if start.at is At.EARLIEST:
             return self._listed(partitions, spec.earliest())
-        if place.at in (At.LATEST, At.NEVER):
+        if start.at in (At.LATEST, At.NEVER):
             return self._listed(partitions, spec.latest())
-        if place.at is At.TIMESTAMP:
-            found = self._listed(partitions, spec.for_timestamp(place.timestamp_ms))
+        if start.at is At.TIMESTAMP:
+            found = self._listed(partitions, spec.for_timestamp(start.timestamp_ms))
             missing = [(t, p) for t, p in partitions if found[t][str(p)] < 0]
             latest = self._listed(missing, spec.latest()) if missing else {}
             return {
                 t: {p: latest[t][p] if offset < 0 else offset for p, offset in of.items()} for t, of in found.items()
             }
-        if place.at is At.SPECIFIC:
-            given = dict(place.offsets)
-            rest = self._group(Place(At.GROUP, said=False), [x for x in partitions if x[1] not in given])
-            named = _nested((t, p, given[p]) for t, p in partitions if p in given)
+        if start.at is At.SPECIFIC:
+            explicit = dict(start.offsets)
+            rest = self._group(OffsetSpec(At.GROUP, is_explicit=False), [x for x in partitions if x[1] not in explicit])
+            named = _nested((t, p, explicit[p]) for t, p in partitions if p in explicit)
             return {t: {**rest.get(t, {}), **named.get(t, {})} for t, _ in partitions}
-        return self._group(place, partitions)
+        return self._group(start, partitions)
 
     def beginning(self) -> Offsets:
         """Where the table says that a new reader begins, among what the broker still has. Raises as `resolve`."""
@@ -125,9 +125,9 @@ class Broker:
 
     def commit(self, offsets: Offsets) -> None:
         """Note the progress in the table's group. Best effort: the checkpoint is what counts."""
-        places = [self.lib.TopicPartition(t, int(p), o) for t, of in offsets.items() for p, o in of.items()]
+        topic_partitions = [self.lib.TopicPartition(t, int(p), o) for t, of in offsets.items() for p, o in of.items()]
         try:
-            self.consumer.commit(offsets=places, asynchronous=False)
+            self.consumer.commit(offsets=topic_partitions, asynchronous=False)
         except self.lib.KafkaException:
             return
 
@@ -138,7 +138,7 @@ class Broker:
         """
         lib = self.lib
         self.consumer.assign([lib.TopicPartition(topic, partition, first)])
-        heard = time.monotonic()
+        last_message = time.monotonic()
         at = first
         while at < end:
             taken: list[Message] = []
@@ -160,8 +160,8 @@ class Broker:
             yield taken
             if taken:
                 at = taken[-1].offset() + 1
-                heard = time.monotonic()
-            elif not done and time.monotonic() - heard > AWAY_S:
+                last_message = time.monotonic()
+            elif not done and time.monotonic() - last_message > AWAY_S:
                 raise self._away(f"nothing came from {topic}-{partition} after offset {at}, {end} was promised")
             if done:
                 return
@@ -174,13 +174,13 @@ class Broker:
         level = self.lib.IsolationLevel
         committed = self.table.client.get("isolation.level") == "read_committed"
         with self._answers():
-            asked = self._admin.list_offsets(
+            requests = self._admin.list_offsets(
                 {self.lib.TopicPartition(t, p): spec for t, p in partitions},
                 isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
                 request_timeout=self.table.patience_s,
             )
             return _nested(
-                (place.topic, place.partition, got.result(self.table.patience_s).offset) for place, got in asked.items()
+                (part.topic, part.partition, got.result(self.table.patience_s).offset) for part, got in requests.items()
             )
 
     @cached_property
@@ -188,27 +188,27 @@ class Broker:
         from confluent_kafka.admin import AdminClient
 
         keep = {k: v for k, v in self.table.client.items() if k not in ("group.id", "isolation.level")}
-        return AdminClient({**keep, **QUIET})
+        return AdminClient({**keep, **SILENT_CLIENT})
 
-    def _group(self, place: Place, partitions: list[tuple[str, int]]) -> Offsets:
+    def _group(self, spec: OffsetSpec, partitions: list[tuple[str, int]]) -> Offsets:
         """Committed offsets; without one what `auto.offset.reset` says; without that the beginning, unless the table says
         'group-offsets' in so many words."""
         named = "group.id" in self.table.client
         committed: Offsets = {}
         if named and partitions:
             with self._answers():
-                asked = [self.lib.TopicPartition(t, p) for t, p in partitions]
-                found = self.consumer.committed(asked, timeout=self.table.patience_s)
+                requests = [self.lib.TopicPartition(t, p) for t, p in partitions]
+                found = self.consumer.committed(requests, timeout=self.table.patience_s)
             committed = _nested((f.topic, f.partition, f.offset) for f in found if f.offset >= 0)
         missing = [(t, p) for t, p in partitions if str(p) not in committed.get(t, {})]
-        reset = self.table.reset or ("none" if place.said else "earliest")
+        reset = self.table.reset or ("none" if spec.is_explicit else "earliest")
         if missing and reset == "none":
             topic, partition = missing[0]
             raise SourceLost(
                 f"group {self.table.client.get('group.id')!r} has no offset for {topic}-{partition}",
                 hint="'properties.auto.offset.reset' = 'earliest' begins there, or set 'scan.startup.mode'",
             )
-        rest = self.resolve(Place(At.EARLIEST if reset == "earliest" else At.LATEST), missing)
+        rest = self.resolve(OffsetSpec(At.EARLIEST if reset == "earliest" else At.LATEST), missing)
         return {t: {**rest.get(t, {}), **committed.get(t, {})} for t, _ in partitions}
 
     @contextmanager
@@ -249,9 +249,9 @@ def _refusals(lib: Any) -> tuple[int, ...]:
     return (error._AUTHENTICATION, error.TOPIC_AUTHORIZATION_FAILED, error.SASL_AUTHENTICATION_FAILED)
 
 
-def _nested(places: Any) -> Offsets:
+def _nested(topic_partitions: Any) -> Offsets:
     out: Offsets = {}
-    for topic, partition, offset in places:
+    for topic, partition, offset in topic_partitions:
         out.setdefault(topic, {})[str(partition)] = offset
     return out
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
-from paimon_nb.connectors.kafka.client import QUIET, kafka
+from paimon_nb.connectors.kafka.client import SILENT_CLIENT, kafka
 from paimon_nb.connectors.kafka.options import KafkaTable
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ T = TypeVar("T")
 _FLUSH_S = 120.0
 
 
-def sifted(messages: Sequence[T], read: Callable[[Sequence[T]], object]) -> tuple[list[T], list[tuple[T, BadMessage]]]:
+def split_bad_records(
+    messages: Sequence[T], read: Callable[[Sequence[T]], object]
+) -> tuple[list[T], list[tuple[T, BadMessage]]]:
     """Those that can be read together, and the others with what is wrong. Few bad ones cost few readings more."""
     if not messages:
         return [], []
@@ -27,7 +29,7 @@ def sifted(messages: Sequence[T], read: Callable[[Sequence[T]], object]) -> tupl
         if len(messages) == 1:
             return [], [(messages[0], error)]
         half = len(messages) // 2
-        (good, bad), (more, worse) = sifted(messages[:half], read), sifted(messages[half:], read)
+        (good, bad), (more, worse) = split_bad_records(messages[:half], read), split_bad_records(messages[half:], read)
         return good + more, bad + worse
     return list(messages), []
 
@@ -38,10 +40,10 @@ def send_dead(table: KafkaTable, topic: str, refused: Sequence[Refused]) -> None
     Raises: SourceUnavailable: the broker did not take them all, so the records are read again.
     """
     client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-    producer = kafka().Producer({"enable.idempotence": "true", **client, **QUIET})
+    producer = kafka().Producer({"enable.idempotence": "true", **client, **SILENT_CLIENT})
     failed: list[str] = []
 
-    def told(error: object, _message: object) -> None:
+    def delivered(error: object, _message: object) -> None:
         if error is not None:
             failed.append(str(error))
 
@@ -53,7 +55,7 @@ def send_dead(table: KafkaTable, topic: str, refused: Sequence[Refused]) -> None
             "message": error.message,
         }
         headers = [*(message.headers() or ()), *((f"errors.{k}", str(v).encode()) for k, v in about.items())]
-        producer.produce(topic, value=message.value(), key=message.key(), headers=headers, on_delivery=told)
+        producer.produce(topic, value=message.value(), key=message.key(), headers=headers, on_delivery=delivered)
         producer.poll(0)
     left = producer.flush(_FLUSH_S)
     if failed or left:

@@ -52,12 +52,12 @@ class At(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OffsetSpec:
     at: At
     timestamp_ms: int = 0
     offsets: tuple[tuple[int, int], ...] = ()
     """(partition, offset)."""
-    said: bool = True
+    is_explicit: bool = True
     """The option is there; else it is a default."""
 
 
@@ -79,8 +79,8 @@ class KafkaTable:
     declared: Declared
     topics: tuple[str, ...]
     pattern: str | None
-    start: Place
-    end: Place
+    start: OffsetSpec
+    end: OffsetSpec
     key: Part | None
     value: Part
     client: Mapping[str, str]
@@ -90,7 +90,7 @@ class KafkaTable:
     partitioner: str
     transactions: str | None
     """`sink.transactional-id-prefix` of a sink that is exactly-once; None: at-least-once."""
-    most: int
+    max_records: int
     """Records that a micro-batch takes at most."""
     skips: bool
     """Records that are no rows are left out: `scan.bad-messages` is skip or dead-letter."""
@@ -112,9 +112,9 @@ def read_options(declared: Declared) -> KafkaTable:
     """Raises UnknownOption, BadOptionValue, UnsupportedOperation: an option, or a METADATA column."""
     formats = [f"{prefix}{f}." for f in (*ENCODERS, *ENVELOPES) for prefix in ("", "key.", "value.")]
     declared.only(*_OPTIONS, patterns=["properties.", *formats], metadata=[*METADATA, "value.*"])
-    given = declared.options
-    topics = tuple(t.strip() for t in given.get("topic", "").split(";") if t.strip())
-    pattern = given.get("topic-pattern")
+    settings = declared.options
+    topics = tuple(t.strip() for t in settings.get("topic", "").split(";") if t.strip())
+    pattern = settings.get("topic-pattern")
     if bool(topics) == bool(pattern):
         raise BadOptionValue(
             f"table {declared.name!r} needs either 'topic' or 'topic-pattern'",
@@ -124,13 +124,13 @@ def read_options(declared: Declared) -> KafkaTable:
     declared.need("properties.bootstrap.servers")
     upserts = declared.connector == UPSERT
     key, value = _parts(declared)
-    client, reset = _client(given)
+    client, reset = _client(settings)
     return KafkaTable(
         declared,
         topics,
         pattern,
-        Place(At.EARLIEST) if upserts else _place(declared, "scan.startup.", At.GROUP),
-        _place(declared, "scan.bounded.", At.NEVER),
+        OffsetSpec(At.EARLIEST) if upserts else _offset_spec(declared, "scan.startup.", At.GROUP),
+        _offset_spec(declared, "scan.bounded.", At.NEVER),
         key,
         value,
         client,
@@ -146,49 +146,49 @@ def read_options(declared: Declared) -> KafkaTable:
 def _bad_messages(declared: Declared) -> tuple[bool, str | None]:
     """Whether they are left out, and the topic they go to."""
     option, topic = "scan.bad-messages", "scan.dead-letter-topic"
-    said = declared.options.get(option, "dead-letter" if topic in declared.options else "fail")
-    if said not in ("fail", "skip", "dead-letter"):
-        raise BadOptionValue(f"'{option}' cannot be {said!r}", hint="fail, skip or dead-letter", option=option)
-    if said != "dead-letter" and topic in declared.options:
+    setting = declared.options.get(option, "dead-letter" if topic in declared.options else "fail")
+    if setting not in ("fail", "skip", "dead-letter"):
+        raise BadOptionValue(f"'{option}' cannot be {setting!r}", hint="fail, skip or dead-letter", option=option)
+    if setting != "dead-letter" and topic in declared.options:
         raise BadOptionValue(f"{topic!r} is for '{option}' = 'dead-letter'", hint="leave one of them out", option=topic)
-    return said != "fail", declared.need(topic) if said == "dead-letter" else None
+    return setting != "fail", declared.need(topic) if setting == "dead-letter" else None
 
 
 def _partitioner(declared: Declared) -> str:
-    said = declared.options.get("sink.partitioner", "default")
-    if said not in ("default", "fixed", "round-robin"):
+    setting = declared.options.get("sink.partitioner", "default")
+    if setting not in ("default", "fixed", "round-robin"):
         raise BadOptionValue(
-            f"'sink.partitioner' cannot be {said!r}", hint="default, fixed or round-robin", option="sink.partitioner"
+            f"'sink.partitioner' cannot be {setting!r}", hint="default, fixed or round-robin", option="sink.partitioner"
         )
-    return said
+    return setting
 
 
 def _transactions(declared: Declared) -> str | None:
-    given = declared.options
-    option = "sink.delivery-guarantee" if "sink.delivery-guarantee" in given else "sink.semantic"
-    said = given.get(option, "at-least-once")
-    if said not in ("exactly-once", "at-least-once", "none"):
+    settings = declared.options
+    option = "sink.delivery-guarantee" if "sink.delivery-guarantee" in settings else "sink.semantic"
+    setting = settings.get(option, "at-least-once")
+    if setting not in ("exactly-once", "at-least-once", "none"):
         raise BadOptionValue(
-            f"'{option}' cannot be {said!r}", hint="exactly-once, at-least-once or none", option=option
+            f"'{option}' cannot be {setting!r}", hint="exactly-once, at-least-once or none", option=option
         )
-    return declared.need("sink.transactional-id-prefix") if said == "exactly-once" else None
+    return declared.need("sink.transactional-id-prefix") if setting == "exactly-once" else None
 
 
-def _place(declared: Declared, prefix: str, default: At) -> Place:
+def _offset_spec(declared: Declared, prefix: str, default: At) -> OffsetSpec:
     """Where `scan.startup.` or `scan.bounded.` says."""
     option = prefix + "mode"
-    said = declared.options.get(option)
+    setting = declared.options.get(option)
     allowed = [a for a in At if a is not (At.NEVER if prefix == "scan.startup." else At.EARLIEST)]
-    if said is None:
-        return Place(default, said=False)
-    found = next((a for a in allowed if a.value == said), None)
+    if setting is None:
+        return OffsetSpec(default, is_explicit=False)
+    found = next((a for a in allowed if a.value == setting), None)
     if found is None:
         raise BadOptionValue(
-            f"'{option}' cannot be {said!r}", hint=f"one of {', '.join(a.value for a in allowed)}", option=option
+            f"'{option}' cannot be {setting!r}", hint=f"one of {', '.join(a.value for a in allowed)}", option=option
         )
     if found is At.TIMESTAMP:
         declared.need(prefix + "timestamp-millis")
-        return Place(found, timestamp_ms=declared.parsed(prefix + "timestamp-millis", 0, int))
+        return OffsetSpec(found, timestamp_ms=declared.parsed(prefix + "timestamp-millis", 0, int))
     if found is At.SPECIFIC:
         text = declared.need(prefix + "specific-offsets")
         parts = [_SPECIFIC.fullmatch(p.strip()) for p in text.split(";") if p.strip()]
@@ -198,28 +198,28 @@ def _place(declared: Declared, prefix: str, default: At) -> Place:
                 hint="write 'partition:0,offset:42;partition:1,offset:300'",
                 option=prefix + "specific-offsets",
             )
-        return Place(found, offsets=tuple((int(p[1]), int(p[2])) for p in parts if p))
-    return Place(found)
+        return OffsetSpec(found, offsets=tuple((int(p[1]), int(p[2])) for p in parts if p))
+    return OffsetSpec(found)
 
 
 def _parts(declared: Declared) -> tuple[Part | None, Part]:
-    given, upserts = declared.options, declared.connector == UPSERT
+    settings, upserts = declared.options, declared.connector == UPSERT
     physical = declared.physical
     if upserts and not declared.primary_keys:
         raise BadOptionValue(f"table {declared.name!r} needs a PRIMARY KEY", hint="upsert-kafka keys records by it")
-    value_format = given.get("value.format", given.get("format"))
+    value_format = settings.get("value.format", settings.get("format"))
     if value_format is None:
         raise BadOptionValue(f"table {declared.name!r} needs a format", hint="add 'format' = 'json'", option="format")
     if upserts and value_format in ENVELOPES:
         raise UnsupportedOperation(f"upsert-kafka takes no {value_format!r}", hint="use 'json', 'csv' or 'raw'")
-    key_format = given.get("key.format")
-    prefix = given.get("key.fields-prefix", "")
+    key_format = settings.get("key.format")
+    prefix = settings.get("key.fields-prefix", "")
     if upserts:
         if key_format is None:
             raise BadOptionValue(f"table {declared.name!r} needs a key format", hint="add 'key.format' = 'json'")
         keys = [f for f in physical if f.name in declared.primary_keys]
     else:
-        names = [n.strip() for n in given.get("key.fields", "").split(";") if n.strip()]
+        names = [n.strip() for n in settings.get("key.fields", "").split(";") if n.strip()]
         if (key_format is None) != (not names):
             raise BadOptionValue(
                 "'key.format' and 'key.fields' go together",
@@ -236,7 +236,7 @@ def _parts(declared: Declared) -> tuple[Part | None, Part]:
                     option="key.fields",
                 )
         keys = [known[n] for n in names]
-    included = given.get("value.fields-include", "ALL")
+    included = settings.get("value.fields-include", "ALL")
     if included not in ("ALL", "EXCEPT_KEY"):
         raise BadOptionValue("'value.fields-include' is ALL or EXCEPT_KEY", option="value.fields-include")
     if prefix and included == "ALL":
@@ -245,14 +245,16 @@ def _parts(declared: Declared) -> tuple[Part | None, Part]:
         )
     key_names = {f.name for f in keys}
     values = [f for f in physical if included == "ALL" or f.name not in key_names]
-    value = _part("value.", value_format, "value.format" in given, values, declared.options, "")
-    return (_part("key.", key_format, True, keys, given, prefix) if key_format else None), value
+    value = _part("value.", value_format, "value.format" in settings, values, declared.options, "")
+    return (_part("key.", key_format, True, keys, settings, prefix) if key_format else None), value
 
 
-def _part(side: str, format: str, said: bool, fields: list[DataField], options: Mapping[str, str], prefix: str) -> Part:
+def _part(
+    side: str, format: str, setting: bool, fields: list[DataField], options: Mapping[str, str], prefix: str
+) -> Part:
     inside = tuple(DataField(f.id, f.name.removeprefix(prefix), f.type) for f in fields)
     plain, sided = FormatOptions.of(format, "", options), FormatOptions.of(format, side, options)
-    both = {**(plain.given if side == "value." else {}), **(sided.given if said else {})}
+    both = {**(plain.settings if side == "value." else {}), **(sided.settings if setting else {})}
     return Part(FormatOptions(format, both), tuple(f.name for f in fields), inside)
 
 
@@ -264,9 +266,9 @@ _JAVA_ONLY = frozenset({
 _JAAS = re.compile(r"""\b(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+?))\s*(?=;|\s|$)""")
 
 
-def _client(given: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
+def _client(settings: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
     """Settings of the client, and what to do where a group has no offset."""
-    java = {k.removeprefix("properties."): v for k, v in given.items() if k.startswith("properties.")}
+    java = {k.removeprefix("properties."): v for k, v in settings.items() if k.startswith("properties.")}
     client = {k: v for k, v in java.items() if k not in _JAVA_ONLY}
     if "sasl.jaas.config" in java:
         for name, *values in _JAAS.findall(java["sasl.jaas.config"]):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
-from paimon_nb.connectors.api import KIND, ORDER, TOLD
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, KIND, ORDER
 from paimon_nb.connectors.formats import Decoder, open_decoder
 from paimon_nb.connectors.formats.api import AFTER, DELETE, Rows
 from paimon_nb.connectors.kafka.options import METADATA, KafkaTable
@@ -39,16 +39,18 @@ class RecordRows:
     def __init__(self, table: KafkaTable) -> None:
         self.table = table
         declared = table.declared
-        told = {c: k.removeprefix("value.") for c, k in declared.metadata.items() if k.startswith("value.")}
+        value_metadata = {c: k.removeprefix("value.") for c, k in declared.metadata.items() if k.startswith("value.")}
         by_name = {f.name: f for f in declared.fields}
-        self._value = open_decoder((*table.value.inside, *(by_name[c] for c in told)), table.value.options, told)
-        self._value_names = (*table.value.names, *told)
+        self._value = open_decoder(
+            (*table.value.inside, *(by_name[c] for c in value_metadata)), table.value.options, value_metadata
+        )
+        self._value_names = (*table.value.names, *value_metadata)
         self._key: Decoder | None = None
         if table.key is not None:
             self._key = open_decoder(table.key.inside, table.key.options)
             if self._key.changes:
                 raise UnsupportedOperation(f"a key cannot be {table.key.options.format!r}", hint="use 'json' or 'raw'")
-        self._record = {c: k for c, k in declared.metadata.items() if c not in told}
+        self._record = {c: k for c, k in declared.metadata.items() if c not in value_metadata}
         for column, key in self._record.items():
             if arrow_type(by_name[column].type) != arrow_type(METADATA[key]) and not _casts(key, by_name[column]):
                 raise SchemaMismatch(
@@ -61,7 +63,7 @@ class RecordRows:
     @property
     def fields(self) -> tuple[DataField, ...]:
         """The columns of `rows`."""
-        return (*self.table.declared.fields, *(TOLD if self.changes else ()))
+        return (*self.table.declared.fields, *(CHANGELOG_FIELDS if self.changes else ()))
 
     def rows(self, messages: Sequence[Message]) -> pa.Table:
         """The rows of some records of one partition, in their order."""
@@ -87,8 +89,8 @@ class RecordRows:
     def _keys(self, keys: list[bytes | None], at: pa.Array, names: Sequence[str]) -> dict[str, Any]:
         assert self._key is not None
         decoded = self._key.decode(keys)
-        places = pa.array(decoded.messages, pa.int64())
-        where = pc.index_in(at, places)  # a record without a key gives NULLs
+        row_numbers = pa.array(decoded.messages, pa.int64())
+        where = pc.index_in(at, row_numbers)  # a record without a key gives NULLs
         return {n: c.take(where) for n, c in zip(names, decoded.table.columns, strict=True)}
 
     def _upserted(self, values: list[bytes | None]) -> Rows:
@@ -96,9 +98,9 @@ class RecordRows:
         decoded = self._value.decode(values)
         present = {m: i for i, m in enumerate(decoded.messages)}
         messages = [i for i, v in enumerate(values) if v is None or i in present]
-        places = pa.array([None if values[i] is None else present[i] for i in messages], pa.int64())
+        row_numbers = pa.array([None if values[i] is None else present[i] for i in messages], pa.int64())
         kinds = [DELETE if values[i] is None else AFTER for i in messages]
-        return Rows(decoded.table.take(places), kinds, messages)
+        return Rows(decoded.table.take(row_numbers), kinds, messages)
 
 
 def _orders(offsets: Sequence[int]) -> list[int]:

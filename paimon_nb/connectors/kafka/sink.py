@@ -14,7 +14,7 @@ from paimon_nb.base.errors import BadOptionValue, SourceUnavailable, Unsupported
 from paimon_nb.connectors.api import KIND, Sink
 from paimon_nb.connectors.formats import open_encoder
 from paimon_nb.connectors.formats.api import BEFORE, DELETE, INSERT
-from paimon_nb.connectors.kafka.client import QUIET, kafka, reason
+from paimon_nb.connectors.kafka.client import SILENT_CLIENT, kafka, reason
 from paimon_nb.connectors.kafka.options import WRITABLE, KafkaTable, Part
 from paimon_nb.connectors.kafka.transactions import SETTINGS, Transaction, Turn
 from paimon_nb.spark.errors import crossing_tasks
@@ -44,13 +44,13 @@ class KafkaSink(Sink):
         self.takes_changes = table.upserts or open_encoder(table.value.inside, table.value.options).changes
 
     def store(self, batch: DataFrame, number: int | None = None) -> int:
-        fields, told = self.table.declared.stored, KIND in batch.columns and self.takes_changes
-        if KIND in batch.columns and not told:
+        fields, with_kinds = self.table.declared.stored, KIND in batch.columns and self.takes_changes
+        if KIND in batch.columns and not with_kinds:
             self._only_inserts(batch)
         # What tells changes keeps the order of a key's changes: one task writes them.
-        rows = batch.select(*[f.name for f in fields], *([KIND] if told else []))
+        rows = batch.select(*[f.name for f in fields], *([KIND] if with_kinds else []))
         turn = self._turn(batch, number)
-        rows = rows.coalesce(1) if told or self.table.upserts or turn else rows
+        rows = rows.coalesce(1) if with_kinds or self.table.upserts or turn else rows
         zone = str(batch.sparkSession.conf.get("spark.sql.session.timeZone"))
         table, extra = self.table, self.extra
 
@@ -58,9 +58,9 @@ class KafkaSink(Sink):
         def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             count = 0
             with Writer(table, extra, turn) as writer:
-                for piece in batches if writer.wanted else ():
+                for piece in batches if writer.requested else ():
                     arrow = pa.Table.from_batches([piece])
-                    kinds = arrow.column(KIND).to_pylist() if told else [INSERT] * arrow.num_rows
+                    kinds = arrow.column(KIND).to_pylist() if with_kinds else [INSERT] * arrow.num_rows
                     plain = from_spark_arrow(arrow.select([f.name for f in fields]), fields, zone)
                     count += writer.write(plain, kinds)
             yield pa.record_batch([pa.array([count], pa.int64())], names=["sent"])
@@ -94,7 +94,13 @@ class Writer:
         self.table, self.extra = table, extra
         lib = self.lib = kafka()
         client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-        settings = {"enable.idempotence": "true", "linger.ms": "5", **(SETTINGS if turn else {}), **client, **QUIET}
+        settings = {
+            "enable.idempotence": "true",
+            "linger.ms": "5",
+            **(SETTINGS if turn else {}),
+            **client,
+            **SILENT_CLIENT,
+        }
         settings |= {"transactional.id": turn.owner} if turn else {}
         try:
             self.producer = lib.Producer(settings)
@@ -108,12 +114,12 @@ class Writer:
         self._next = itertools.count()
         self._partitions = 0
         self._transaction = None if turn is None else Transaction(table, self.producer, turn)
-        self.wanted = True
+        self.requested = True
         """The rows are still to be sent."""
 
     def __enter__(self) -> Writer:
         if self._transaction is not None:
-            self.wanted = self._transaction.begin()
+            self.requested = self._transaction.begin()
         if self.table.partitioner == "round-robin":
             topic = self.table.topics[0]
             self._partitions = len(
@@ -124,7 +130,7 @@ class Writer:
     def __exit__(self, kind: Any, *_: object) -> None:
         left = self.producer.flush(_FLUSH_S if kind is None else 0)
         failed = kind is not None or left or self._failed
-        if self._transaction is not None and self.wanted:
+        if self._transaction is not None and self.requested:
             self._transaction.abort() if failed else self._transaction.commit()
         if kind is None and failed:
             why = self._failed[0] if self._failed else f"{left} records were not acknowledged"
@@ -143,8 +149,8 @@ class Writer:
         more = {k: rows.column(c).to_pylist() for k, c in self.extra.items()}
         count = 0
         for number, (value, key, kind) in enumerate(zip(values, keys, kinds, strict=True)):
-            gone = self.table.upserts and kind == DELETE
-            self._send(None if gone else value, key, {k: v[number] for k, v in more.items()})
+            deleted = self.table.upserts and kind == DELETE
+            self._send(None if deleted else value, key, {k: v[number] for k, v in more.items()})
             count += 1
         return count
 
@@ -158,32 +164,32 @@ class Writer:
         return self._key.encode(_as_inside(rows, self.table.key), [INSERT] * count)
 
     def _send(self, value: bytes | None, key: bytes | None, more: dict[str, Any]) -> None:
-        given: dict[str, Any] = {"value": value, "key": more.get("key", key)}
+        record: dict[str, Any] = {"value": value, "key": more.get("key", key)}
         if more.get("timestamp") is not None:
-            given["timestamp"] = _millis(more["timestamp"])
+            record["timestamp"] = _millis(more["timestamp"])
         if more.get("headers") is not None:
-            given["headers"] = list(more["headers"])
+            record["headers"] = list(more["headers"])
         if self._partitions:
-            given["partition"] = next(self._next) % self._partitions
+            record["partition"] = next(self._next) % self._partitions
         elif self.table.partitioner == "fixed":
-            given["partition"] = 0
+            record["partition"] = 0
         while True:
             try:
-                self.producer.produce(self.table.topics[0], on_delivery=self._told, **given)
+                self.producer.produce(self.table.topics[0], on_delivery=self._delivered, **record)
             except BufferError:
                 self.producer.poll(0.1)  # the queue is full: wait until the broker took some
                 continue
             self.producer.poll(0)
             return
 
-    def _told(self, error: Any, _message: Any) -> None:
+    def _delivered(self, error: Any, _message: Any) -> None:
         if error is not None:
             self._failed.append(error.str())
 
 
-def _millis(moment: dt.datetime) -> int:
+def _millis(instant: dt.datetime) -> int:
     """Epoch milliseconds; a TIMESTAMP has no zone, and is read and written as UTC."""
-    zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=dt.UTC)
+    zoned = instant if instant.tzinfo is not None else instant.replace(tzinfo=dt.UTC)
     return round(zoned.timestamp() * 1000)
 
 

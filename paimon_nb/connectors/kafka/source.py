@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
 from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there
-from paimon_nb.connectors.kafka.dead_letters import send_dead, sifted
+from paimon_nb.connectors.kafka.dead_letters import send_dead, split_bad_records
 from paimon_nb.connectors.kafka.options import At, KafkaTable
 from paimon_nb.connectors.kafka.record_rows import RecordRows
 from paimon_nb.spark.errors import crossing_tasks, packed_errors
@@ -74,11 +74,11 @@ class KafkaReader(DataSourceStreamReader):
 
     def __init__(self, source: KafkaSource) -> None:
         self.table = source.table
-        told = source.begin if isinstance(source.begin, dict) else None
+        stored_offsets = source.begin if isinstance(source.begin, dict) else None
         self._fresh = source.begin == "fresh"
-        self._known: Offsets | None = None if told is None else told["next"]
+        self._known: Offsets | None = None if stored_offsets is None else stored_offsets["next"]
         """Where the query stands; None until Spark told us."""
-        self._began: Offsets | None = None if told is None else told["began"]
+        self._began: Offsets | None = None if stored_offsets is None else stored_offsets["began"]
         self._ends: Offsets | None = None
 
     @cached_property
@@ -110,7 +110,7 @@ class KafkaReader(DataSourceStreamReader):
                     raise
                 newest = self._known  # a broker that is away has nothing new; it goes on when it is back
             if self._known is not None:
-                newest = _limited(self._known, newest, self.table.most)
+                newest = _limited(self._known, newest, self.table.max_records)
             return {"next": newest, "began": began}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -146,10 +146,14 @@ class KafkaReader(DataSourceStreamReader):
         return high
 
 
-def _limited(start: Offsets, newest: Offsets, most: int) -> Offsets:
+def _limited(start: Offsets, newest: Offsets, max_records: int) -> Offsets:
     """At most so many records, shared by the partitions that have more. A partition that is new begins with its first."""
     left = {(t, p): max(0, o - start.get(t, {}).get(p, 0)) for t, of in newest.items() for p, o in of.items()}
-    share = most if sum(left.values()) <= most else max(1, most // max(1, sum(1 for n in left.values() if n)))
+    share = (
+        max_records
+        if sum(left.values()) <= max_records
+        else max(1, max_records // max(1, sum(1 for n in left.values() if n)))
+    )
     out = {t: dict(of) for t, of in start.items()}
     for (topic, partition), count in left.items():
         of = out.setdefault(topic, {})
@@ -181,7 +185,7 @@ def _rows(decode: RecordRows, messages: Sequence[Message]) -> pa.Table:
     except BadMessage:
         if not decode.table.skips:
             raise
-    good, refused = sifted(messages, decode.rows)
+    good, refused = split_bad_records(messages, decode.rows)
     if decode.table.dead_letters is not None:
         send_dead(decode.table, decode.table.dead_letters, refused)
     return decode.rows(good)

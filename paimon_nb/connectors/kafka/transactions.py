@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.kafka.client import QUIET, kafka, reason
+from paimon_nb.connectors.kafka.client import SILENT_CLIENT, kafka, reason
 from paimon_nb.connectors.kafka.options import KafkaTable
 
 _ANSWER_S = 60.0
@@ -71,8 +71,12 @@ class Transaction:
 
     @contextmanager
     def _group(self) -> Iterator[Any]:
-        given = {**self.table.client, "group.id": f"paimon-nb-{self.turn.owner}", "isolation.level": "read_committed"}
-        consumer = kafka().Consumer({**given, **QUIET})
+        client_settings = {
+            **self.table.client,
+            "group.id": f"paimon-nb-{self.turn.owner}",
+            "isolation.level": "read_committed",
+        }
+        consumer = kafka().Consumer({**client_settings, **SILENT_CLIENT})
         try:
             yield consumer
         finally:

@@ -15,9 +15,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.api import TOLD, Declared
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
-from paimon_nb.connectors.cdc.changelog_rows import Told, batches
+from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.spark_source import AWAY_S, PAUSE_S, SNAPSHOT, ChangeReader, answering
@@ -40,7 +40,7 @@ class MySqlSource(DataSource):
     begin: Mapping[str, Any] | str | None
 
     def schema(self) -> Any:
-        return spark_schema((*self.declared.fields, *TOLD))
+        return spark_schema((*self.declared.fields, *CHANGELOG_FIELDS))
 
     def streamReader(self, schema: Any) -> MySqlReader:
         return MySqlReader(self)
@@ -76,20 +76,20 @@ def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator
         yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
-def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[Told]:
+def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[ChangeRow]:
     client.begin_snapshot()
     for table in tables:
         names = [c.name for c in table.columns]
         for rows in client.rows(table):
             for row in rows:
-                yield INSERT, _told(table.schema, table.name), 0, dict(zip(names, row, strict=True))
+                yield INSERT, _metadata(table.schema, table.name), 0, dict(zip(names, row, strict=True))
 
 
-def _told(schema: str, table: str) -> dict[str, str]:
+def _metadata(schema: str, table: str) -> dict[str, str]:
     return {"database_name": schema, "table_name": table}
 
 
-def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[Told]:
+def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[ChangeRow]:
     """Changes of the transactions behind `start`, up to `end`; a connection that is lost goes on behind the last of them."""
     at, deadline = start, None
     while not is_behind(at, end):
@@ -97,7 +97,7 @@ def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iter
             with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
                 for transaction in filter(None, binlog.transactions()):
                     for c in transaction.changes:
-                        yield c.kind, _told(c.schema, c.table), transaction.time_ms, c.values
+                        yield c.kind, _metadata(c.schema, c.table), transaction.time_ms, c.values
                     at, deadline = transaction.position, None
                     if is_behind(at, end):
                         return

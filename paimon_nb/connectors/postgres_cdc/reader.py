@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.api import TOLD, Declared
-from paimon_nb.connectors.cdc.changelog_rows import Told, batches
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
+from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
 from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import to_column
@@ -37,7 +37,7 @@ class PostgresSource(DataSource):
     conf: PostgresConf
 
     def schema(self) -> Any:
-        return spark_schema((*self.declared.fields, *TOLD))
+        return spark_schema((*self.declared.fields, *CHANGELOG_FIELDS))
 
     def streamReader(self, schema: Any) -> PostgresReader:
         return PostgresReader(self)
@@ -88,20 +88,20 @@ def _tables(client: PostgresClient) -> list[SourceTable]:
     return tables
 
 
-def _rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[Told]:
+def _rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Iterator[ChangeRow]:
     client.begin_snapshot()
     for table in tables:
-        names, told = [c.name for c in table.columns], _told(client.conf, table.schema, table.name)
+        names, metadata = [c.name for c in table.columns], _metadata(client.conf, table.schema, table.name)
         for row in client.rows(table):
-            yield INSERT, told, 0, dict(zip(names, row, strict=True))
+            yield INSERT, metadata, 0, dict(zip(names, row, strict=True))
 
 
-def _changes(client: PostgresClient, start: int, end: int) -> Iterator[Told]:
+def _changes(client: PostgresClient, start: int, end: int) -> Iterator[ChangeRow]:
     for transaction in client.peek(start, end):
         for c in transaction.changes:
-            told = _told(client.conf, c.relation.schema, c.relation.table)
-            yield c.kind, told, transaction.time_ms, c.values
+            metadata = _metadata(client.conf, c.relation.schema, c.relation.table)
+            yield c.kind, metadata, transaction.time_ms, c.values
 
 
-def _told(conf: PostgresConf, schema: str, table: str) -> dict[str, str]:
+def _metadata(conf: PostgresConf, schema: str, table: str) -> dict[str, str]:
     return {"database_name": conf.database, "schema_name": schema, "table_name": table}

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 class LiveResult(Protocol):
     """A streaming SELECT. Starts on first use; iterate to get its changes as Arrow tables, `op` first."""
 
-    @property
-    def job(self) -> StreamJob | None:
-        """The running job; None before the start."""
+    job: StreamJob | None
+    """The running job; None before the start."""
 
     @property
     def frame(self) -> DataFrame:

@@ -206,9 +206,9 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     if partitions is not None:
         frame = _partition_frame(session, ref, table, options, partitions)
     elif ref.metadata_columns and not table.primary_keys:
-        from paimon_nb.spark.scan.metadata_columns import with_places
+        from paimon_nb.spark.scan.metadata_columns import with_metadata_columns
 
-        frame = with_places(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
+        frame = with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
     else:
         frame = relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
     return with_computed(frame, table.schema.options)

@@ -64,7 +64,7 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     from paimon_nb.spark.errors import spark_errors
 
     with spark_errors(context.text, statement.span):
-        changes = _changes(target, joined, actions, source.beside if source is not None else ())
+        changes = _changes(target, joined, actions, source.carried if source is not None else ())
         once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
         if any(on == "matched" for on, _ in actions_by_match):
             _check_single_match(target, once, source is not None)
@@ -319,6 +319,6 @@ def _store(target: Target, changed: DataFrame, source: Placed | None, actions: S
         updated, inserted = (changed.where(f"{KIND} = {_KINDS[what]}") for what in ("update", "insert"))
         return change_columns(target.table, source, updated, assigned, inserted.select(*names))
     deleted = changed.where(f"{KIND} <> {_KINDS['insert']}").select(FILE, ROW)
-    added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.beside)
+    added = changed.where(f"{KIND} <> {_KINDS['delete']}").select(*names, *source.carried)
     ids, _, _ = change_rows(target.table, source, deleted, added, assigned)
     return ids

@@ -50,8 +50,8 @@ def update(context: StatementContext, statement: Update) -> Result:
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.row_level_write import change_rows
 
-    last = found.columns[-len(source.beside) :]
-    positions = [found[c].alias(name) for c, name in zip(last, source.beside, strict=True)]
+    last = found.columns[-len(source.carried) :]
+    positions = [found[c].alias(name) for c, name in zip(last, source.carried, strict=True)]
     with spark_errors(context.text, statement.span):
         # Computed once: the deleted and the added rows must be the same.
         once = found.select(*new, *positions).localCheckpoint()

@@ -59,7 +59,7 @@ class TableOutput:
     def on_empty_checkpoint(self, user: str) -> None:
         """Called when a checkpoint interval elapsed without input rows. `user`: the query's id."""
         if self._sink is not None:
-            self._sink.quiet(user)
+            self._sink.on_empty_checkpoint(user)
             return
         with self._write_lock:
             if self._checkpoints is not None:

@@ -51,12 +51,12 @@ class PaimonMerge:
             evolving = "WITH SCHEMA EVOLUTION " if self._evolves else ""
             self._session.sql(
                 f"MERGE {evolving}INTO {'.'.join(map(quote, self._table))} USING {quote(view)} AS {quote(self._alias)} "
-                f"ON {self.said(self._condition)} {' '.join(self._clauses)}"
+                f"ON {self.render(self._condition)} {' '.join(self._clauses)}"
             )
         finally:
             self._session.catalog.dropTempView(view)
 
-    def said(self, column: Column) -> str:
+    def render(self, column: Column) -> str:
         """A column as SQL text: what Spark makes of it where it sees both sides. Raises what an unknown name raises."""
         made = analyzed_plan(self._both.select(column)).projectList().apply(0)
         return str((made.child() if made.getClass().getSimpleName() == "Alias" else made).sql())
@@ -66,14 +66,14 @@ class PaimonMerge:
 
         def __init__(self, merge: PaimonMerge, when: str, condition: Column | None) -> None:
             self._merge = merge
-            self._when = f"WHEN {when}" + (f" AND {merge.said(condition)}" if condition is not None else "")
+            self._when = f"WHEN {when}" + (f" AND {merge.render(condition)}" if condition is not None else "")
 
         def updateAll(self) -> PaimonMerge:
             return self._then("UPDATE SET *")
 
         def update(self, assignments: Mapping[str, Column]) -> PaimonMerge:
-            said = ", ".join(f"{_column(c)} = {self._merge.said(v)}" for c, v in assignments.items())
-            return self._then(f"UPDATE SET {said}")
+            render = ", ".join(f"{_column(c)} = {self._merge.render(v)}" for c, v in assignments.items())
+            return self._then(f"UPDATE SET {render}")
 
         def delete(self) -> PaimonMerge:
             return self._then("DELETE")
@@ -83,7 +83,7 @@ class PaimonMerge:
 
         def insert(self, assignments: Mapping[str, Column]) -> PaimonMerge:
             names = ", ".join(_column(c) for c in assignments)
-            return self._then(f"INSERT ({names}) VALUES ({', '.join(map(self._merge.said, assignments.values()))})")
+            return self._then(f"INSERT ({names}) VALUES ({', '.join(map(self._merge.render, assignments.values()))})")
 
         def _then(self, action: str) -> PaimonMerge:
             self._merge._clauses.append(f"{self._when} THEN {action}")

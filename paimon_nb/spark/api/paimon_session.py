@@ -16,7 +16,7 @@ from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWr
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
-from paimon_nb.spark.api.reader_options import Given, GivenWriter, target_of, without_place
+from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
 from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, set_default_session, with_session
 
@@ -179,7 +179,7 @@ class PaimonSession(SparkSession):
         return PaimonSession(fresh, self._resolver, self._workbench)
 
 
-class PaimonReader(Given, DataFrameReader):
+class PaimonReader(OptionsMixin, DataFrameReader):
     """`spark.read`: knows `format("paimon")`, and Paimon names in `table`."""
 
     def __init__(self, session: PaimonSession) -> None:
@@ -193,25 +193,25 @@ class PaimonReader(Given, DataFrameReader):
         self.options(**options)
         if not self._is_paimon:
             return super().load(path, schema=schema)
-        target, given = target_of(path, self._given, "load"), without_place(self._given)
+        target, captured = target_of(path, self._captured, "load"), without_path(self._captured)
         if isinstance(target, tuple):
-            return self._named(target, given)
-        return adopt(self._paimon._resolver.path(target, given), self._paimon)
+            return self._named(target, captured)
+        return adopt(self._paimon._resolver.path(target, captured), self._paimon)
 
     def table(self, tableName: str) -> DataFrame:
         if self._is_foreign:
             return super().table(tableName)
-        frame = self._paimon._resolver.table(split_name(tableName), self._given)
+        frame = self._paimon._resolver.table(split_name(tableName), self._captured)
         return super().table(tableName) if frame is None else adopt(frame, self._paimon)
 
-    def _named(self, parts: tuple[str, ...], given: Mapping[str, str]) -> DataFrame:
-        frame = self._paimon._resolver.table(parts, given)
+    def _named(self, parts: tuple[str, ...], captured: Mapping[str, str]) -> DataFrame:
+        frame = self._paimon._resolver.table(parts, captured)
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists what is there")
         return adopt(frame, self._paimon)
 
 
-class PaimonWriter(GivenWriter, DataFrameWriter):
+class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
     """`df.write`: knows `format("paimon")`; without a format, names are Paimon's."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
@@ -248,7 +248,7 @@ class PaimonWriter(GivenWriter, DataFrameWriter):
         self._take(format, mode, partitionBy, options)
         if not self._is_paimon:
             return super().save(path)
-        return self._store(target_of(path, self._given, "save"), self._save_mode)
+        return self._store(target_of(path, self._captured, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
                     partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
@@ -282,12 +282,12 @@ class PaimonWriter(GivenWriter, DataFrameWriter):
                 hint='.option("bucket", "4").option("bucket-key", "id"), or the option clustering.columns',
             )
         self._paimon._resolver.write(
-            self._frame, target, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            self._frame, target, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
             by_name=by_name,
         )  # fmt: skip
 
 
-class PaimonWriterV2(Given, DataFrameWriterV2):
+class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
     """`df.writeTo(name)`: a Paimon table unless `using` names something else."""
 
     def __init__(self, frame: DataFrame, table: str, session: PaimonSession) -> None:
@@ -302,7 +302,7 @@ class PaimonWriterV2(Given, DataFrameWriterV2):
         return self
 
     def tableProperty(self, property: str, value: str) -> PaimonWriterV2:
-        self._given[property] = value
+        self._captured[property] = value
         super().tableProperty(property, value)
         return self
 
@@ -335,7 +335,7 @@ class PaimonWriterV2(Given, DataFrameWriterV2):
 
     def _store(self, mode: str, *, create: bool = True, where: Column | None = None) -> None:
         self._paimon._resolver.write(
-            self._frame, self._parts, mode=mode, options=self._given, partition_by=self._partition_by, create=create,
+            self._frame, self._parts, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
             by_name=True, where=where,
         )  # fmt: skip
 

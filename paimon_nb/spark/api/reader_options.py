@@ -8,17 +8,17 @@ from typing import Any, Self
 
 from paimon_nb.base.errors import TableNotFound
 
-_PLACE = ("path", "catalog", "database", "table")
+_PATH_OPTIONS = ("path", "catalog", "database", "table")
 
 
-class Given:
+class OptionsMixin:
     """Goes before one of Spark's readers or writers in a class's bases; Spark never hears of the source "paimon"."""
 
     def __init__(self, *spark: Any) -> None:
         super().__init__(*spark)
         self._source = ""
         """As written; empty when nobody named one."""
-        self._given: dict[str, str] = {}
+        self._captured: dict[str, str] = {}
 
     def format(self, source: str) -> Self:
         self._source = source
@@ -27,7 +27,7 @@ class Given:
         return self
 
     def option(self, key: str, value: Any) -> Self:
-        self._given[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        self._captured[key] = str(value).lower() if isinstance(value, bool) else str(value)
         super().option(key, value)
         return self
 
@@ -46,7 +46,7 @@ class Given:
         return self._source.lower() not in ("", "paimon")
 
 
-class GivenWriter(Given):
+class WriterOptionsMixin(OptionsMixin):
     """The same for writers: the columns to partition by, and what comes with the last call."""
 
     def __init__(self, *spark: Any) -> None:
@@ -68,17 +68,17 @@ class GivenWriter(Given):
             self.format(format)
 
 
-def target_of(path: Any, given: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
+def target_of(path: Any, captured: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
     """The table's path, or its name from the options `catalog`, `database` and `table`. Raises TableNotFound."""
-    place = path or given.get("path")
-    if place is not None:
-        return str(place)
-    names = tuple(given[k] for k in ("catalog", "database", "table") if k in given)
+    location = path or captured.get("path")
+    if location is not None:
+        return str(location)
+    names = tuple(captured[k] for k in ("catalog", "database", "table") if k in captured)
     if not names:
         raise TableNotFound("no table named", hint=f'.{verb}("path/to/table"), or the options database and table')
     return names
 
 
-def without_place(given: Mapping[str, str]) -> dict[str, str]:
+def without_path(captured: Mapping[str, str]) -> dict[str, str]:
     """The options that do not say where the table is."""
-    return {k: v for k, v in given.items() if k not in _PLACE}
+    return {k: v for k, v in captured.items() if k not in _PATH_OPTIONS}

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 from paimon_nb.base.errors import BadOptionValue, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
-from paimon_nb.spark.api.reader_options import Given, GivenWriter, target_of, without_place
+from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.start import begun
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from paimon_nb.spark.api.paimon_session import PaimonSession
 
 
-class PaimonStreamReader(Given, DataStreamReader):
+class PaimonStreamReader(OptionsMixin, DataStreamReader):
     """`spark.readStream`."""
 
     def __init__(self, session: PaimonSession) -> None:
@@ -36,23 +36,23 @@ class PaimonStreamReader(Given, DataStreamReader):
         self.options(**options)
         if not self._is_paimon:
             return self._paimon.adopt(super().load(path, schema=schema))
-        return self._stream(target_of(path, self._given, "load"))
+        return self._stream(target_of(path, self._captured, "load"))
 
     def table(self, tableName: str) -> DataFrame:
         """The stream of a Paimon table, else of Spark's own."""
         if self._is_foreign:
             return self._paimon.adopt(super().table(tableName))
-        frame = self._paimon._resolver.stream(split_name(tableName), _options(self._given))
+        frame = self._paimon._resolver.stream(split_name(tableName), _options(self._captured))
         return self._paimon.adopt(super().table(tableName) if frame is None else frame)
 
     def _stream(self, target: tuple[str, ...] | str) -> DataFrame:
-        frame = self._paimon._resolver.stream(target, _options(self._given))
+        frame = self._paimon._resolver.stream(target, _options(self._captured))
         if frame is None:
             raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists what is there")
         return self._paimon.adopt(frame)
 
 
-class PaimonStreamWriter(GivenWriter, DataStreamWriter):
+class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
     """`df.writeStream`."""
 
     def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
@@ -94,7 +94,7 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
         self._take(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
             return super().start(path)
-        return self._into(target_of(path, self._given, "start"))
+        return self._into(target_of(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
                 partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
@@ -119,30 +119,32 @@ class PaimonStreamWriter(GivenWriter, DataStreamWriter):
             self._frame,
             target,
             mode=self._mode,
-            options=_options(self._given),
-            checkpoint=self._given.get("checkpointLocation"),
+            options=_options(self._captured),
+            checkpoint=self._captured.get("checkpointLocation"),
             partition_by=self._partition_by,
             ends=bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys())),
         )
-        writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_place(self._given))
+        writer = DataStreamWriter(frame).outputMode(self._mode).options(**without_path(self._captured))
         if self._trigger is not None:
             writer = writer.trigger(**self._trigger)
         if self._name is not None:
             writer = writer.queryName(self._name)
         query = begun(writer.foreachBatch(sink).start)
-        if sink.counts_quiet:
-            idle_checkpoint_timer.beside(query, lambda: sink.quiet(str(query.id)), self._pause_s())
+        if sink.handles_empty_checkpoints:
+            idle_checkpoint_timer.run_with_timer(
+                query, lambda: sink.on_empty_checkpoint(str(query.id)), self._pause_s()
+            )
         return query
 
     def _pause_s(self) -> float:
         """Between two checkpoints without rows: as between two micro-batches, where that is said."""
-        given = (self._trigger or {}).get("processingTime")
+        captured = (self._trigger or {}).get("processingTime")
         try:
-            return (0 if given is None else parse_duration_ms(str(given)) / 1000) or idle_checkpoint_timer.PAUSE_S
+            return (0 if captured is None else parse_duration_ms(str(captured)) / 1000) or idle_checkpoint_timer.PAUSE_S
         except ValueError:  # one of Spark's other ways to write it
             return idle_checkpoint_timer.PAUSE_S
 
 
-def _options(given: Mapping[str, str]) -> dict[str, str]:
+def _options(captured: Mapping[str, str]) -> dict[str, str]:
     """The table's options among those given."""
-    return {k: v for k, v in without_place(given).items() if k != "checkpointLocation"}
+    return {k: v for k, v in without_path(captured).items() if k != "checkpointLocation"}

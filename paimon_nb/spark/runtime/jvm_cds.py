@@ -22,8 +22,8 @@ def archive(java: Java) -> Path:
         release = (java.home / "release").read_text(errors="replace")
     except OSError:
         release = ""
-    told = (java.home, release, importlib.metadata.version("pyspark"), Path(pyspark.__file__).parent)
-    name = hashlib.sha256("\n".join(map(str, told)).encode()).hexdigest()[:16]
+    identity = (java.home, release, importlib.metadata.version("pyspark"), Path(pyspark.__file__).parent)
+    name = hashlib.sha256("\n".join(map(str, identity)).encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon_nb" / "java"
     return cache / f"{name}.jsa"
 

@@ -26,7 +26,7 @@ _LOG4J = Path(__file__).with_name("log4j2.properties")
 _lock = threading.RLock()
 _users = 0
 """How many workbenches hold the session that this module started; the last one stops it."""
-_ours: SparkSession | None = None
+_local_session: SparkSession | None = None
 _starting = False
 _log: Path | None = None
 """What the JVM printed; shown only when it does not start."""
@@ -43,27 +43,27 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | N
     Raises:
         EnvironmentError_: no Java, or Spark did not start; the message has the JVM's last words.
     """
-    global _users, _ours, _starting
-    _quiet_python_loggers()
+    global _users, _local_session, _starting
+    _silence_python_loggers()
     if spark is not None:
         spark = _plain(spark)
         _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
         return spark
     with _lock:
-        if _ours is not None and is_alive(_ours):
-            _apply(_ours, conf or {})
+        if _local_session is not None and is_alive(_local_session):
+            _apply(_local_session, conf or {})
             _users += 1
-            return _ours
+            return _local_session
         running = _running_session()
         if running is not None:
             _apply(running, conf or {})
             return running
         _starting = True
         try:
-            _ours, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
+            _local_session, _users = _start({k: _text(v) for k, v in (conf or {}).items()}), 1
         finally:
             _starting = False
-        return _ours
+        return _local_session
 
 
 def is_starting() -> bool:
@@ -73,14 +73,14 @@ def is_starting() -> bool:
 
 def stop(spark: SparkSession) -> None:
     """Let go of a session from `spark_session`. Stops it if this module started it and nobody else holds it."""
-    global _users, _ours
+    global _users, _local_session
     with _lock:
-        if _ours is None or spark.sparkContext is not _ours.sparkContext:
+        if _local_session is None or spark.sparkContext is not _local_session.sparkContext:
             return
         _users -= 1
         if _users <= 0:
-            _ours.stop()
-            _ours, _users = None, 0
+            _local_session.stop()
+            _local_session, _users = None, 0
 
 
 def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
@@ -256,7 +256,7 @@ def _apply(session: SparkSession, conf: Mapping[str, Any]) -> None:
             session.conf.set(key, _text(value))
 
 
-def _quiet_python_loggers() -> None:
+def _silence_python_loggers() -> None:
     # PySpark prints a stack of several kB as JSON for each wrong statement, before the exception says the same.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

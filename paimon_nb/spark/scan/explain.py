@@ -24,18 +24,18 @@ def explain_relation(
     columns: Sequence[str] | None = None,
 ) -> str:
     """Our part of EXPLAIN for one table of a query; reads metadata only."""
-    chosen = decide(table, options=options, filter=filter, columns=columns)
-    return "\n".join([f"== Paimon: {table.name} ==", *describe(chosen)])
+    resolved = decide(table, options=options, filter=filter, columns=columns)
+    return "\n".join([f"== Paimon: {table.name} ==", *describe(resolved)])
 
 
-def describe(chosen: Relation) -> list[str]:
+def describe(resolved: Relation) -> list[str]:
     """The lines about a decided scan."""
-    plan = chosen.plan
+    plan = resolved.plan
     files = [f for s in plan.splits for f in s.files]
     snapshot = plan.snapshot
     lines = [
         f"snapshot: {snapshot.id} ({snapshot.commit_kind}, schema {plan.schema.id})" if snapshot else "snapshot: none, the table is empty",
-        f"columns: {', '.join(f.name for f in chosen.fields)}",
+        f"columns: {', '.join(f.name for f in resolved.fields)}",
         f"filter for skipping: {plan.predicate}" if plan.predicate is not None else "filter for skipping: none",
         *_skipped(plan.skipped),
         f"read: {_count(len(plan.splits), 'split')}, {_count(len(files), 'file')}, "
@@ -43,7 +43,7 @@ def describe(chosen: Relation) -> list[str]:
     ]  # fmt: skip
     ways: Counter[tuple[str, str]] = Counter()
     files_of: Counter[tuple[str, str]] = Counter()
-    for split, route in zip(plan.splits, chosen.routes, strict=True):
+    for split, route in zip(plan.splits, resolved.routes, strict=True):
         ways[(route.way.value, route.why)] += 1
         files_of[(route.way.value, route.why)] += len(split.files)
     for (way, why), count in sorted(ways.items()):

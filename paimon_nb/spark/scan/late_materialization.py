@@ -45,7 +45,7 @@ class _Hits:
 
 
 def searched(
-    store: TableStore, splits: Sequence[Split], fields: Sequence[DataField], predicate: Predicate, most: int
+    store: TableStore, splits: Sequence[Split], fields: Sequence[DataField], predicate: Predicate, max_rows: int
 ) -> pa.Table | None:
     """The splits' rows for which the predicate is true.
 
@@ -62,7 +62,7 @@ def searched(
     names = {f.name for f in fields}
     wide = [*fields, *(f for f in store.schema.fields if f.name in predicate.columns() - names)]
     with translate_missing_files(store, splits[0].snapshot_id), ExitStack() as opened:
-        hits = _find(store, splits, wide, predicate, most, opened)
+        hits = _find(store, splits, wide, predicate, max_rows, opened)
         if hits is None:
             return None
         with ThreadPoolExecutor(_threads(len(hits))) as pool:
@@ -75,7 +75,7 @@ def _find(
     splits: Sequence[Split],
     wide: Sequence[DataField],
     predicate: Predicate,
-    most: int,
+    max_rows: int,
     opened: ExitStack,
 ) -> list[_Hits] | None:
     """The files that have some of the rows, opened; None as soon as there are, or will be, too many."""
@@ -95,7 +95,7 @@ def _find(
             hits[number] = one
             seen += one.rows
             count += one.found.seen.num_rows
-            if count > most or (seen > _ALIKE_FROM and count * total > 2 * most * seen):
+            if count > max_rows or (seen > _ALIKE_FROM and count * total > 2 * max_rows * seen):
                 return None
     finally:
         pool.shutdown(cancel_futures=True)
@@ -112,8 +112,8 @@ def _search(
     opened: ExitStack,
 ) -> _Hits | None:
     schema = file_schema(store, file.schema_id)
-    wanted = {f.id for f in wide}
-    stored = [f for f in schema.fields if f.id in wanted]
+    condition_ids = {f.id for f in wide}
+    stored = [f for f in schema.fields if f.id in condition_ids]
     keep = file_filter(predicate, wide, stored)
     if keep is None:
         return None
@@ -124,8 +124,8 @@ def _search(
 
 
 def _rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
-    asked = {f.id for f in fields}
-    stored = [f for f in hits.stored if f.id in asked]
+    field_ids = {f.id for f in fields}
+    stored = [f for f in hits.stored if f.id in field_ids]
     rows = hits.reader.fetch(hits.found).select([f.name for f in stored])
     return evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
 

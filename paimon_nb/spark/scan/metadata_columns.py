@@ -31,7 +31,9 @@ _FILES = (
 )
 
 
-def with_places(spark: SparkSession, table: Table, filter: Predicate | None, wanted: Sequence[str]) -> DataFrame:
+def with_metadata_columns(
+    spark: SparkSession, table: Table, filter: Predicate | None, metadata: Sequence[str]
+) -> DataFrame:
     """The table's rows, then those of these columns that are wanted. The table has no primary key."""
     from pyspark.sql import functions as F
 
@@ -52,6 +54,6 @@ def with_places(spark: SparkSession, table: Table, filter: Predicate | None, wan
         PARTITION: F.struct(*[F.col(quote(k)) for k in table.partition_keys]).alias(PARTITION),
         BUCKET: F.col(BUCKET),
     }
-    known |= {f.name: F.col(quote(f.name)) for f in TRACKING_FIELDS if f.name in found.beside}
+    known |= {f.name: F.col(quote(f.name)) for f in TRACKING_FIELDS if f.name in found.carried}
     own = [F.col(quote(n)) for n in table.schema.names]
-    return rows.select(*own, *(column for name, column in known.items() if name in wanted))
+    return rows.select(*own, *(column for name, column in known.items() if name in metadata))

@@ -48,15 +48,15 @@ def scan_files(
     from pyspark.sql import functions as F
 
     by_id = {f.id: f for f in file_fields}
-    wanted = [by_id[f.id] for f in read_fields if f.id in by_id]
-    if not wanted:  # no column in common: the scan still counts the rows
-        wanted = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
-    frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(wanted)).load(list(paths))
+    file_columns = [by_id[f.id] for f in read_fields if f.id in by_id]
+    if not file_columns:  # no column in common: the scan still counts the rows
+        file_columns = [f for f in file_fields if spark_reads_type(f.type, kind)][:1]
+    frame = spark.read.format(kind).options(**_OPTIONS).schema(spark_schema(file_columns)).load(list(paths))
     if mask is not None:
-        same = [f for f in wanted if any(f == r for r in read_fields)]
+        same = [f for f in file_columns if any(f == r for r in read_fields)]
         condition = native_condition(first, same)
         frame = without_hidden(frame if condition is None else frame.where(condition), mask)
-    if spark_schema(wanted) == spark_schema(read_fields):
+    if spark_schema(file_columns) == spark_schema(read_fields):
         return frame  # each column named again would be a dozen calls to the JVM
     columns = []
     for field in read_fields:

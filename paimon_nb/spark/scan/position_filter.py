@@ -94,9 +94,9 @@ def without_hidden(frame: DataFrame, mask: Mask) -> DataFrame:
     if not has_bridge(spark):
         return _joined(frame, mask)
     slot = F.pmod(F.col("_metadata.file_size"), F.lit(len(mask.slots))).cast("int")
-    place = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
-    word = F.get(_long_array(spark, mask.words.view("<i8")), F.shiftright(place, 6).cast("int"))
-    return frame.where(_clear(word, place))
+    position = F.col("_metadata.row_index") + F.get(_long_array(spark, mask.slots), slot)
+    word = F.get(_long_array(spark, mask.words.view("<i8")), F.shiftright(position, 6).cast("int"))
+    return frame.where(_clear(word, position))
 
 
 def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
@@ -115,11 +115,11 @@ def _joined(frame: DataFrame, mask: Mask) -> DataFrame:
     return joined.where(_clear(word, F.col("__row"))).select(*columns)
 
 
-def _clear(word: Column, place: Column) -> Column:
+def _clear(word: Column, position: Column) -> Column:
     """True where the bit at `place` is 0, or there is no word."""
     from pyspark.sql import functions as F
 
-    bit = F.getbit(word, place.bitwiseAND(F.lit(_WORD - 1)).cast("int"))
+    bit = F.getbit(word, position.bitwiseAND(F.lit(_WORD - 1)).cast("int"))
     return F.coalesce(bit, F.lit(0).cast("tinyint")) == 0
 
 

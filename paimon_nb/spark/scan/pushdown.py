@@ -52,8 +52,8 @@ def usable(predicate: Predicate | None, fields: Sequence[DataField], zone: str) 
         fields: the table's columns; names are found in any case, as Spark finds them. zone: the session's time zone.
     """
     types = {f.name.lower(): f.type for f in fields}
-    kept = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
-    return all_of(kept) if kept else None
+    pushed = [part for part in conjuncts(predicate) if _same_meaning(part, types, zone) and _fits(part, fields)]
+    return all_of(pushed) if pushed else None
 
 
 def _fits(part: Predicate, fields: Sequence[DataField]) -> bool:
@@ -139,7 +139,7 @@ def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -
     from paimon_nb.base.identifier import quote
 
     types = {f.name: f.type for f in fields}
-    chosen: list[Column] = []
+    matching: list[Column] = []
     for part in conjuncts(predicate):
         if not isinstance(part, Compare | In | IsNotNull) or part.column not in types:
             continue
@@ -147,9 +147,9 @@ def native_condition(predicate: Predicate | None, fields: Sequence[DataField]) -
         plain = t.root in _WHOLE or isinstance(t, Decimal | VarChar)
         match part:
             case Compare(_, op, literal) if plain:
-                chosen.append(_OPERATORS[op](F.col(name), F.lit(literal)))
+                matching.append(_OPERATORS[op](F.col(name), F.lit(literal)))
             case In(_, literals) if plain and None not in literals:
-                chosen.append(F.col(name).isin(list(literals)))
+                matching.append(F.col(name).isin(list(literals)))
             case IsNotNull():
-                chosen.append(F.col(name).isNotNull())
-    return reduce(operator.and_, chosen) if chosen else None
+                matching.append(F.col(name).isNotNull())
+    return reduce(operator.and_, matching) if matching else None

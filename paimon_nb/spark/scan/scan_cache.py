@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 SCANS = 32
 """Scans kept a session, the least recently used go first."""
-_ASKED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
+_REQUESTED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
 """Settings that casts remember from the moment they are written."""
 
-_KEPT = "_paimon_scans"
+_CACHE = "_paimon_scans"
 """The session's attribute: its DataFrames hold it, so a table of ours from session to scans would keep both for ever."""
 _LOCK = threading.Lock()
 
 
-def remembered(spark: SparkSession, key: Hashable, make: Callable[[], list[DataFrame]]) -> list[DataFrame]:
+def cached_scan(spark: SparkSession, key: Hashable, make: Callable[[], list[DataFrame]]) -> list[DataFrame]:
     """What `make` gave for this key in this session under the same settings, or gives now."""
-    full = (key, *(spark.conf.get(setting, None) for setting in _ASKED))
+    full = (key, *(spark.conf.get(setting, None) for setting in _REQUESTED))
     with _LOCK:
-        kept: OrderedDict[Hashable, list[DataFrame]] = vars(spark).setdefault(_KEPT, OrderedDict())
-        if full in kept:
-            kept.move_to_end(full)
-            return kept[full]
+        cache: OrderedDict[Hashable, list[DataFrame]] = vars(spark).setdefault(_CACHE, OrderedDict())
+        if full in cache:
+            cache.move_to_end(full)
+            return cache[full]
     made = make()
     with _LOCK:
-        kept[full] = made
-        while len(kept) > SCANS:
-            kept.popitem(last=False)
+        cache[full] = made
+        while len(cache) > SCANS:
+            cache.popitem(last=False)
     return made

@@ -137,10 +137,14 @@ def _few(splits: Sequence[Split], found: Sequence[Route], facts: SplitFacts) -> 
     if share is None:
         return f"the condition may leave few of {count} rows"
     left = round(share * count)
-    return f"the condition may leave about {left} of {count} rows" if left <= most_rows(splits, facts.limits) else None
+    return (
+        f"the condition may leave about {left} of {count} rows"
+        if left <= max_selective_rows(splits, facts.limits)
+        else None
+    )
 
 
-def most_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
+def max_selective_rows(splits: Sequence[Split], limits: StrategyLimits) -> int:
     """Rows of these splits that are handed over as Arrow at most."""
     a_row = _size(splits) / max(1, _rows(splits))
     return min(limits.inline_rows, int(limits.inline_bytes / max(a_row, 1)))
@@ -247,24 +251,24 @@ def spark_reads_type(t: DataType, kind: str) -> bool:
 _WIDTH = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
 
 
-def same_or_wider(stored: DataType, wanted: DataType) -> bool:
+def same_or_wider(stored: DataType, target: DataType) -> bool:
     """True when Spark's cast from `stored` to `wanted` surely equals Paimon's: the same type, or a lossless wider one."""
-    if stored.with_nullable(True) == wanted.with_nullable(True):
+    if stored.with_nullable(True) == target.with_nullable(True):
         return True
-    match stored, wanted:
+    match stored, target:
         case Atomic(), Atomic():
-            if stored.name in _WIDTH and wanted.name in _WIDTH:
-                return _WIDTH[stored.name] <= _WIDTH[wanted.name]
-            return stored.name == wanted.name or (stored.name, wanted.name) == ("FLOAT", "DOUBLE")
+            if stored.name in _WIDTH and target.name in _WIDTH:
+                return _WIDTH[stored.name] <= _WIDTH[target.name]
+            return stored.name == target.name or (stored.name, target.name) == ("FLOAT", "DOUBLE")
         case Decimal(), Decimal():
-            return stored.scale == wanted.scale and stored.precision <= wanted.precision
+            return stored.scale == target.scale and stored.precision <= target.precision
         case VarChar(), VarChar():
-            return stored.length <= wanted.length
+            return stored.length <= target.length
         case VarBinary(), VarBinary():
-            return stored.length <= wanted.length
+            return stored.length <= target.length
         case (Array(), Array()) | (Map(), Map()) | (Multiset(), Multiset()) | (Row(), Row()):
             # Field for field the same, with ids and names; nullability inside does not change what is read.
-            return _shape(stored) == _shape(wanted)
+            return _shape(stored) == _shape(target)
     return False
 
 

@@ -33,7 +33,7 @@ CACHE_BYTES = 64 << 20
 """Bits kept for later queries; entries that also hold merged rows count those."""
 _KEY_BYTES = 128 << 20
 """Key columns kept decoded, for the masks of later snapshots."""
-_NEW_AT_MOST = 8
+_MAX_NEW = 8
 """Files that a split may have got since its hidden rows were last worked out."""
 
 
@@ -83,7 +83,7 @@ def _grown(store: TableStore, split: Split) -> dict[str, np.ndarray] | None:
     by_age = sorted(split.files, key=lambda f: f.min_sequence)
     spec = MergeSpec.of(store.schema, store.options)
     fields = [store.schema.field(n) for n in spec.keys]
-    for more in range(1, min(_NEW_AT_MOST, len(by_age) - 1) + 1):
+    for more in range(1, min(_MAX_NEW, len(by_age) - 1) + 1):
         new = by_age[-more:]
         old = tuple(f for f in split.files if f not in new)
         for raw in (False, True):
@@ -102,8 +102,8 @@ def _deleted(store: TableStore, split: Split) -> dict[str, np.ndarray]:
     counts = {f.file_name: f.row_count for f in split.files}
     return {
         name: vector.mask(counts[name])
-        for path, wanted in ranges.items()
-        for name, vector in read_deletion_vectors(store.fs, path, wanted).items()
+        for path, key_range in ranges.items()
+        for name, vector in read_deletion_vectors(store.fs, path, key_range).items()
         if len(vector)
     }
 
@@ -121,21 +121,21 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
     kv = pa.concat_tables(tables).combine_chunks()
     owner = np.concatenate(owners) if owners else np.zeros(0, np.int32)
     starts = np.cumsum([0, *(t.num_rows for t in tables)])
-    gone = np.zeros(kv.num_rows, bool)
+    superseded = np.zeros(kv.num_rows, bool)
     for number, file in enumerate(files):
         if file.file_name in deleted:
-            gone[starts[number] : starts[number + 1]] = deleted[file.file_name]
-    alive = np.flatnonzero(~gone)
+            superseded[starts[number] : starts[number + 1]] = deleted[file.file_name]
+    alive = np.flatnonzero(~superseded)
     seen = kv if len(alive) == kv.num_rows else kv.take(pa.array(alive))
-    shown = np.zeros(kv.num_rows, bool)
+    visible = np.zeros(kv.num_rows, bool)
     several = np.zeros(0, np.int64)
     if spec.engine in PICKS_ROWS:
-        shown[alive[winners(seen, spec)]] = True
+        visible[alive[winners(seen, spec)]] = True
     else:
         single, several = _by_group(seen, spec)
-        shown[alive[single]] = True
+        visible[alive[single]] = True
         several = alive[several]
-    rows = by_file(files, ~shown, starts)
+    rows = by_file(files, ~visible, starts)
     made = _made(store, split, spec, files, several, owner, starts)
     return Hidden(rows, (made,) if made is not None else ())
 
@@ -143,9 +143,9 @@ def _merged(store: TableStore, split: Split, deleted: Mapping[str, np.ndarray]) 
 def _by_group(kv: pa.Table, spec: MergeSpec) -> tuple[np.ndarray, np.ndarray]:
     """(rows that are alone with their key and stand as they are, rows that the engine must merge)."""
     if spec.ignore_delete:
-        kept = np.flatnonzero(~retracts(kv))
-        single, several = _by_group(kv.take(pa.array(kept)), _without_ignore(spec))
-        return kept[single], kept[several]
+        surviving = np.flatnonzero(~retracts(kv))
+        single, several = _by_group(kv.take(pa.array(surviving)), _without_ignore(spec))
+        return surviving[single], surviving[several]
     order = merge_order(kv, spec)
     starts = group_starts(kv.select(list(spec.keys)).take(pa.array(order)), spec.keys)
     ends = group_ends(starts, len(order))
@@ -192,12 +192,12 @@ def _keys(store: TableStore, split: Split, file: DataFile, fields: Sequence[Data
 def _rows(store: TableStore, split: Split, file: DataFile, fields: Sequence[DataField]) -> pa.Table:
     """Some columns of one file in the present schema, with sequence number and kind."""
     schema = store.schema if file.schema_id == store.schema.id else store.schemas.get(file.schema_id)
-    wanted = kv_columns(tuple(fields))
-    ids = {f.id for f in wanted}
+    key_range = kv_columns(tuple(fields))
+    ids = {f.id for f in key_range}
     stored = [f for f in kv_columns(schema.fields) if f.id in ids]
     path = store.data_path(split.partition, split.bucket, file)
     table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
-    return evolve(table, stored, wanted).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
+    return evolve(table, stored, key_range).select([f.name for f in fields] + [SEQUENCE_NUMBER, VALUE_KIND])
 
 
 # -- remembering
@@ -238,23 +238,23 @@ class _Cache:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self._kept: OrderedDict[tuple[object, ...], _Packed] = OrderedDict()
+        self._cache: OrderedDict[tuple[object, ...], _Packed] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: tuple[object, ...]) -> _Packed | None:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            if key in self._cache:
+                self._cache.move_to_end(key)
+            return self._cache.get(key)
 
     def put(self, key: tuple[object, ...], value: _Packed) -> None:
         with self._lock:
-            if key in self._kept or value.size > self.limit // 2:
+            if key in self._cache or value.size > self.limit // 2:
                 return
-            self._kept[key] = value
+            self._cache[key] = value
             self.used += value.size
             while self.used > self.limit:
-                _, old = self._kept.popitem(last=False)
+                _, old = self._cache.popitem(last=False)
                 self.used -= old.size
 
 

@@ -39,8 +39,8 @@ def hidden_since(
             return None
         at = np.searchsorted(have, keys)
         inside = at < len(have)
-        at, wanted = at[inside], keys[inside]
-        at = at[have[at] == wanted]
+        at, matching = at[inside], keys[inside]
+        at = at[have[at] == matching]
         if len(at):
             mask = known[file.file_name].copy() if file.file_name in known else np.zeros(file.row_count, bool)
             mask[at] = True

@@ -24,14 +24,14 @@ from paimon_nb.spark.scan.late_materialization import searched
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable
 from paimon_nb.spark.scan.pushdown import usable
-from paimon_nb.spark.scan.scan_cache import remembered
+from paimon_nb.spark.scan.scan_cache import cached_scan
 from paimon_nb.spark.scan.scan_strategy import (
     Route,
     ScanStrategy,
     SplitFacts,
     StrategyLimits,
     file_format,
-    most_rows,
+    max_selective_rows,
     routes,
 )
 from paimon_nb.spark.scan.superseded_rows import hidden_of, makes_rows, split_key
@@ -119,7 +119,7 @@ def decide(
     """
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
-    fields = wanted_fields(plan.schema, columns)
+    fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()
     facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
     return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
@@ -152,28 +152,28 @@ def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
     return store.schema.fields if schema_id == store.schema.id else store.schemas.get(schema_id).fields
 
 
-def frame_of(spark: SparkSession, chosen: Relation) -> DataFrame:
+def frame_of(spark: SparkSession, resolved: Relation) -> DataFrame:
     """The DataFrame of a decided scan: the union of its ways."""
-    parts = _parts(spark, chosen)
+    parts = _parts(spark, resolved)
     if not parts:
-        return from_arrow(spark, no_rows(chosen.fields), chosen.fields)
+        return from_arrow(spark, no_rows(resolved.fields), resolved.fields)
     return reduce(lambda a, b: a.union(b), parts)
 
 
-def _parts(spark: SparkSession, chosen: Relation) -> list[DataFrame]:
+def _parts(spark: SparkSession, resolved: Relation) -> list[DataFrame]:
     parts: list[DataFrame] = []
     for way, build in _BUILDERS.items():
-        splits = chosen.of(way)
+        splits = resolved.of(way)
         if splits:
-            parts += build(spark, chosen, splits)
+            parts += build(spark, resolved, splits)
     return parts
 
 
 # -- the ways
 
 
-def _inline(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    return [_handed(spark, read_inline(chosen, splits), chosen.fields)]
+def _inline(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
+    return [_handed(spark, read_inline(resolved, splits), resolved.fields)]
 
 
 def _handed(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
@@ -183,41 +183,43 @@ def _handed(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) ->
     return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
 
 
-def read_inline(chosen: Relation, splits: Sequence[Split]) -> pa.Table:
+def read_inline(resolved: Relation, splits: Sequence[Split]) -> pa.Table:
     """Splits read in this process, in order, a few at a time."""
-    names = [f.name for f in chosen.fields]
+    names = [f.name for f in resolved.fields]
 
     def read(split: Split) -> pa.Table:
-        return read_split(chosen.store, split, names, chosen.plan.predicate).select(names)
+        return read_split(resolved.store, split, names, resolved.plan.predicate).select(names)
 
     if not splits:
-        return no_rows(chosen.fields)
+        return no_rows(resolved.fields)
     if len(splits) == 1:
         return read(splits[0])
     with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
         return pa.concat_tables(list(pool.map(read, splits)))
 
 
-def _searched(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
-    rows = read_searched(chosen, splits)
+def _searched(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
+    rows = read_searched(resolved, splits)
     if rows is not None:
-        return [_handed(spark, rows, chosen.fields)]
+        return [_handed(spark, rows, resolved.fields)]
     others = [
-        (s, Route(r.otherwise, r.why)) for s, r in zip(chosen.plan.splits, chosen.routes, strict=True) if r.otherwise
+        (s, Route(r.otherwise, r.why))
+        for s, r in zip(resolved.plan.splits, resolved.routes, strict=True)
+        if r.otherwise
     ]
-    plan = replace(chosen.plan, splits=tuple(s for s, _ in others))
-    return _parts(spark, replace(chosen, plan=plan, routes=tuple(r for _, r in others)))
+    plan = replace(resolved.plan, splits=tuple(s for s, _ in others))
+    return _parts(spark, replace(resolved, plan=plan, routes=tuple(r for _, r in others)))
 
 
-def read_searched(chosen: Relation, splits: Sequence[Split]) -> pa.Table | None:
+def read_searched(resolved: Relation, splits: Sequence[Split]) -> pa.Table | None:
     """The few rows that the scan's condition leaves of splits; None where there are not few."""
-    predicate = chosen.plan.predicate
+    predicate = resolved.plan.predicate
     if predicate is None or not splits:
         return None
-    return searched(chosen.store, splits, chosen.fields, predicate, most_rows(splits, chosen.limits))
+    return searched(resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits))
 
 
-def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
     """One scan for all files of the same schema and format."""
 
     def make() -> list[DataFrame]:
@@ -225,49 +227,49 @@ def _native(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[
         for split in splits:
             for file in split.files:
                 groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
-                    _uri(chosen.store, _path(chosen.store, split, file))
+                    _uri(resolved.store, _path(resolved.store, split, file))
                 )
         return [
-            scan_files(spark, kind, uris, fields_of(chosen.store, schema_id), chosen.fields)
+            scan_files(spark, kind, uris, fields_of(resolved.store, schema_id), resolved.fields)
             for (kind, schema_id), uris in groups.items()
         ]
 
-    return remembered(spark, _key(ScanStrategy.NATIVE, chosen, splits), make)
+    return cached_scan(spark, _key(ScanStrategy.NATIVE, resolved, splits), make)
 
 
-def _masked(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+def _masked(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain ones for what has none in its schema, and rows that merging made beside them."""
-    store = chosen.store
+    store = resolved.store
     found = cache(lambda: hidden_of(store, splits))
 
     def make() -> list[DataFrame]:
-        plain, masked = _apart(chosen, splits, found().rows)
-        frames = [*_native(spark, chosen, plain)]
+        plain, masked = _apart(resolved, splits, found().rows)
+        frames = [*_native(spark, resolved, plain)]
         for schema_id, files in masked.items():
-            fields, first = fields_of(store, schema_id), chosen.plan.predicate
+            fields, first = fields_of(store, schema_id), resolved.plan.predicate
             # The sizes that Spark will see, not those that the manifest tells.
             sizes = {name: store.fs.size(path) for name, path in files.items()}
             for names in separable(sizes.items()):
                 mask = Mask.of({n: found().rows.get(n) for n in names}, sizes)
                 uris = [_uri(store, files[n]) for n in names]
-                frames.append(scan_files(spark, "parquet", uris, fields, chosen.fields, mask, first))
+                frames.append(scan_files(spark, "parquet", uris, fields, resolved.fields, mask, first))
         return frames
 
-    frames = [*remembered(spark, _key(ScanStrategy.MASKED, chosen, splits), make)]
+    frames = [*cached_scan(spark, _key(ScanStrategy.MASKED, resolved, splits), make)]
     if makes_rows(store) and (made := found().made):
-        rows = pa.concat_tables(made).select([f.name for f in chosen.fields])
-        frames.append(from_arrow(spark, rows, chosen.fields))
+        rows = pa.concat_tables(made).select([f.name for f in resolved.fields])
+        frames.append(from_arrow(spark, rows, resolved.fields))
     return frames
 
 
-def _key(way: ScanStrategy, chosen: Relation, splits: Sequence[Split]) -> Hashable:
+def _key(way: ScanStrategy, resolved: Relation, splits: Sequence[Split]) -> Hashable:
     """What decides the scans of some splits."""
-    predicate = repr(chosen.plan.predicate) if way is ScanStrategy.MASKED else None
-    return (way, chosen.fields, predicate, tuple(split_key(chosen.store, s) for s in splits))
+    predicate = repr(resolved.plan.predicate) if way is ScanStrategy.MASKED else None
+    return (way, resolved.fields, predicate, tuple(split_key(resolved.store, s) for s in splits))
 
 
 def _apart(
-    chosen: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
+    resolved: Relation, splits: Sequence[Split], hidden: Mapping[str, np.ndarray]
 ) -> tuple[list[Split], dict[int, dict[str, str]]]:
     """What plain scans read, and paths of what scans with a mask read, by schema and file name.
 
@@ -279,21 +281,21 @@ def _apart(
         for file in split.files:
             rows = hidden.get(file.file_name)
             if rows is not None and not rows.all():
-                masked.setdefault(file.schema_id, {})[file.file_name] = _path(chosen.store, split, file)
+                masked.setdefault(file.schema_id, {})[file.file_name] = _path(resolved.store, split, file)
     plain = []
     for split in splits:
         whole = [f for f in split.files if f.file_name not in hidden]
         for file in whole:
             if file.schema_id in masked and file_format(file.file_name) == "parquet":
-                masked[file.schema_id][file.file_name] = _path(chosen.store, split, file)
+                masked[file.schema_id][file.file_name] = _path(resolved.store, split, file)
         plain.append(replace(split, files=tuple(f for f in whole if f.file_name not in masked.get(f.schema_id, {}))))
     return plain, masked
 
 
-def _tasks(spark: SparkSession, chosen: Relation, splits: list[Split]) -> list[DataFrame]:
+def _tasks(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
     frame = work_frame(spark, splits, [s.size for s in splits])
-    task = _reading_task(chosen.store, chosen.fields, chosen.plan.predicate)
-    return [frame.mapInArrow(task, spark_schema(chosen.fields))]
+    task = _reading_task(resolved.store, resolved.fields, resolved.plan.predicate)
+    return [frame.mapInArrow(task, spark_schema(resolved.fields))]
 
 
 def _reading_task(
@@ -322,15 +324,15 @@ _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, Relation, list[Split]],
 # -- small decisions
 
 
-def wanted_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
+def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
     """The fields that `columns` mean, in the table's order; one at least, so that rows can be counted."""
     if columns is None:
         return tuple(schema.fields)
     exact = set(columns)
     folded = {c.lower() for c in columns}
-    chosen = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
-    if chosen:
-        return chosen
+    resolved = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
+    if resolved:
+        return resolved
     keys = set(schema.primary_keys)
     readable = readable_fields(schema)
     return (min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "BYTES"))),)
@@ -345,6 +347,6 @@ def _uri(store: TableStore, path: str) -> str:
     return f"file://{local}" if local is not None else path
 
 
-def with_routes(chosen: Relation, way: ScanStrategy) -> Relation:
+def with_routes(resolved: Relation, way: ScanStrategy) -> Relation:
     """The same scan with every split on one way; for tests and `explain`."""
-    return replace(chosen, routes=tuple(Route(way, "asked for") for _ in chosen.routes))
+    return replace(resolved, routes=tuple(Route(way, "asked for") for _ in resolved.routes))

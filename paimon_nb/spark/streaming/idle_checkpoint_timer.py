@@ -18,7 +18,7 @@ class _Running(Protocol):
     def isActive(self) -> bool: ...  # noqa: N802  Spark's name
 
 
-def beside(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
+def run_with_timer(running: _Running, checkpoint: Callable[[], None], pause_s: float) -> None:
     """Call `checkpoint` each so many seconds, in a thread of its own, as long as a stream runs.
 
     What goes wrong is logged: the stream goes on, and the next call tries again.

@@ -16,7 +16,7 @@ from paimon_nb.options.read import (
 from paimon_nb.spark.api.paimon_session import plain_session
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.scan.pushdown import usable
-from paimon_nb.spark.scan.table_scan import wanted_fields
+from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.table.scan.predicate.model import Predicate
 from paimon_nb.table.stream import StreamOffset, check_streamable
@@ -57,14 +57,14 @@ def stream_frame(
     store = table.store.copy(options) if options else table.store
     check_streamable(store)
     _check_wait(store.options)
-    told = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
+    with_kinds = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
     return stream_from(
         spark,
         TableStreamSource,
         store=store,
-        fields=wanted_fields(store.schema, columns),
+        fields=requested_fields(store.schema, columns),
         predicate=usable(filter, store.schema.fields, session_zone(spark)),
-        kinds=told,
+        kinds=with_kinds,
         order=order,
         begin=begin,
         tasks=spark.sparkContext.defaultParallelism * 2,
@@ -72,15 +72,15 @@ def stream_frame(
 
 
 def _check_wait(options: TableOptions) -> None:
-    least, longest, most = (
+    min_rows, longest, max_rows = (
         options.get(o)
         for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS, READ_STREAM_MAXROWSPERTRIGGER)
     )
     names = f"{READ_STREAM_MINROWSPERTRIGGER.key!r} and {READ_STREAM_MAXTRIGGERDELAYMS.key!r}"
-    if (least is None) != (longest is None):
+    if (min_rows is None) != (longest is None):
         raise BadOptionValue(f"{names} go together", hint="fewer rows than that wait, but not longer than that")
-    if least is not None and most is not None and most < least:
+    if min_rows is not None and max_rows is not None and max_rows < min_rows:
         raise BadOptionValue(
-            f"{READ_STREAM_MINROWSPERTRIGGER.key!r} is {least}, more than {READ_STREAM_MAXROWSPERTRIGGER.key!r} allows ({most})",
+            f"{READ_STREAM_MINROWSPERTRIGGER.key!r} is {min_rows}, more than {READ_STREAM_MAXROWSPERTRIGGER.key!r} allows ({max_rows})",
             hint="give the smaller number to the minimum",
         )

@@ -73,11 +73,11 @@ class TableSink:
             self._store(batch, batch_id)
 
     @property
-    def counts_quiet(self) -> bool:
+    def handles_empty_checkpoints(self) -> bool:
         """Whether `quiet` is to be called while the query runs."""
         return not self._ends and StreamCommitter.count_without_rows(self.table.store)
 
-    def quiet(self, user: str) -> None:
+    def on_empty_checkpoint(self, user: str) -> None:
         """The time between two checkpoints is over. Does what Flink's do without rows. `user`: the query's id."""
         with self._one_at_a_time:
             table = self.table = self.table.refresh()
@@ -124,7 +124,7 @@ class TableSink:
         try:
             count = batch.count()
             if not count and not self.complete:
-                made = self._of(user).on_empty_checkpoint(table.store, identifier) if self.counts_quiet else []
+                made = self._of(user).on_empty_checkpoint(table.store, identifier) if self.handles_empty_checkpoints else []
                 return WriteResult(tuple(made), 0, True)
             return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:
@@ -162,13 +162,13 @@ def claim_checkpoint(location: str, table: Table) -> None:
     """Note in a checkpoint which table it feeds. Raises BadOptionValue: it feeds another one."""
     fs = open_fs(location, {})
     path = posixpath.join(without_scheme(location), _OWNER)
-    mine = {"table": table.path, "identity": table.store.identity[:12]}
+    identity = {"table": table.path, "identity": table.store.identity[:12]}
     try:
         owner = json.loads(fs.read(path))
     except MissingFile:
-        fs.overwrite(path, json.dumps(mine).encode())
+        fs.overwrite(path, json.dumps(identity).encode())
         return
-    if owner.get("identity") != mine["identity"]:
+    if owner.get("identity") != identity["identity"]:
         raise BadOptionValue(
             f"the checkpoint at {location} belongs to a stream into {owner.get('table')}",
             hint="give each stream a checkpointLocation (in SQL a 'pipeline.name') of its own; a table that was made anew needs a new one",

@@ -72,13 +72,13 @@ class TableStreamSource(DataSource):
     """About how many tasks read a micro-batch."""
 
     @property
-    def told(self) -> tuple[DataField, ...]:
+    def changes(self) -> tuple[DataField, ...]:
         """The columns of its rows."""
         ordered = () if self.order is None else (DataField(-2, self.order, _BIGINT),)
         return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
 
     def schema(self) -> StructType:
-        return spark_schema(self.told)
+        return spark_schema(self.changes)
 
     def streamReader(self, schema: StructType) -> TableStreamReader:
         with packed_errors():
@@ -198,38 +198,38 @@ class TableStreamReader(DataSourceStreamReader):
     def _limited(self, start: StreamOffset, newest: StreamOffset) -> StreamOffset:
         """As many snapshots as the limits of a micro-batch allow, one at least."""
         limits = [
-            (int(most), measure)
+            (int(limit), measure)
             for option, measure in (
                 (READ_STREAM_MAXFILESPERTRIGGER, lambda s: s.files),
                 (READ_STREAM_MAXBYTESPERTRIGGER, lambda s: s.size),
                 (READ_STREAM_MAXROWSPERTRIGGER, lambda s: s.row_count),
                 (SCAN_MAX_SNAPSHOT_COUNT, lambda _s: 1),
             )
-            if (most := self.store.options.get(option)) is not None and most > 0
+            if (limit := self.store.options.get(option)) is not None and limit > 0
         ]
         if not limits or start == _NOTHING_YET:
             return newest
         position, sums = start, [0] * len(limits)
         for step in self._ahead(start, newest):
             sums = [have + measure(step) for have, (_, measure) in zip(sums, limits, strict=True)]
-            if position != start and any(have > most for have, (most, _) in zip(sums, limits, strict=True)):
+            if position != start and any(have > limit for have, (limit, _) in zip(sums, limits, strict=True)):
                 break
             position = step.after
         return position
 
     def _waits(self, start: StreamOffset, end: StreamOffset) -> bool:
         """Too few rows for a micro-batch, and not yet for too long. The first one after a start does not wait."""
-        least, longest = (
+        min_rows, longest = (
             self.store.options.get(o) for o in (READ_STREAM_MINROWSPERTRIGGER, READ_STREAM_MAXTRIGGERDELAYMS)
         )
-        if least is None or longest is None or self._last_batch is None:
+        if min_rows is None or longest is None or self._last_batch is None:
             return False
         if time.monotonic() - self._last_batch >= longest / 1000:
             return False
         rows = 0
         for step in self._ahead(start, end):
             rows += step.row_count
-            if rows >= least:
+            if rows >= min_rows:
                 return False
         return True
 
@@ -280,13 +280,13 @@ def _rows(
     names, seen = [f.name for f in source.fields], 0
     for snapshot, piece in pieces:
         rows = read_piece(source.store, piece, names, predicate)
-        told = rows.select(names) if source.kinds else without_retracts(rows).select(names)
+        changes = rows.select(names) if source.kinds else without_retracts(rows).select(names)
         if source.kinds:
-            told = told.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
+            changes = changes.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
         if source.order is not None:
-            told = told.append_column(source.order, _orders(snapshot, rows.column(VALUE_KIND).to_numpy(), seen))
+            changes = changes.append_column(source.order, _orders(snapshot, rows.column(VALUE_KIND).to_numpy(), seen))
             seen += rows.num_rows
-        yield from task_batches(told.combine_chunks(), source.told)
+        yield from task_batches(changes.combine_chunks(), source.changes)
 
 
 def _orders(snapshot: int, kinds: np.ndarray, seen: int) -> pa.Array:

@@ -26,7 +26,7 @@ _WORDS = {
     "DATE": ("cast(unix_date({0}) as bigint)", "0L"),
     "BIGINT": ("{0}", "shiftright({0}, 32)"),
 }
-_MOST_FIELDS = 3  # the last steps name the hash eight times, so each field adds its own steps eightfold
+_MAX_FIELDS = 3  # the last steps name the hash eight times, so each field adds its own steps eightfold
 
 
 def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
@@ -35,7 +35,7 @@ def bucket_expression(fields: Sequence[DataField], count: int) -> str | None:
     Args:
         fields: the bucket key, in the order of the option `bucket-key`. count: buckets, at least 1.
     """
-    if len(fields) > _MOST_FIELDS or any(f.type.nullable for f in fields):
+    if len(fields) > _MAX_FIELDS or any(f.type.nullable for f in fields):
         return None
     kinds = [str(f.type.with_nullable(True)) for f in fields]
     if not set(kinds) <= set(_WORDS):

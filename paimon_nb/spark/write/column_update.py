@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.table import Table
 
-_PLACE = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
+_LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
 
 
 def change_columns(
@@ -44,17 +44,17 @@ def change_columns(
     # Java 1.3 cannot read such a file of a partitioned table when it lacks the partition's columns.
     written = {*assigned, *store.schema.partition_keys}
     fields = tuple(f for f in store.schema.fields if f.name in written)
-    changed = to_arrow(updated.select(*[f.name for f in (*fields, *_PLACE)]), (*fields, *_PLACE))
+    changed = to_arrow(updated.select(*[f.name for f in (*fields, *_LOCATION)]), (*fields, *_LOCATION))
     numbers = np.asarray(changed.column(FILE), dtype=np.int64)
     drop_stale_indexes(store, source.plan.snapshot, assigned, {source.files[n].partition for n in np.unique(numbers)})
     commit = table.commit()
     messages: list[CommitMessage] = []
     try:
         for number in np.unique(numbers):
-            split, mine = source.files[number], changed.filter(pa.array(numbers == number))
+            split, own_rows = source.files[number], changed.filter(pa.array(numbers == number))
             # Deleted ones too: a file beside others holds a value for each of their rows.
             rows = read_split(store, replace(split, deletion_vectors=None), [f.name for f in fields])
-            messages.append(write_columns(store, split, fields, _replaced(rows, mine)))
+            messages.append(write_columns(store, split, fields, _replaced(rows, own_rows)))
         messages += write_messages(inserted, table.store.copy({"write-only": "true"}))[0]
         made = commit.publish(lambda latest: columns_change(store, latest, messages, source.files))
     except BaseException:

@@ -122,9 +122,9 @@ def _in_threads(
 def _in_tasks(
     spark: SparkSession, store: TableStore, tasks: Sequence[CompactTask | SortTask], work: Work
 ) -> list[CommitMessage]:
-    mine, token = marked(store)
+    tagged, token = marked(store)
     try:
-        results = run_everywhere(spark, tasks, [t.size for t in tasks], lambda task: work(mine, task))
+        results = run_everywhere(spark, tasks, [t.size for t in tasks], lambda task: work(tagged, task))
     except BaseException:
         sweep(spark, store, token)
         raise

@@ -41,7 +41,7 @@ FILE, ROW = "__paimon_file", "__paimon_row"
 """Columns beside the table's: number of the row's file among `Placed.files`, physical position in it."""
 INLINE_BYTES = 8 << 20
 """Files no larger together are read and written in this process."""
-_PLACE = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
+_LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Placed:
     """One file each."""
     frame: DataFrame
     """The table's columns, then `beside`."""
-    beside: tuple[str, ...] = (FILE, ROW)
+    carried: tuple[str, ...] = (FILE, ROW)
     """FILE and ROW, and in a table that tracks its rows `TRACKING_FIELDS`."""
 
 
@@ -64,17 +64,17 @@ def placed(spark: SparkSession, table: Table, filter: Predicate | None = None) -
     plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
     files = single_files(plan)
     tracked = tracks_rows(plan.store)
-    beside = (*_PLACE, *TRACKING_FIELDS) if tracked else _PLACE
-    fields, names = (*plan.schema.fields, *beside), tuple(f.name for f in beside)
+    carried = (*_LOCATION, *TRACKING_FIELDS) if tracked else _LOCATION
+    fields, names = (*plan.schema.fields, *carried), tuple(f.name for f in carried)
     if sum(s.size for s in files) <= INLINE_BYTES:
-        parts = _in_threads(lambda n: _with_places(plan.store, n, files[n], fields), range(len(files)))
+        parts = _in_threads(lambda n: _with_locations(plan.store, n, files[n], fields), range(len(files)))
         rows = pa.concat_tables([no_rows(fields), *parts])
         return Placed(plan, files, from_arrow(spark, rows, fields), names)
     frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
     return Placed(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)
 
 
-def _with_places(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
+def _with_locations(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
     rows, positions = placed_rows(store, split, tracked=fields[-1] in TRACKING_FIELDS)
     rows = rows.append_column(FILE, pa.array(np.full(len(positions), number, np.int32)))
     return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
@@ -86,14 +86,14 @@ def _reading_task(
     @crossing_tasks
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, split in pieces_of(batches):
-            rows = _with_places(store, number, split, fields)
+            rows = _with_locations(store, number, split, fields)
             yield from task_batches(rows, fields)
 
     return read
 
 
 def change_rows(
-    table: Table, source: Placed, gone: DataFrame, added: DataFrame | None, assigned: Collection[str] = ()
+    table: Table, source: Placed, removed: DataFrame, added: DataFrame | None, assigned: Collection[str] = ()
 ) -> tuple[list[int], int, int]:
     """Take rows out and put rows in, as one snapshot.
 
@@ -106,8 +106,8 @@ def change_rows(
 
     Raises: CommitConflict: somebody changed the same files. EngineError; WriteError: nothing was changed.
     """
-    spark = gone.sparkSession
-    marked = _marked(source.files, collect(gone.select(FILE, ROW)))
+    spark = removed.sparkSession
+    marked = _marked(source.files, collect(removed.select(FILE, ROW)))
     messages: list[CommitMessage] = []
     commit = TableCommit(table.store)
     if tracks_rows(table.store):  # rows keep their ids, by which a global index finds them

@@ -207,23 +207,23 @@ def _in_order(frame: DataFrame, store: TableStore, kinds: str | None) -> DataFra
     """The table's columns in the table's order, then the kinds, or what else rides along in a column of that name."""
     from paimon_nb.spark.write.bucket_shuffle import _named
 
-    wanted = list(store.schema.names)
+    column_names = list(store.schema.names)
     have = [c for c in frame.columns if c != kinds]
-    if len(have) != len(wanted):
+    if len(have) != len(column_names):
         raise SchemaMismatch(
-            f"{store.name} has {len(wanted)} columns, the rows have {len(have)}",
-            hint=f"columns of the table: {', '.join(wanted)}",
-            expected=wanted,
+            f"{store.name} has {len(column_names)} columns, the rows have {len(have)}",
+            hint=f"columns of the table: {', '.join(column_names)}",
+            expected=column_names,
             found=have,
         )
     tail = [kinds] if kinds else []
-    if frame.columns == wanted + tail:
+    if frame.columns == column_names + tail:
         return frame
-    if set(have) == set(wanted):
-        return frame.select(*_named(wanted + tail))
+    if set(have) == set(column_names):
+        return frame.select(*_named(column_names + tail))
     if kinds and frame.columns[-1] != kinds:
         frame = frame.select(*_named(have), *_named(tail))
-    return frame.toDF(*wanted, *tail)
+    return frame.toDF(*column_names, *tail)
 
 
 def _scope(
