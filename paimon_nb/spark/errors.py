@@ -87,12 +87,12 @@ def translate(
         return _unpack(packed[1])
     condition = _call(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
-        return Cancelled("the work was cancelled", hint="the table is as before; run the statement again")
+        return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
     lost = None if _TRACE_END.search(whole) else _lost_worker(whole)
     if lost is not None:
         forget_dead_workers()  # or the statement fails once for each of them
         return EngineError(
-            lost, hint="run the statement again; a stream goes on from its checkpoint", condition=condition
+            lost, hint="run the statement again; a stream resumes from its checkpoint", condition=condition
         )
     parameters = _call(error, "getMessageParameters") or {}
     raised = _TRACE_END.findall(whole)
@@ -110,11 +110,11 @@ def translate(
 def _lost_worker(whole: str) -> str | None:
     """What the end of one of Spark's Python processes looks like from outside."""
     if "Python worker failed to connect back" in whole:
-        return "a Python process of Spark's did not start within ten seconds: the machine is very busy"
+        return "a Python worker of Spark did not start within ten seconds; the machine may be overloaded"
     if "Python worker exited unexpectedly" in whole:
-        return "a Python process of Spark's is gone: it was killed, or there was not enough memory"
+        return "a Python worker of Spark exited: it was killed or ran out of memory"
     if _LOST.search(whole):
-        return "Spark lost a connection in the middle of its work, as when a Python process of its own is killed"
+        return "Spark lost a connection to one of its processes, for example because a Python worker was killed"
     return None
 
 
@@ -123,7 +123,7 @@ def first_sentence(message: str) -> str:
     text = _SQL_STATE.sub("", _CONDITION.sub("", message)).strip()
     text = _OUR_VIEW.sub("", text)
     lines = [line for line in text.splitlines() if line.strip()]
-    text = lines[0].strip() if lines else "Spark failed without a reason"
+    text = lines[0].strip() if lines else "Spark failed without a message"
     # A sentence ends at ". " followed by a capital; dots inside names and numbers do not end it.
     end = re.search(r"(?<=[^\s.])\. (?=[A-Z])", text)
     text = text[: end.start()] if end else text
@@ -211,9 +211,7 @@ def _hint(
     if "__paimon_" in parameters.get("objectName", ""):
         from paimon_nb.spark.scan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 
-        return (
-            f"tables without keys have {FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}; rows of others lie nowhere"
-        )
+        return f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET} exist only on tables without a primary key"
     if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):
         # Spark saw only the columns that the query names, so its own suggestions are among those.
         unknown = _NAME_PART.findall(parameters.get("objectName", ""))[-1:]
@@ -224,13 +222,13 @@ def _hint(
         names = [_OUR_VIEW.sub("", name.strip()) for name in proposal.split(",")]
         return "did you mean " + " or ".join(n for n in names[:3] if n) + "?"
     if condition and condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
-        return "SHOW TABLES lists what is there"
+        return "SHOW TABLES lists the tables"
     if condition and condition.startswith(("CAST_INVALID_INPUT", "CAST_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")):
-        return "try_cast gives NULL for values that do not fit"
+        return "try_cast returns NULL for invalid values"
     if condition and condition.startswith("DIVIDE_BY_ZERO"):
-        return "try_divide gives NULL"
+        return "try_divide returns NULL"
     if condition and condition.startswith("UNRESOLVED_ROUTINE"):
-        return "SHOW FUNCTIONS lists what is there"
+        return "SHOW FUNCTIONS lists the functions"
     return None
 
 

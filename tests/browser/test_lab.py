@@ -190,7 +190,7 @@ def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> N
     facts.get_by_text("row group 0").wait_for()
     assert facts.get_by_role("cell", name="_SEQUENCE_NUMBER").count() == 1
     keyboard.press("ArrowLeft")
-    facts.get_by_text("its schema, 0").click()
+    facts.get_by_text("schema 0").click()
     facts.get_by_role("cell", name="DECIMAL(10, 2)").wait_for()
     expect(output.locator('[data-place="schema/0"]')).to_be_focused()  # the tree opened on the way there
     expect(chosen).to_have_attribute("data-place", "schema/0")
@@ -201,7 +201,7 @@ def test_the_first_page_tells_the_table_and_leads_on(shown: Notebook) -> None:
     """Figures, a strip of commits, bounds of the columns; a look opens in a cell of its own, by keyboard."""
     explorer, cells = shown.output(EXPLORE), shown.page.locator(".jp-CodeCell")
     explorer.locator('[data-place=""]').click()
-    expect(explorer.locator(".kind span")).to_have_text(["key table", "deduplicate", "1 bucket"])
+    expect(explorer.locator(".kind span")).to_have_text(["primary-key table", "deduplicate", "1 bucket"])
     tiles = [re.sub(r"\s+", " ", t) for t in explorer.locator(".tiles > div").all_inner_texts()]
     assert tiles[0] == "physical rows 30,961 before merge"
     assert tiles[1].endswith("4 files")
@@ -274,7 +274,7 @@ def test_a_cell_is_typed_run_and_taken_back(shown: Notebook) -> None:
         cells.nth(LSM + 2).get_by_text("mine", exact=True),
     )
     ask = cells.nth(LSM + 2)
-    typed_below(shown, LSM + 2, "%paimon undo", cells.nth(LSM + 3).get_by_text("is back at snapshot 14"))
+    typed_below(shown, LSM + 2, "%paimon undo", cells.nth(LSM + 3).get_by_text("rolled back to snapshot 14"))
     shown.page.evaluate("i => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = i; }", LSM + 2)
     shown.page.get_by_role("button", name="Run this cell and advance").click()
     expect(ask.get_by_text("no rows")).to_be_visible()

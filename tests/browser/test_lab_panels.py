@@ -53,9 +53,9 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     keyboard.press("Control+A")
     keyboard.type("3")
     keyboard.press("Enter")
-    due = r"^▸ due in bucket 0: 2 files, 1\d\.\d kB, to level 3 by compaction\.size-ratio$"
+    due = r"^▸ Next compaction in bucket 0: 2 files \(1\d\.\d kB\) into level 3; rule: compaction\.size-ratio$"
     expect(verdict).to_have_text(re.compile(due))
-    assert signs(output) == ["▸ would be compacted"] * 2
+    assert signs(output) == ["▸ picked for compaction"] * 2
     expect(trigger).to_be_focused()  # drawing anew took nothing away from the reader
     expect(output.locator("tr.decides th")).to_have_text("compaction.size-ratio")
     keyboard.press("Control+A")
@@ -80,13 +80,13 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
 
 def test_compaction_follows_the_table(shown: Notebook) -> None:
     output = shown.output(COMPACT)
-    output.get_by_label("follow the table").check()
+    output.get_by_label("Refresh automatically").check()
     shown.page.evaluate(
         "() => { const k = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;"
         " k.requestExecute({code: \"from paimon_nb.notebook.magics.active import workbench\\nt = workbench().table('orders'); _ = t.delete('id < 5000')\"}); }"
     )
     expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 16")).to_have_count(1)
-    output.get_by_label("follow the table").uncheck()
+    output.get_by_label("Refresh automatically").uncheck()
 
 
 def test_compaction_is_run_by_mouse(shown: Notebook) -> None:
@@ -112,11 +112,13 @@ def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:
     )
     for _ in range(3):  # from the field down the stages
         keyboard.press("Tab")
-    expect(output.locator(".facts").last).to_have_text("2 of 8 buckets go on · 12 files: bucket does not match the key")
+    expect(output.locator(".facts").last).to_have_text(
+        "2 of 8 buckets are read ·  12 files: bucket does not match the key"
+    )
     shown.page.mouse.move(1, 1)
     output.locator(".stage").first.hover()
     expect(output.locator(".facts").last).to_have_text(
-        "4 of 6 manifests go on · 2 manifests: other partitions, not opened"
+        "4 of 6 manifests are read ·  2 manifests: other partitions, not opened"
     )
     where.fill("nosuch = 1")
     where.press("Enter")
@@ -175,7 +177,7 @@ def test_two_moments_are_chosen(shown: Notebook) -> None:
     expect(after).to_be_focused()
     after.select_option("13")
     expect(output.locator(".more").filter(has_text="changed rows")).to_have_text(
-        re.compile(r"[\d,]+ \+I, [\d,]+ -U, [\d,]+ \+U; the first 20")
+        re.compile(r"[\d,]+ \+I, [\d,]+ -U, [\d,]+ \+U; showing the first 20")
     )
     expect(output.get_by_role("cell", name="-U", exact=True).first).to_be_visible()
 
@@ -196,7 +198,7 @@ def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
     for _ in range(2):  # past the key, to the partition
         keyboard.press("Tab")
     keyboard.press("Space")
-    expect(output.locator(".warning").filter(has_text="seen has a value for every moment")).to_have_count(1)
+    expect(output.locator(".warning").filter(has_text="seen has too many distinct values")).to_have_count(1)
     output.get_by_label("partition of column 3").uncheck()
     bucket = output.get_by_label("bucket")
     bucket.focus()

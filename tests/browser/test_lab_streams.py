@@ -92,7 +92,7 @@ def test_a_table_is_followed_row_by_row(shown: Notebook) -> None:
     assert shown.page.evaluate(RUN, ROWS + put(2, "paid") + "_t.delete('id = 1')") == "ok"
     expect(output.locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new", "+I2new", "+I1new"])
     expect(output.locator(".facts")).to_have_text(
-        re.compile(r"^2 \+I, 1 -U, 1 \+U, 1 -D · .* up to snapshot \d+, the newest$")
+        re.compile(r"^2 \+I, 1 -U, 1 \+U, 1 -D · .* caught up \(snapshot \d+\)$")
     )
     assert output.locator("tbody tr").first.get_attribute("class") == "gone"
     expect(shown.output(LATEST).locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new"])
@@ -124,7 +124,7 @@ def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     keyboard.press("Enter")
     expect(output.get_by_role("status")).to_have_text("❚❚ paused")
     assert shown.page.evaluate(RUN, ROWS + put(3, "late")) == "ok"
-    expect(output.locator(".facts")).to_contain_text("behind the newest")
+    expect(output.locator(".facts")).to_contain_text("behind the latest")
     assert "late" not in output.locator("tbody").inner_text()
     keyboard.press("Enter")
     expect(output.locator("tbody tr").first).to_have_text("+I3late")
@@ -136,7 +136,7 @@ def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     place = output.get_by_label("from snapshot")
     place.fill("soon")
     place.press("Enter")
-    expect(output.get_by_role("alert")).to_contain_text("'soon' is no id of a snapshot")
+    expect(output.get_by_role("alert")).to_contain_text("'soon' is not a snapshot id")
     place.fill("")
     place.press("Enter")
     expect(output.get_by_role("alert")).to_have_count(0)
@@ -144,7 +144,7 @@ def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     assert sorted(kinds(shown, LIVE)) == ["+I 2 paid", "+I 3 late"]
     output.get_by_role("button", name="stop").click()
     expect(output.get_by_role("status")).to_have_text("■ stopped")
-    output.get_by_role("button", name="start again").click()
+    output.get_by_role("button", name="Restart").click()
     expect(output.get_by_role("status")).to_have_text("● running")
 
 
@@ -179,7 +179,7 @@ def test_a_cell_that_runs_again_ends_its_stream(shown: Notebook) -> None:
 def test_a_restarted_kernel_leaves_no_stream_behind(shown: Notebook) -> None:
     pid = int(shown.output(PID).inner_text())
     restarted_without_a_trace(shown, [pid])
-    expect(shown.output(LIVE).locator("output.state")).to_contain_text("the kernel says nothing", timeout=60_000)
+    expect(shown.output(LIVE).locator("output.state")).to_contain_text("no response from the kernel", timeout=60_000)
 
 
 def restarted_without_a_trace(shown: Notebook, pids: list[int]) -> None:
@@ -207,7 +207,7 @@ def test_streams_of_spark_are_seen_interrupted_stopped_and_gone(notebook: Notebo
     assert shown.page.evaluate(RUN, ROWS + put(30, "first")) == "ok"
     card, live = shown.output(CARD), shown.output(SELECT)
     expect(card.locator(".job.running")).to_contain_text(
-        re.compile(r"running · [1-9]\d* rows.* the newest"), timeout=PATIENT_MS
+        re.compile(r"running · [1-9]\d* rows.*caught up"), timeout=PATIENT_MS
     )
     expect(live.locator("tbody tr").first).to_have_text("+I30first", timeout=PATIENT_MS)
     assert shown.page.evaluate(RUN, ROWS + put(30, "second")) == "ok"

@@ -86,7 +86,7 @@ def test_a_live_table_follows_pauses_seeks_and_stops(wb: Any, table: Any) -> Non
     until(lambda: len(ops(live)) == 4)
     assert ops(live)[:2] == [["+U", "2", "b"], ["-U", "2", "a"]]
     newest = table.latest_snapshot().id
-    assert live.view["lag"][0]["text"] == f"up to snapshot {newest}, the newest"
+    assert live.view["lag"][0]["text"] == f"caught up (snapshot {newest})"
     live.on_message({"pause": True})
     assert live.status == live.view["status"] == "PAUSED"
     table.upsert(rows([3], "c"))

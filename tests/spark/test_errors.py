@@ -101,7 +101,7 @@ def test_a_python_process_that_was_killed_is_told(spark):
 
     with pytest.raises(EngineError, match="a Python process of Spark's is gone") as caught, spark_errors():
         spark.range(1).mapInArrow(die, "id bigint").collect()
-    assert "goes on from its checkpoint" in str(caught.value.hint)
+    assert "resumes from its checkpoint" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_what_becomes_of_a_dead_python_process_is_told(text, said):
     error = translate(kind(text))
     assert isinstance(error, EngineError)
     assert said in error.message
-    assert "goes on from its checkpoint" in error.hint
+    assert "resumes from its checkpoint" in error.hint

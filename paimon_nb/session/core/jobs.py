@@ -51,8 +51,8 @@ class Progress:
         if not self.newest:
             return f"{self.table} is empty"
         if not self.behind:
-            return f"up to snapshot {self.newest}, the newest"
-        return f"at snapshot {self.at}, {self.behind} behind the newest"
+            return f"caught up (snapshot {self.newest})"
+        return f"at snapshot {self.at}, {self.behind} behind the latest"
 
 
 class StreamJob:

@@ -207,7 +207,7 @@ class PaimonReader(OptionsMixin, DataFrameReader):
     def _named(self, parts: tuple[str, ...], captured: Mapping[str, str]) -> DataFrame:
         frame = self._paimon._resolver.table(parts, captured)
         if frame is None:
-            raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists what is there")
+            raise TableNotFound(f"no table {'.'.join(parts)}", hint="SHOW TABLES lists the tables")
         return adopt(frame, self._paimon)
 
 

@@ -48,7 +48,7 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
     def _stream(self, target: tuple[str, ...] | str) -> DataFrame:
         frame = self._paimon._resolver.stream(target, _options(self._captured))
         if frame is None:
-            raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists what is there")
+            raise TableNotFound(f"no table {'.'.join(target)}", hint="SHOW TABLES lists the tables")
         return self._paimon.adopt(frame)
 
 

@@ -85,16 +85,12 @@ def _interrupted(future: Future[R], nothing_published: bool) -> Cancelled:
     """What became of the work: an interrupt may come too late, and some work hears it late."""
     if not future.done():
         return Cancelled(
-            "interrupted; the work was told to stop and has not ended yet",
-            hint="it commits nothing any more"
-            if nothing_published
-            else "look at the snapshots before running it again",
+            "interrupted; the work has not stopped yet",
+            hint="it will not commit anything" if nothing_published else "check the snapshots before running it again",
         )
     if future.exception() is None:
-        return Cancelled("interrupted, when the work had just ended", hint="what it wrote is committed")
-    return Cancelled(
-        "interrupted; the work was cancelled", hint="what it was about to write is not in the table; run it again"
-    )
+        return Cancelled("interrupted after the work had finished", hint="its changes are committed")
+    return Cancelled("interrupted; the work was cancelled", hint="nothing was committed; run it again")
 
 
 def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:
