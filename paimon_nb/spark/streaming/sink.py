@@ -124,7 +124,11 @@ class TableSink:
         try:
             count = batch.count()
             if not count and not self.complete:
-                made = self._of(user).on_empty_checkpoint(table.store, identifier) if self.handles_empty_checkpoints else []
+                made = (
+                    self._of(user).on_empty_checkpoint(table.store, identifier)
+                    if self.handles_empty_checkpoints
+                    else []
+                )
                 return WriteResult(tuple(made), 0, True)
             return self._write(batch, table, user, identifier, inline=count <= INLINE_ROWS)
         finally:

@@ -99,7 +99,7 @@ def change_rows(
 
     Args:
         source: what `gone` was computed from. gone: columns FILE and ROW of the rows that leave.
-        added: rows that come, with the table's columns and then `source.beside`, all NULL for rows that are new; both
+        added: rows that come, with the table's columns and then `source.carried`, all NULL for rows that are new; both
             must be computed once and for all (checkpointed). assigned: columns that got new values.
 
     Returns: ids of the snapshots made, rows taken out, rows put in.
