@@ -1,0 +1,83 @@
+"""Finds public functions and parameters without documentation. Reads source files, imports nothing.
+
+Docstrings are in Google's style: one parameter a line below `Args:`, `Returns:` where something is returned.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "paimon_nb"
+MODULES = ("__init__.py", "workbench.py", "table/table.py", "table/at_path.py", "catalog/api.py")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Example|Examples|Note|Attributes):$")
+
+
+def problems() -> list[str]:
+    """One sentence for each public member that is not described in full."""
+    return [problem for module in MODULES for problem in _in_module(PACKAGE / module, module)]
+
+
+def members() -> int:
+    """How many public functions, methods, properties and classes there are."""
+    return sum(1 for module in MODULES for _ in _public(ast.parse((PACKAGE / module).read_text()), ""))
+
+
+def _in_module(path: Path, module: str) -> Iterator[str]:
+    for name, node in _public(ast.parse(path.read_text()), ""):
+        where = f"{module}: {name}"
+        text = ast.get_docstring(node)
+        if not text:
+            yield f"{where} has no docstring"
+        elif not isinstance(node, ast.ClassDef):
+            yield from (f"{where} {what}" for what in _of_function(node, text))
+
+
+def _public(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef | Function]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | Function) and not child.name.startswith("_"):
+            yield prefix + child.name, child
+            if isinstance(child, ast.ClassDef):
+                yield from _public(child, f"{child.name}.")
+
+
+def _of_function(node: Function, text: str) -> Iterator[str]:
+    sections = _sections(text)
+    described = [match[1] for line in sections.get("Args", []) if (match := re.match(r"    \*{0,2}(\w+):", line))]
+    arguments = node.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    wanted = [a.arg for a in named if a.arg not in ("self", "cls")]
+    wanted += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    for name in wanted:
+        if name not in described:
+            yield f"does not describe {name!r}"
+    for name in described:
+        if name not in wanted:
+            yield f"describes {name!r}, which it does not take"
+    if arguments.kwarg is not None and arguments.kwarg.annotation is not None:
+        if ast.unparse(arguments.kwarg.annotation) == "Any":
+            yield f"takes **{arguments.kwarg.arg}: Any"
+    if _returns_something(node) and "Returns" not in sections and "Yields" not in sections:
+        yield "does not say what it returns"
+
+
+def _returns_something(node: Function) -> bool:
+    if any(ast.unparse(d) in ("property", "cached_property") for d in node.decorator_list):
+        return False
+    return node.returns is not None and ast.unparse(node.returns) not in ("None", "NoReturn", "Never")
+
+
+def _sections(text: str) -> dict[str, list[str]]:
+    """Section -> its lines."""
+    out: dict[str, list[str]] = {}
+    current = ""
+    for line in text.splitlines():
+        if match := _SECTION.match(line):
+            current = match[1]
+            out[current] = []
+        elif current:
+            out[current].append(line)
+    return out
