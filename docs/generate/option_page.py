@@ -12,7 +12,7 @@ from typing import Any
 import paimon_nb.options.table as table_package
 from paimon_nb.options import catalog, read, write
 from paimon_nb.options.option import Option
-from paimon_nb.options.patterns import PATTERNS
+from paimon_nb.options.prefix_options import PATTERNS
 
 SINCE = Path(__file__).with_name("since.tsv")
 HEAD = """# Options
