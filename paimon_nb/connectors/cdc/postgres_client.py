@@ -163,7 +163,9 @@ def driver() -> Any:
     try:
         import psycopg
     except ImportError:
-        raise EnvironmentError_("PostgreSQL needs the package psycopg", hint="pip install 'paimon-nb[postgres]'") from None
+        raise EnvironmentError_(
+            "PostgreSQL needs the package psycopg", hint="pip install 'paimon-nb[postgres]'"
+        ) from None
     return psycopg
 
 

@@ -23,6 +23,7 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import wall_in
 from paimon_nb.format.data.logical_arrays import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.data.parquet import has_time
+from paimon_nb.format.orc_library import load_pyorc
 from paimon_nb.format.types import (
     Array,
     Atomic,
@@ -167,7 +168,7 @@ class OrcReader:
 
     def _slowly(self, stripe: int, field: DataField) -> pa.Array:
         """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
-        import pyorc
+        pyorc = load_pyorc()
 
         with self._fs.open(self.path) as source:
             reader = pyorc.Reader(
@@ -186,7 +187,7 @@ class OrcReader:
     @cached_property
     def _zone(self) -> dt.tzinfo | None:
         """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
-        import pyorc
+        pyorc = load_pyorc()
 
         with self._fs.open(self.path) as source:
             name = str(pyorc.Reader(source).read_stripe(0).writer_timezone)
@@ -261,7 +262,7 @@ def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
 
 def value_converters() -> dict[Any, Any]:
     """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
-    import pyorc
+    pyorc = load_pyorc()
 
     class TimestampConverter(pyorc.converters.ORCConverter):
         @staticmethod

@@ -13,6 +13,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.logical_arrays import map_parts, split_lists
 from paimon_nb.format.data.orc import UNITS_PER_SECOND, value_converters
 from paimon_nb.format.data.parquet_writer import nested_ids
+from paimon_nb.format.orc_library import load_pyorc
 from paimon_nb.format.types import (
     MAX_LENGTH,
     Array,
@@ -46,7 +47,7 @@ class OrcWriter:
     pending_bytes = 0
 
     def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
-        import pyorc
+        pyorc = load_pyorc()
 
         name = options.raw.get("orc.compress", compression).lower()
         codec = _CODECS.get(name)
@@ -75,7 +76,7 @@ class OrcWriter:
 
 def orc_struct(fields: Sequence[DataField]) -> Any:
     """The ORC type of a row, with Paimon's field ids as attributes."""
-    import pyorc
+    pyorc = load_pyorc()
 
     children = {}
     for f in fields:
@@ -85,7 +86,7 @@ def orc_struct(fields: Sequence[DataField]) -> Any:
 
 
 def _orc_type(t: DataType, owner: int, depth: int) -> Any:
-    import pyorc
+    pyorc = load_pyorc()
 
     match t:
         case Char():
