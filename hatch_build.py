@@ -38,7 +38,9 @@ def urls(address: str) -> dict[str, str]:
 
 def badges(address: str) -> str:
     """The README's line of badges."""
-    return f"[![ci]({address}/actions/workflows/ci.yml/badge.svg)]({address}/actions/workflows/ci.yml)" if address else ""
+    return (
+        f"[![ci]({address}/actions/workflows/ci.yml/badge.svg)]({address}/actions/workflows/ci.yml)" if address else ""
+    )
 
 
 class ProjectUrls(MetadataHookInterface):

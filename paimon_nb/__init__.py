@@ -10,6 +10,7 @@ from paimon_nb.base.errors import *  # noqa: F403  the error names are part of t
 
 if TYPE_CHECKING:
     from paimon_nb.table.open import open_table
+    from paimon_nb.table.scan import Predicate
     from paimon_nb.table.table import Table
     from paimon_nb.workbench import Workbench, connect
 
@@ -19,11 +20,21 @@ _LAZY = {
     "connect": "paimon_nb.workbench",
     "Workbench": "paimon_nb.workbench",
     "open_table": "paimon_nb.table.open",
+    "Predicate": "paimon_nb.table.scan",
     "Table": "paimon_nb.table.table",
 }
 _ERRORS = [n for n, v in vars(_errors).items() if isinstance(v, type) and issubclass(v, _errors.PaimonError)]
 
-__all__ = ["Table", "Workbench", "__version__", "connect", "load_ipython_extension", "open_table", *_ERRORS]
+__all__ = [
+    "Predicate",
+    "Table",
+    "Workbench",
+    "__version__",
+    "connect",
+    "load_ipython_extension",
+    "open_table",
+    *_ERRORS,
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -37,10 +48,18 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """`%load_ext paimon_nb`: register the magics, completion and display in an IPython shell."""
+    """Register magics, completion and display in an IPython shell; `%load_ext paimon_nb` calls it.
+
+    Args:
+        ipython: the shell.
+    """
     import_module("paimon_nb.notebook.extension").load(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """`%unload_ext paimon_nb`."""
+    """Remove what `load_ipython_extension` registered; `%unload_ext paimon_nb` calls it.
+
+    Args:
+        ipython: the shell.
+    """
     import_module("paimon_nb.notebook.extension").unload(ipython)

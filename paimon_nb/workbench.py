@@ -31,20 +31,26 @@ def connect(
     spark_conf: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Workbench:
-    """Open a warehouse. Starts no JVM: Spark comes up with the first statement that needs it.
+    """Open a warehouse. Starts no JVM: Spark starts with the first statement that needs it.
 
     Args:
-        warehouse: path or URI of the warehouse; created with the first table.
+        warehouse: path or URI of the warehouse; it is created with the first table.
         catalog: name of the catalog in SQL.
-        spark: an existing SparkSession to use; None starts a local one when needed.
-        spark_conf: settings for the local SparkSession.
+        spark: a SparkSession to use; None creates a local one when it is needed.
+        spark_conf: Spark settings of a session that is created here.
         options: catalog options, such as `metastore`, `s3.endpoint`, `table-default.file.format`.
 
     Returns:
-        A `Workbench`, also a context manager.
+        A workbench, also a context manager.
 
     Raises:
-        UnknownOption: a misspelled catalog option.
+        UnknownOption: a name in `options` that is nearly one of a catalog's.
+        BadOptionValue: a value in `options` that is not allowed.
+
+    Examples:
+        >>> with paimon_nb.connect("warehouse") as other:
+        ...     other.table("orders").primary_keys
+        ('id',)
     """
     check_catalog_names(options or {})
     spark_setting = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
@@ -53,34 +59,52 @@ def connect(
 
 
 class Workbench:
-    """A session: run SQL and open tables."""
+    """A session: run SQL, open tables, look inside them. Create one with `paimon_nb.connect`.
+
+    Attributes:
+        session: the state of the session: current catalog and database, settings, jobs.
+        made: (table, snapshot id) of every commit of this session's statements, in order.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.made: list[tuple[str, int]] = []
         """(table, snapshot id) of each commit of this session, in order; used by undo."""
 
-    def sql(self, text: str, /, **params: Any) -> DataFrame:
-        """Run one or several statements, Flink or Spark dialect, and return the last one's result.
+    def sql(self, text: str, /, **params: object) -> DataFrame:
+        """Run one or several statements in Flink's or Spark's dialect and return the result of the last one.
 
-        A query returns its rows, CALL the rows of the procedure, DDL and DML one summary row. In streaming mode a query
-        returns a streaming DataFrame and INSERT a running job with the interface of Spark's StreamingQuery.
+        A query returns its rows, CALL the rows of the procedure, any other statement one row that summarises it. In streaming
+        mode a query returns a streaming DataFrame, and INSERT a running job with the interface of Spark's StreamingQuery.
 
         Args:
-            text: the statements. params: values of `:name` parameters; bound, never inserted into the text.
+            text: the statements, separated by `;`.
+            params: values of `:name` markers. They are bound as values and never become part of the text.
+
+        Returns:
+            A PySpark DataFrame. Starts Spark; `run` does so only for statements that need it.
 
         Raises:
-            PaimonError: `facts` contain `sql`, `start` and `stop`, the position in `text`.
+            SqlSyntaxError: the text cannot be parsed. Like all errors of statements it has `sql`, `start` and `stop`: the place.
+            SqlAnalysisError: a parameter has no value, or the statement is not possible.
+            PaimonError: the statement failed.
         """
         return dataframe_of(self.session, self.run(text, **params))
 
-    def stream(self, text: str, /, **params: Any) -> LiveResult:
-        """The changes of a query's result as they happen: iterate over Arrow tables, column `op` ('+I', '-U', '+U', '-D') first.
-
-        Runs in streaming mode regardless of the session's mode. `collect(limit, timeout_s)` returns some rows and stops.
+    def stream(self, text: str, /, **params: object) -> LiveResult:
+        """The changes of a query's result as they happen. Runs in streaming mode, whatever the session's mode is.
 
         Args:
-            text: a SELECT; statements before it are run first. params: values of `:name` parameters.
+            text: a SELECT; statements before it are run first.
+            params: values of `:name` markers.
+
+        Returns:
+            An iterator of Arrow tables: op (string: `+I`, `-U`, `+U` or `-D`) and the columns of the query.
+            `collect(limit, timeout_s)` takes some rows and stops the stream.
+
+        Raises:
+            SqlAnalysisError: the last statement is not a query over a table.
+            PaimonError: as `sql`.
         """
         from paimon_nb.session.streaming.executor import in_mode
 
@@ -94,8 +118,25 @@ class Workbench:
             )
         return result.live
 
-    def run(self, text: str, /, **params: Any) -> Result:
-        """Like `sql`, but metadata results stay in Arrow and start no JVM. Used by the magics."""
+    def run(self, text: str, /, **params: object) -> Result:
+        """Run statements as `sql` does, but keep Arrow results in Arrow. What the magics call.
+
+        Args:
+            text: the statements, separated by `;`.
+            params: values of `:name` markers.
+
+        Returns:
+            The result of the last statement: `arrow` (an Arrow table) or `frame` (a PySpark DataFrame), `notes` and `snapshots`.
+
+        Raises:
+            SqlSyntaxError: the text cannot be parsed, or has no statement.
+            SqlAnalysisError: a parameter has no value, or the statement is not possible.
+            PaimonError: the statement failed.
+
+        Examples:
+            >>> wb.run("INSERT INTO orders VALUES (4, 'new', 12)").snapshots
+            [('default.orders', 3)]
+        """
         from paimon_nb.session.executor import run_text
 
         result = None
@@ -105,16 +146,18 @@ class Workbench:
         return result
 
     def configure(self, source: str | Path | Mapping[str, Any], *, catalog: str = "paimon") -> Result:
-        """Apply a YAML configuration: a catalog definition, or Flink settings.
+        """Apply a YAML configuration: the definition of a catalog, or Flink's settings.
 
         Args:
-            source: YAML text, the path of a `.yaml` file, or a mapping. catalog: name for a catalog that is defined without one.
+            source: YAML text, the path of a `.yaml` file, or a mapping.
+            catalog: name of the catalog, if the definition has none.
 
         Returns:
-            rows (key, value, effect): the effect of each key, its Spark equivalent, or why it has no effect.
+            A result whose `arrow` has one row for each key: key, value, effect (string). Secret values are masked.
 
         Raises:
-            ConfigError: invalid YAML. BadOptionValue: invalid value. Others as for CREATE CATALOG.
+            ConfigError: the text is not YAML, or the file cannot be read.
+            BadOptionValue: a value is not allowed.
         """
         from paimon_nb.session.statements.configuration import configure
 
@@ -122,20 +165,28 @@ class Workbench:
 
     @property
     def spark(self) -> SparkSession:
-        """A SparkSession that supports Paimon names, options and time travel."""
+        """A SparkSession that knows Paimon's table names, options and time travel. Starts Spark."""
         from paimon_nb.session.spark_resolver import Resolver
         from paimon_nb.spark.api.paimon_session import paimon_session
 
         return paimon_session(self.session.spark, Resolver(self.session))
 
     def table(self, name: str, **options: str) -> Table:
-        """Open a table for metadata, reads and writes without Spark.
+        """A handle of a table for metadata and for small reads and writes, without Spark.
 
         Args:
-            name: `[catalog.][database.]table[$branch_b]`, parts with dots in backticks. options: dynamic table options.
+            name: `[catalog.][database.]table[$branch_b]`; parts that contain dots are in backticks.
+            options: dynamic table options; pass names with dots as `**{"scan.snapshot-id": "3"}`.
+
+        Returns:
+            The handle.
 
         Raises:
-            TableNotFound: the hint suggests the closest name.
+            TableNotFound: no such table; the hint has the nearest name.
+
+        Examples:
+            >>> wb.table("orders").primary_keys
+            ('id',)
         """
         parts = split_name(name)
         found = self.session.find(parts)
@@ -280,7 +331,7 @@ class Workbench:
         source.catalog.rename_table(source.name, self.session.find((database, target[-1])).name)
 
     def close(self) -> None:
-        """Stop Spark if this workbench started it."""
+        """Stop streams, and Spark if this workbench started it."""
         self.session.close()
 
     def __enter__(self) -> Workbench:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
-MODULES = ("__init__.py", "workbench.py", "table/table.py", "table/at_path.py", "catalog/api.py")
+MODULES = ("__init__.py", "workbench.py", "table/table.py", "table/open.py", "catalog/api.py")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Example|Examples|Note|Attributes):$")
 
@@ -57,9 +57,9 @@ def _of_function(node: Function, text: str) -> Iterator[str]:
     for name in described:
         if name not in wanted:
             yield f"describes {name!r}, which it does not take"
-    if arguments.kwarg is not None and arguments.kwarg.annotation is not None:
-        if ast.unparse(arguments.kwarg.annotation) == "Any":
-            yield f"takes **{arguments.kwarg.arg}: Any"
+    rest = arguments.kwarg
+    if rest is not None and rest.annotation is not None and ast.unparse(rest.annotation) == "Any":
+        yield f"takes **{rest.arg}: Any"
     if _returns_something(node) and "Returns" not in sections and "Yields" not in sections:
         yield "does not say what it returns"
 

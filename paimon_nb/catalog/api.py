@@ -18,7 +18,13 @@ DEFAULT_DATABASE = "default"
 
 
 class Catalog(ABC):
-    """Databases and tables under one name."""
+    """Databases and tables, by name.
+
+    Attributes:
+        name: the name that users write: `catalog.database.table`.
+        warehouse: root path of the databases.
+        options: the catalog's options, secrets included; redact them before you show them.
+    """
 
     name: str
     """The name users write: `catalog.database.table`."""
@@ -29,70 +35,213 @@ class Catalog(ABC):
 
     @property
     def default_database(self) -> str:
-        """The current database after USE CATALOG: option `default-database`, or Spark's `defaultDatabase`."""
+        """The database of a session after USE CATALOG: the option `default-database` (Spark: `defaultDatabase`)."""
         return self.options.get("default-database") or self.options.get("defaultDatabase") or DEFAULT_DATABASE
 
     def unwrapped(self) -> Catalog:
-        """The catalog without access control. Raises AccessDenied without the privilege ADMIN."""
+        """The catalog without access control. Needs ADMIN where privileges are in force.
+
+        Returns:
+            The catalog without access control.
+
+        Raises:
+            AccessDenied: the user is not an administrator.
+        """
         return self
 
     @abstractmethod
     def databases(self) -> list[str]:
-        """Sorted names."""
+        """The databases.
+
+        Returns:
+            Their names, sorted.
+
+        Examples:
+            >>> wb.session.catalog.databases()
+            ['default']
+        """
 
     @abstractmethod
     def create_database(
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
-        """Create an empty database. Returns whether it was created. Raises `AlreadyExists`, `InvalidName`, `NotWritable`.
+        """Create an empty database.
 
-        `properties`: `comment`, `location`, `owner` and others; a catalog without database properties ignores them.
+        Args:
+            name: its name.
+            if_not_exists: do nothing if it exists.
+            properties: `comment`, `location`, `owner` and others; a catalog without a place for them ignores them.
+
+        Returns:
+            True if it was created now.
+
+        Raises:
+            AlreadyExists: it exists, and not `if_not_exists`.
+            InvalidName: the name is not allowed.
+            NotWritable: the warehouse cannot be written.
+
+        Examples:
+            >>> wb.session.catalog.create_database("sales")
+            True
         """
 
     @abstractmethod
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> bool:
-        """Drop a database. Raises `DatabaseNotFound`; `UnsupportedOperation` if it has tables and not `cascade`."""
+        """Drop a database.
+
+        Args:
+            name: its name.
+            if_exists: do nothing if it does not exist.
+            cascade: drop its tables, too.
+
+        Returns:
+            True if it was dropped now.
+
+        Raises:
+            DatabaseNotFound: it does not exist, and not `if_exists`.
+            UnsupportedOperation: it has tables, and not `cascade`.
+        """
 
     @abstractmethod
     def tables(self, database: str) -> list[str]:
-        """Sorted table names. Raises `DatabaseNotFound`."""
+        """The tables of a database.
+
+        Args:
+            database: its name.
+
+        Returns:
+            Their names, sorted.
+
+        Raises:
+            DatabaseNotFound: the database does not exist.
+
+        Examples:
+            >>> wb.session.catalog.tables("default")
+            ['orders']
+        """
 
     @abstractmethod
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        """The table (system part of the name ignored), with `options` on top of its own. Raises `TableNotFound`."""
+        """A table.
+
+        Args:
+            name: its identifier; a system table in it is ignored.
+            options: dynamic table options.
+
+        Returns:
+            The handle.
+
+        Raises:
+            TableNotFound: the table does not exist.
+        """
 
     @abstractmethod
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
-        """Create a table by writing schema 0. Returns whether it was created. Raises `AlreadyExists`, `DatabaseNotFound`."""
+        """Create a table: write its first schema.
+
+        Args:
+            name: its identifier.
+            schema: columns, keys and options.
+            if_not_exists: do nothing if it exists.
+
+        Returns:
+            True if it was created now.
+
+        Raises:
+            AlreadyExists: it exists, and not `if_not_exists`.
+            DatabaseNotFound: the database does not exist.
+            BadOptionValue: an option's value is not allowed.
+        """
 
     @abstractmethod
     def replace_table(self, name: Identifier, schema: TableSchema, *, create: bool = True) -> bool:
-        """Replace a table; the old one goes to the trash. Returns whether there was one.
+        """Create a table in place of another one. The old one can be restored with `undrop_table`.
 
-        Raises `TableNotFound` if there is none and not `create`, and as `create_table`; the old table then stays.
+        Args:
+            name: its identifier.
+            schema: columns, keys and options.
+            create: create it if there is none.
+
+        Returns:
+            True if a table was replaced.
+
+        Raises:
+            TableNotFound: there is none, and not `create`.
+            PaimonError: as `create_table`; the old table stays then.
         """
 
     @abstractmethod
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
-        """Drop a table: to the trash for `undrop_table`, or permanently with `purge`."""
+        """Drop a table. `undrop_table` can restore it, unless it was purged.
+
+        Args:
+            name: its identifier.
+            if_exists: do nothing if it does not exist.
+            purge: delete its files now and for good.
+
+        Returns:
+            True if it was dropped now.
+
+        Raises:
+            TableNotFound: it does not exist, and not `if_exists`.
+        """
 
     @abstractmethod
     def undrop_table(self, name: Identifier) -> None:
-        """Restore the last dropped table of this name. Raises `TableNotFound`, `AlreadyExists`."""
+        """Restore the table of this name that was dropped last.
+
+        Args:
+            name: its identifier.
+
+        Raises:
+            TableNotFound: no dropped table has this name.
+            AlreadyExists: there is a table of this name.
+        """
 
     @abstractmethod
     def rename_table(self, source: Identifier, target: Identifier) -> None:
-        """Rename a table, also to another database."""
+        """Rename a table, or move it to another database.
+
+        Args:
+            source: its identifier.
+            target: its new identifier.
+
+        Raises:
+            TableNotFound: the table does not exist.
+            AlreadyExists: there is a table of the new name.
+        """
 
     @abstractmethod
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
-        """Write the next schema. Raises `SchemaChangeError`, `FixedOption`, `ColumnNotFound`."""
+        """Change columns, options or the comment of a table: write its next schema.
+
+        Args:
+            name: its identifier.
+            changes: the changes, applied together or not at all.
+
+        Returns:
+            The new schema.
+
+        Raises:
+            SchemaChangeError: a change is not possible.
+            FixedOption: an option that cannot change.
+            ColumnNotFound: a column does not exist.
+        """
 
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
-        """Synchronise the metastore with the files: unknown tables, columns, partitions; all unless named.
+        """Make the metastore agree with the files: tables that it does not know, columns, partitions.
 
-        Returns the changed tables. Raises `UnsupportedOperation` if the catalog has no metastore; `DatabaseNotFound`,
-        `TableNotFound`.
+        Args:
+            database: only this database; None is all.
+            table: only this table of `database`; None is all.
+
+        Returns:
+            The tables that were changed in the metastore.
+
+        Raises:
+            UnsupportedOperation: the catalog has no metastore: its files are the catalog.
+            DatabaseNotFound: the database does not exist.
+            TableNotFound: the table does not exist.
         """
         raise UnsupportedOperation(
             f"catalog {self.name!r} has no metastore, so there is nothing to repair",

@@ -1,22 +1,19 @@
-"""Access to pyorc, which an installation for Parquet and Avro alone does not have."""
+"""The check for pyorc, which an installation for Parquet and Avro alone does not have."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from paimon_nb.base.errors import EnvironmentError_
 
 
-def load_pyorc() -> Any:
-    """The module pyorc.
+def require_pyorc() -> None:
+    """Call it before `import pyorc`.
 
     Raises:
-        EnvironmentError_: it is not installed.
+        EnvironmentError_: pyorc is not installed.
     """
     try:
-        import pyorc
+        import pyorc  # noqa: F401
     except ImportError:
         raise EnvironmentError_(
             "ORC files need the Python package pyorc", hint="pip install 'pyorc>=0.10'", package="pyorc"
         ) from None
-    return pyorc

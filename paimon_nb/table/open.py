@@ -14,8 +14,22 @@ from paimon_nb.table.table import Table
 def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, str] | None = None) -> Table:
     """The table at a path, without a catalog.
 
+    Args:
+        path: the table's directory, a path or URI.
+        branch: the branch to read and write.
+        options: dynamic table options, and options of the file system such as `s3.endpoint`.
+
+    Returns:
+        The handle.
+
     Raises:
-        TableNotFound: the path contains no table.
+        TableNotFound: there is no table at the path.
+        BranchNotFound: the table has no such branch.
+        UnknownName: no file system for the scheme of the path.
+
+    Examples:
+        >>> paimon_nb.open_table("warehouse/default.db/orders").to_arrow().num_rows
+        3
     """
     text = str(path)
     fs = open_fs(text, options or {})

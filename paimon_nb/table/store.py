@@ -66,6 +66,9 @@ class TableStore:
     rights: AccessPolicy | None = field(default=None, compare=False, repr=False)
     """The user's permissions on the rows; None without access control."""
 
+    def __repr__(self) -> str:
+        return f"<TableStore {self.root}, branch {self.branch}, schema {self.schema.id}>"
+
     @classmethod
     def open(
         cls, fs: FileIO, root: str, branch: str = MAIN_BRANCH, dynamic: Mapping[str, str] | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
@@ -35,21 +35,39 @@ if TYPE_CHECKING:
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.arrow_input import Rows
 
-_TRAVEL = ("snapshot", "tag", "timestamp")
+TimestampLike = int | str | dt.date
+"""A point in time: epoch milliseconds, text, a date or a datetime."""
+Retention = str | int | dt.timedelta
+"""How long a tag is kept: text such as '1 d', milliseconds, or a timedelta."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A planned read: `plan.store` has the schema of the rows."""
+    """A planned read.
+
+    Attributes:
+        store: the table's metadata; `plan.store` has the schema that the rows come in.
+        plan: the files to read, as splits, and a report of the files that were left out.
+    """
 
     store: TableStore
     plan: ScanPlan
 
+    def __repr__(self) -> str:
+        return f"<Scan of {self.store.name}: {self.plan!r}>"
+
 
 class Table:
-    """A table, or one branch of it. Cheap to create; reads metadata only when needed.
+    """A table, or one branch of it. A handle is cheap: metadata is read when a method asks for it.
 
-    `store` holds the schema and options of the time when the handle was created; snapshots are read again each time.
+    Schema and options are those of the time when the handle was made. Snapshots are read anew by each call. Get one with
+    `Workbench.table` or `paimon_nb.open_table`. No method needs Spark.
+
+    Examples:
+        >>> t.primary_keys
+        ('id',)
+        >>> t.to_arrow(columns=["id", "state"], where="price > 10").to_pylist()
+        [{'id': 1, 'state': 'paid'}, {'id': 2, 'state': 'new'}]
     """
 
     views: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -64,40 +82,74 @@ class Table:
 
     @property
     def path(self) -> str:
-        """The table's directory."""
+        """The table's directory, a path or URI."""
         return self.store.root
 
     @property
     def schema(self) -> TableSchema:
+        """Columns with their ids, partition keys, primary keys and stored options."""
         return self.store.schema
 
     @property
     def options(self) -> TableOptions:
-        """Typed options, including this handle's dynamic options; `.raw` has the texts."""
+        """Typed options, with the dynamic ones of this handle; `.raw` is the mapping of texts."""
         return self.store.options
 
     @property
     def partition_keys(self) -> tuple[str, ...]:
+        """Names of the partition columns, in order; empty for an unpartitioned table."""
         return self.schema.partition_keys
 
     @property
     def primary_keys(self) -> tuple[str, ...]:
+        """Names of the primary-key columns, partition columns included; empty for an append table."""
         return self.schema.primary_keys
 
     @property
     def branch(self) -> str:
+        """The branch that this handle reads and writes; `'main'` by default."""
         return self.store.branch
 
     def copy(self, options: Mapping[str, Any]) -> Table:
-        """The same table with dynamic options."""
+        """The same table with other options, for this handle only. Nothing is stored.
+
+        Args:
+            options: dynamic table options; they override stored ones.
+
+        Returns:
+            A new handle.
+
+        Raises:
+            UnknownOption: a name that is nearly one of Paimon's options.
+
+        Examples:
+            >>> t.copy({"scan.snapshot-id": "1"}).to_arrow().num_rows
+            2
+        """
         return Table(self.store.copy(_texts(options)), self.name)
 
     def refresh(self) -> Table:
-        """A handle with the currently latest schema. Raises TableReplaced if the table was re-created."""
+        """A handle with the schema and options as they are now.
+
+        Returns:
+            A new handle; this one keeps its schema.
+
+        Raises:
+            TableNotFound: the table was dropped.
+            TableReplaced: another table was created in its place.
+        """
         return Table(self.store.refreshed(), self.name)
 
     def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot; None for a table without one."""
+        """The newest snapshot.
+
+        Returns:
+            The snapshot; None for a table without one.
+
+        Examples:
+            >>> t.latest_snapshot().id
+            2
+        """
         return self.store.latest()
 
     def __repr__(self) -> str:
@@ -106,13 +158,35 @@ class Table:
 
     # -- metadata as tables
 
-    def system(self, name: str, *, options: Mapping[str, Any] | None = None, **travel: Any) -> pa.Table:
-        """A system table: 'files', 'snapshots', 'audit_log' ... (see `SYSTEM_TABLES`).
+    def system(
+        self,
+        name: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> pa.Table:
+        """A system table, such as `'files'`, `'snapshots'` or `'audit_log'`.
 
         Args:
-            options: dynamic options, as in an OPTIONS hint. travel: snapshot=, tag= or timestamp=.
+            name: the part behind `$` in SQL.
+            options: dynamic table options, as in an OPTIONS hint.
+            snapshot: read this snapshot, by id (or a tag's name).
+            tag: read the snapshot of this tag.
+            timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
+                `'2024-01-31 12:00:00'` in the local time zone.
 
-        Raises: TableNotFound: no such system table; with the nearest name.
+        Returns:
+            An Arrow table with the columns that Paimon's system table has.
+
+        Raises:
+            TableNotFound: no such system table; the hint has the nearest name.
+            TimeTravelError: the snapshot does not exist.
+
+        Examples:
+            >>> t.system("audit_log").column("rowkind").to_pylist()
+            ['+I', '+I', '+I']
         """
         from paimon_nb.table.system import SYSTEM_TABLES
 
@@ -123,37 +197,128 @@ class Table:
                 hint=did_you_mean(name, SYSTEM_TABLES) or f"known: {', '.join(sorted(SYSTEM_TABLES))}",
                 name=name,
             )
-        return found.read(self._store_at(options, **travel))
+        return found.read(self._store_at(options, snapshot, tag, timestamp))
 
     def snapshots(self) -> pa.Table:
+        """All snapshots, oldest first.
+
+        Returns:
+            An Arrow table: snapshot_id (int64), schema_id (int64), commit_user (string), commit_identifier (int64), commit_kind
+            (string), commit_time (timestamp[ms], local time), base_manifest_list, delta_manifest_list,
+            changelog_manifest_list (string), total_record_count, delta_record_count, changelog_record_count, watermark (int64).
+
+        Examples:
+            >>> t.snapshots().column("commit_kind").to_pylist()
+            ['APPEND', 'APPEND']
+        """
         return self.system("snapshots")
 
     def files(self, snapshot: int | None = None) -> pa.Table:
+        """The data files of a snapshot.
+
+        Args:
+            snapshot: id of the snapshot; None is the newest.
+
+        Returns:
+            An Arrow table, one row a file: partition (string), bucket (int32), file_path, file_format (string), schema_id
+            (int64), level (int32), record_count, file_size_in_bytes (int64), min_key, max_key, null_value_counts,
+            min_value_stats, max_value_stats (string), min_sequence_number, max_sequence_number (int64), creation_time
+            (timestamp[ms]), deleteRowCount (int64), file_source (string).
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+
+        Examples:
+            >>> t.files(snapshot=1).column("level").to_pylist()
+            [0]
+        """
         return self.system("files", snapshot=snapshot)
 
     def manifests(self, snapshot: int | None = None) -> pa.Table:
+        """The manifests of a snapshot.
+
+        Args:
+            snapshot: id of the snapshot; None is the newest.
+
+        Returns:
+            An Arrow table, one row a manifest: file_name (string), file_size (int64, bytes), num_added_files,
+            num_deleted_files, schema_id (int64), min_partition_stats, max_partition_stats (string).
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+        """
         return self.system("manifests", snapshot=snapshot)
 
     def tags(self) -> pa.Table:
+        """All tags.
+
+        Returns:
+            An Arrow table: tag_name (string), snapshot_id, schema_id (int64), commit_time (timestamp[ms]), record_count
+            (int64), create_time (timestamp[ms]), time_retained (string, ISO duration).
+
+        Examples:
+            >>> t.tags().select(["tag_name", "snapshot_id"]).to_pylist()
+            [{'tag_name': 'monday', 'snapshot_id': 1}]
+        """
         return self.system("tags")
 
     def branches(self) -> pa.Table:
+        """All branches but the main one.
+
+        Returns:
+            An Arrow table: branch_name (string), create_time (timestamp[ms]).
+        """
         return self.system("branches")
 
     def schemas(self) -> pa.Table:
+        """All versions of the schema.
+
+        Returns:
+            An Arrow table: schema_id (int64), fields, partition_keys, primary_keys, options (string, JSON), comment (string),
+            update_time (timestamp[ms]).
+
+        Examples:
+            >>> t.schemas().num_rows
+            1
+        """
         return self.system("schemas")
 
     def partitions(self) -> pa.Table:
+        """The partitions that have rows.
+
+        Returns:
+            An Arrow table: partition (string), record_count (int64, before merging), file_size_in_bytes, file_count (int64),
+            last_update_time (timestamp[ms]).
+        """
         return self.system("partitions")
 
     def buckets(self) -> pa.Table:
+        """The buckets that have rows.
+
+        Returns:
+            An Arrow table: partition (string), bucket (int32), record_count (int64, before merging), file_size_in_bytes,
+            file_count (int64), last_update_time (timestamp[ms]).
+
+        Examples:
+            >>> t.buckets().select(["bucket", "file_count"]).to_pylist()
+            [{'bucket': 0, 'file_count': 2}]
+        """
         return self.system("buckets")
 
     def consumers(self) -> pa.Table:
+        """The streaming readers whose progress is stored in the table.
+
+        Returns:
+            An Arrow table: consumer_id (string), next_snapshot_id (int64).
+        """
         return self.system("consumers")
 
     def partition_specs(self) -> list[dict[str, str]]:
-        """The partitions that have rows: column -> text as in directory names."""
+        """The partitions that have rows, as in directory names.
+
+        Returns:
+            A dictionary of column to text for each partition; empty for an unpartitioned table.
+        """
         from paimon_nb.format.row import partition_names
         from paimon_nb.table.system.file_totals import live_entries
 
@@ -179,14 +344,33 @@ class Table:
         where: str | Predicate | None = None,
         *,
         options: Mapping[str, Any] | None = None,
-        **travel: Any,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
     ) -> Scan:
-        """Plan a read: which files, in which splits, and what was skipped and why. Reads metadata only.
+        """Plan a read: which files, in which splits, and which files are left out and why. Reads metadata only.
 
         Args:
-            where: SQL text or a predicate; None = all rows. options: dynamic options. travel: see `to_arrow`.
+            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows.
+            options: dynamic table options; they keep the latest schema.
+            snapshot: read this snapshot, by id (or a tag's name).
+            tag: read the snapshot of this tag.
+            timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
+                `'2024-01-31 12:00:00'` in the local time zone.
+
+        Returns:
+            The plan. `read_plan` of `paimon_nb.table.scan` reads it.
+
+        Raises:
+            SqlSyntaxError: `where` cannot be parsed.
+            ColumnNotFound: `where` names a column that the table does not have.
+            TimeTravelError: the snapshot does not exist.
+
+        Examples:
+            >>> len(t.scan("id = 3").plan.splits)
+            1
         """
-        store = self._store_at(options, **travel)
+        store = self._store_at(options, snapshot, tag, timestamp)
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         if plan.snapshot is None:
             self.store.check_identity()  # a dropped table has no snapshot either, and is not empty
@@ -199,18 +383,38 @@ class Table:
         *,
         snapshot: int | str | None = None,
         tag: str | None = None,
-        timestamp: int | str | dt.date | None = None,
+        timestamp: TimestampLike | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> pa.Table:
         """The table's rows, read in this process.
 
-        Args:
-            columns: names in result order; None: all. where: `"id = 7 AND dt >= '2024-01-01'"` or a predicate.
-            snapshot, tag, timestamp: time travel (one of them), with the schema of that snapshot. timestamp: epoch
-                milliseconds, a datetime or date, or text on this process's wall clock.
-            options: dynamic options such as `{"incremental-between": "1,5"}`; these keep the latest schema.
+        A past snapshot is read with its own schema. Use at most one of `snapshot`, `tag` and `timestamp`.
 
-        Raises: TimeTravelError, SnapshotExpired, TagNotFound; ColumnNotFound, SqlSyntaxError; FormatError.
+        Args:
+            columns: names of the columns, in the order of the result; None is all.
+            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows.
+            snapshot: read this snapshot, by id (or a tag's name).
+            tag: read the snapshot of this tag.
+            timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
+                `'2024-01-31 12:00:00'` in the local time zone.
+            options: dynamic table options such as `{"incremental-between": "1,5"}`; they keep the latest schema.
+
+        Returns:
+            An Arrow table with the chosen columns. The order of rows is not defined.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            SnapshotExpired: the snapshot existed and has expired.
+            TagNotFound: the tag does not exist.
+            ColumnNotFound: a column does not exist.
+            SqlSyntaxError: `where` cannot be parsed.
+            FormatError: a file is broken or missing.
+
+        Examples:
+            >>> t.to_arrow(where="id = 1").to_pylist()
+            [{'id': 1, 'state': 'paid', 'price': 20}]
+            >>> t.to_arrow(["state"], where="id = 1", tag="monday").to_pylist()
+            [{'state': 'new'}]
         """
         from paimon_nb.table.scan import read_plan
 
@@ -248,7 +452,7 @@ class Table:
         *,
         snapshot: int | str | None = None,
         tag: str | None = None,
-        timestamp: int | str | dt.date | None = None,
+        timestamp: TimestampLike | None = None,
     ) -> TableQuery:
         """A lazy read of an earlier version, under the schema of that version.
 
@@ -322,10 +526,22 @@ class Table:
 
         return TableQuery(self)
 
-    def lookup(self, **key: Any) -> pa.Table:
-        """The rows with these key values: `t.lookup(id=7)`. At most one row, unless partition columns are omitted.
+    def lookup(self, **key: object) -> pa.Table:
+        """The row with this primary key. Files that cannot hold the key are not opened.
 
-        Raises: UnsupportedOperation: no primary key, or a key column is missing.
+        Args:
+            key: value by column: all primary-key columns. Partition columns may be left out; then there can be several rows.
+
+        Returns:
+            An Arrow table with the table's columns and no row or one.
+
+        Raises:
+            UnsupportedOperation: the table has no primary key, or a key column is missing.
+            ColumnNotFound: a column does not exist.
+
+        Examples:
+            >>> t.lookup(id=2).to_pylist()
+            [{'id': 2, 'state': 'new', 'price': 35}]
         """
         from paimon_nb.table.scan import Compare, PointLookup, all_of, read_plan
 
@@ -347,10 +563,24 @@ class Table:
         return self.to_arrow(where=condition) if plan is None else read_plan(plan)
 
     def diff(self, start: int | str, end: int | str) -> pa.Table:
-        """The changes between two snapshots (or tags): new and changed rows with their new values, removed rows as -D,
-        with `rowkind` first; in the latest schema. Reads both states completely.
+        """The rows that differ between two snapshots. Reads both in full, with the latest schema.
 
-        Raises: TimeTravelError, SnapshotExpired, TagNotFound: no such version.
+        Args:
+            start: id or tag of the earlier snapshot.
+            end: id or tag of the later snapshot.
+
+        Returns:
+            An Arrow table: rowkind (string) and the table's columns. New and changed rows have the kind `+I` or `+U` and their
+            values at `end`; rows that are gone have `-D`.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            SnapshotExpired: a snapshot has expired.
+            TagNotFound: the tag does not exist.
+
+        Examples:
+            >>> sorted(t.diff("monday", 2).column("id").to_pylist())
+            [1, 3]
         """
         from paimon_nb.table.scan import parse_travel, resolve
         from paimon_nb.table.scan.read.snapshot_diff import changed_rows
@@ -376,16 +606,25 @@ class Table:
         """The table's rows and then its changes, snapshot by snapshot, read in this process.
 
         Args:
-            options: where to start and how: 'scan.mode', 'scan.snapshot-id', 'scan.timestamp-millis', 'consumer-id',
-                'scan.bounded.watermark', 'streaming-read-overwrite', ...
-            columns, where: as in `to_arrow`; a condition is evaluated on each change separately.
-            position: resume from a `StreamBatch.position`; takes precedence over the options.
-            idle_s: end the iteration after so many seconds without data; None waits without limit.
+            options: where to start and what to read: `scan.mode`, `scan.snapshot-id`, `scan.timestamp-millis`, `consumer-id`,
+                `scan.bounded.watermark`, `streaming-read-overwrite` ...
+            columns: as in `to_arrow`.
+            where: as in `to_arrow`; it is applied to each change on its own.
+            position: continue behind a batch (`StreamBatch.position`); overrides the options.
+            idle_s: seconds without a new snapshot after which the iteration ends; None waits without limit.
 
-        Returns: an iterator of `StreamBatch`, also a context manager; `poll()` does not wait.
+        Returns:
+            An iterator of `StreamBatch`, also a context manager. A batch has `snapshot_id` and `rows`, an Arrow table with
+            rowkind (string) and the chosen columns. `poll()` returns the next batch without waiting, or None.
 
         Raises:
-            UnsupportedOperation: the merge engine needs a changelog producer. BadOptionValue: options of batch reads.
+            UnsupportedOperation: the merge engine needs a changelog producer.
+            BadOptionValue: an option is for batch reads only.
+
+        Examples:
+            >>> with t.stream({"scan.mode": "latest-full"}, idle_s=0) as stream:
+            ...     [batch.rows.num_rows for batch in stream]
+            [3]
         """
         from paimon_nb.table.scan.predicate.parser import parse_predicate
         from paimon_nb.table.stream import TableStream
@@ -398,33 +637,93 @@ class Table:
     # -- writing
 
     def write(self) -> TableWrite:
-        """A writer; its messages go to `commit()`."""
+        """A writer for several pieces of rows. Its messages go to `commit().commit(...)`.
+
+        Returns:
+            A context manager. Leaving it without `prepare()` deletes the files that were written.
+
+        Examples:
+            >>> with t.write() as writing:
+            ...     writing.write(pa.table({"id": pa.array([9], pa.int32()), "state": ["new"], "price": pa.array([5], pa.int32())}))
+            ...     t.commit().commit(writing.prepare())
+            [3]
+        """
         from paimon_nb.table.write import TableWrite
 
         return TableWrite(self.store)
 
     def commit(self, commit_user: str | None = None) -> TableCommit:
+        """A committer, which publishes messages of writers as snapshots.
+
+        Args:
+            commit_user: identity of the job across its commits; None is a new UUID, as for a batch write.
+
+        Returns:
+            A committer; its method `commit(messages)` returns the ids of the new snapshots.
+        """
         from paimon_nb.table.commit import TableCommit
 
         return TableCommit(self.store, commit_user)
 
     def append(self, rows: Rows) -> list[int]:
-        """Append rows in one commit. Returns the ids of the new snapshots. On a primary-key table it is an upsert.
+        """Add rows in one commit. In a table with a primary key this is an upsert.
 
         Args:
-            rows: an Arrow table or batch, a reader, a frame of pandas or polars; see `TableWrite.write`.
+            rows: an Arrow table, batch or reader, or a frame of pandas or polars. Columns are matched by name; a missing
+                nullable column is null or its default.
+
+        Returns:
+            The ids of the new snapshots; empty if there are no rows.
+
+        Raises:
+            SchemaMismatch: a column does not exist or cannot be converted.
+            NullNotAllowed: a null in a column that is NOT NULL.
+            CommitConflict: another commit changed the same files.
         """
         return self._write(rows, None)
 
     def upsert(self, rows: Rows) -> list[int]:
-        """Insert or replace rows by primary key, in one commit. Raises UnsupportedOperation without a primary key."""
+        """Add rows or replace them by primary key, in one commit.
+
+        Args:
+            rows: as in `append`; all primary-key columns are needed.
+
+        Returns:
+            The ids of the new snapshots; empty if there are no rows.
+
+        Raises:
+            UnsupportedOperation: the table has no primary key.
+            SchemaMismatch: a column does not exist or cannot be converted.
+            CommitConflict: another commit changed the same files.
+
+        Examples:
+            >>> rows = pa.table({"id": pa.array([3], pa.int32()), "state": ["paid"], "price": pa.array([8], pa.int32())})
+            >>> t.upsert(rows)
+            [3]
+            >>> t.lookup(id=3).column("state").to_pylist()
+            ['paid']
+        """
         self._need_keys("upsert")
         return self._write(rows, None)
 
     def delete(self, keys: Rows | str | Predicate) -> list[int]:
-        """Delete rows by primary key (rows with the key columns), or those for which a condition is true.
+        """Delete rows in one commit.
 
-        Raises: UnsupportedOperation: no primary key, or the table's options do not allow deletes.
+        Args:
+            keys: rows with the primary-key columns (as in `append`), or a condition as in `to_arrow`.
+
+        Returns:
+            The ids of the new snapshots; empty if nothing matches.
+
+        Raises:
+            UnsupportedOperation: the table has no primary key, or its merge engine does not allow deletes.
+            ColumnNotFound: a key column is missing.
+
+        Examples:
+            >>> t.delete("price < 10")
+            [3]
+            >>> t.to_arrow().num_rows
+            2
         """
         import pyarrow as pa
 
@@ -444,7 +743,20 @@ class Table:
         return self._write(found, column([3] * found.num_rows, pa.int8()))
 
     def overwrite(self, rows: Rows, partition: Mapping[str, Any] | None = None, *, dynamic: bool = False) -> list[int]:
-        """Replace the whole table, one partition, or (dynamic) the partitions of the new rows; one commit."""
+        """Replace the whole table, one partition, or the partitions of the rows, in one commit.
+
+        Args:
+            rows: as in `append`.
+            partition: values of partition columns: only this partition is replaced.
+            dynamic: replace only the partitions that the rows have.
+
+        Returns:
+            The ids of the new snapshots.
+
+        Raises:
+            SchemaMismatch: a column does not exist or cannot be converted.
+            CommitConflict: another commit changed the same files.
+        """
         from paimon_nb.table.commit.overwrite import Overwrite
         from paimon_nb.table.write import TableWrite
         from paimon_nb.table.write.arrow_input import as_table
@@ -521,10 +833,24 @@ class Table:
         full: bool = True,
         buckets: Collection[int] | None = None,
     ) -> list[int]:
-        """Compact in this process and commit. Returns the ids of the snapshots made.
+        """Compact in this process and commit.
 
         Args:
-            partitions: values by column, or a filter on serialized partitions; None = all. buckets: None = all.
+            partitions: partitions as values by column, or a test of serialized partition bytes; None is all.
+            full: merge all sorted runs; False takes what the compaction rules pick.
+            buckets: bucket ids; None is all.
+
+        Returns:
+            The ids of the new snapshots; empty if there was nothing to do.
+
+        Raises:
+            CommitConflict: another job compacted the same bucket.
+
+        Examples:
+            >>> t.compact()
+            [3]
+            >>> t.files().column("level").to_pylist()
+            [5]
         """
         from paimon_nb.table.commit.overwrite import partition_matcher
         from paimon_nb.table.compact import compact
@@ -536,15 +862,27 @@ class Table:
         return self.commit().commit(compact(self.store, keep_partition, full=full, buckets=buckets))
 
     def sort_compact(
-        self, strategy: str, columns: Sequence[str], partitions: Callable[[bytes], bool] | None = None
+        self,
+        strategy: Literal["order", "zorder", "hilbert"],
+        columns: Sequence[str],
+        partitions: Callable[[bytes], bool] | None = None,
     ) -> list[int]:
-        """Sort compaction (order, zorder, hilbert), in this process, and commit.
+        """Rewrite an append table in an order, in this process, and commit.
 
         Args:
-            partitions: a filter on serialized partitions; None = all.
-        Raises: UnsupportedOperation: the table's buckets are fixed, or keys move between partitions. UnknownName,
-            ColumnNotFound.
-            CommitConflict: rows were added concurrently; nothing changed.
+            strategy: `'order'` sorts by the columns; `'zorder'` and `'hilbert'` keep rows with near values in several columns
+                together.
+            columns: names of the columns.
+            partitions: a test of serialized partition bytes; None is all.
+
+        Returns:
+            The ids of the new snapshots; empty if there was nothing to do.
+
+        Raises:
+            UnsupportedOperation: the table has fixed buckets, or keys move between partitions.
+            UnknownName: no such strategy.
+            ColumnNotFound: a column does not exist.
+            CommitConflict: rows were added meanwhile; nothing changed.
         """
         from paimon_nb.table.cluster import Order
         from paimon_nb.table.compact import plan_sort, run_sort, sort_overwrite
@@ -564,20 +902,38 @@ class Table:
         return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
 
     def analyze(self, columns: Sequence[str] | None = ()) -> int | None:
-        """Compute statistics of the latest snapshot: row count and size, and column statistics (None: all columns).
+        """Compute statistics of the latest snapshot: row count, size, and statistics of columns.
 
-        Returns the id of the ANALYZE snapshot; None for a table without rows ever written. `system("statistics")` shows
-        them.
+        Args:
+            columns: names of the columns; None is all, an empty sequence none.
+
+        Returns:
+            The id of the ANALYZE snapshot; None for a table without snapshots. `system("statistics")` shows the result.
+
+        Raises:
+            ColumnNotFound: a column does not exist.
         """
         from paimon_nb.table.maintenance import analyze
 
         return analyze(self.store, None if columns is None else [_column(self.schema, c) for c in columns])
 
-    def create_tag(
-        self, name: str, snapshot: int | None = None, *, retained: str | int | dt.timedelta | None = None
-    ) -> None:
-        """Create a tag for a snapshot (default: the latest). retained: '1 d', a timedelta, or milliseconds; None: as
-        configured.
+    def create_tag(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
+        """Keep a snapshot under a name.
+
+        Args:
+            name: name of the tag.
+            snapshot: id of the snapshot; None is the latest.
+            retained: how long: text such as `'1 d'`, a timedelta, or milliseconds; None is as the table's options say.
+
+        Raises:
+            AlreadyExists: there is a tag of this name.
+            SnapshotNotFound: the snapshot does not exist.
+            BadOptionValue: `retained` is not a time span.
+
+        Examples:
+            >>> t.create_tag("tuesday", 2, retained="7 d")
+            >>> t.tags().column("tag_name").to_pylist()
+            ['monday', 'tuesday']
         """
         from paimon_nb.table.maintenance import create_tag
 
@@ -588,10 +944,22 @@ class Table:
         name: str,
         snapshot: int | None = None,
         *,
-        retained: str | int | dt.timedelta | None = None,
+        retained: Retention | None = None,
         create: bool = False,
     ) -> None:
-        """Move a tag to another snapshot; `create` creates it if missing."""
+        """Make a tag name another snapshot.
+
+        Args:
+            name: name of the tag.
+            snapshot: id of the snapshot; None is the latest.
+            retained: as in `create_tag`.
+            create: create the tag if it does not exist.
+
+        Raises:
+            TagNotFound: the tag does not exist, and not `create`.
+            SnapshotNotFound: the snapshot does not exist.
+            BadOptionValue: `retained` is not a time span.
+        """
         from paimon_nb.table.maintenance import create_tag, replace_tag
 
         if create and name not in self.store.tags.names():
@@ -600,19 +968,46 @@ class Table:
             replace_tag(self.store, name, snapshot, retained_ms=_duration_ms(retained))
 
     def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
+        """Delete a tag, and the files that only its snapshot needs.
+
+        Args:
+            name: name of the tag.
+            if_exists: do nothing if the tag does not exist.
+
+        Raises:
+            TagNotFound: the tag does not exist, and not `if_exists`.
+        """
         from paimon_nb.table.maintenance import delete_tag
 
         delete_tag(self.store, name, if_exists=if_exists)
 
     def rename_tag(self, name: str, new_name: str) -> None:
+        """Give a tag another name.
+
+        Args:
+            name: name of the tag.
+            new_name: its new name.
+
+        Raises:
+            TagNotFound: the tag does not exist.
+            AlreadyExists: there is a tag of the new name.
+        """
         from paimon_nb.table.maintenance import rename_tag
 
         rename_tag(self.store, name, new_name)
 
     def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
-        """Drop the partitions that match any spec; values may be strings. Returns the snapshot ids.
+        """Delete all rows of partitions, in one commit.
 
-        Raises: UnknownName: with `must_exist`, if a spec matches nothing; nothing is dropped then.
+        Args:
+            specs: values by partition column for each partition; columns that are left out match any value.
+            must_exist: raise an error if a spec matches no partition.
+
+        Returns:
+            The ids of the new snapshots; empty if nothing matches.
+
+        Raises:
+            UnknownName: with `must_exist`, a spec matches no partition; nothing is deleted then.
         """
         from paimon_nb.table.maintenance import drop_partitions
 
@@ -620,7 +1015,14 @@ class Table:
         return [] if made is None else [made]
 
     def truncate(self, partition: Mapping[str, Any] | None = None) -> list[int]:
-        """Delete all rows, or those of one partition. Returns the snapshot ids."""
+        """Delete all rows, or those of one partition.
+
+        Args:
+            partition: values by partition column; None is the whole table.
+
+        Returns:
+            The ids of the new snapshots; empty if there was nothing to delete.
+        """
         from paimon_nb.table.maintenance import truncate
 
         if partition:
@@ -630,57 +1032,175 @@ class Table:
 
     # -- inspection
 
-    def why(self, **key: Any) -> RowHistory:
-        """Every stored version of a key, and how they merge: `t.why(id=7)`. See `table.inspect.why`.
+    def why(self, **key: object) -> RowHistory:
+        """Every stored version of a key, and how they merge into its row.
 
-        Raises: UnsupportedOperation: no primary key, or a key column is missing.
+        Args:
+            key: value by column: all primary-key columns.
+
+        Returns:
+            The history: `versions` in merge order, `row` as a query returns it, and `rule`, a sentence. `print` shows it as text.
+
+        Raises:
+            UnsupportedOperation: the table has no primary key, or a key column is missing.
+
+        Examples:
+            >>> [version.values["state"] for version in t.why(id=1).versions]
+            ['new', 'paid']
         """
         from paimon_nb.table.inspect import why
 
         return why(self.store, key)
 
     def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[Due]:
-        """What a compaction would pick in each bucket, and the deciding rule; `options` to try other settings."""
+        """What a compaction would pick in each bucket, and which rule decides. Nothing is written.
+
+        Args:
+            options: dynamic table options, to see what other settings would do.
+
+        Returns:
+            One object for each bucket: `runs`, `rules`, `decided_by` (None: nothing to do), `files`, `bytes`, `output_level`.
+
+        Examples:
+            >>> t.due_compactions()[0].decided_by is None
+            True
+        """
         from paimon_nb.table.inspect import due_compactions
 
         return due_compactions(self.store, _texts(options or {}))
 
     def compare(self, before: int | str, after: int | str) -> Compared:
-        """Compare two snapshots (or tags): files, schema, options. `diff` returns the rows. Reads metadata only."""
+        """The files, schema and options that differ between two snapshots. Reads metadata only; `diff` compares rows.
+
+        Args:
+            before: id or tag of the earlier snapshot.
+            after: id or tag of the later snapshot.
+
+        Returns:
+            The comparison; `print` shows it as text.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            TagNotFound: the tag does not exist.
+        """
         from paimon_nb.table.inspect import compare
 
         return compare(self.store, before, after)
 
     def health(self, *, read_files: bool = False) -> list[Finding]:
-        """Health check, worst finding first, with the SQL that fixes each. read_files: also read every data file."""
+        """Problems of the table, worst first, each with the statement that fixes it.
+
+        Args:
+            read_files: also read every data file to its end.
+
+        Returns:
+            Findings; a single one if there are no problems.
+
+        Examples:
+            >>> print(t.health()[0].what)
+            healthy
+        """
         from paimon_nb.table.inspect import health
 
         return health(self.store, self.name, read_files=read_files)
 
     # -- widgets
 
-    def lsm(self, **kwargs: Any) -> Any:
-        """The levels and sorted runs of each bucket, as a widget."""
-        return self._view("lsm", **kwargs)
+    def lsm(
+        self,
+        partition: str | None = None,
+        bucket: int | None = None,
+        by: Literal["key", "size"] = "key",
+        snapshot: int | None = None,
+    ) -> Any:
+        """A panel of the levels and sorted runs of a bucket.
 
-    def timeline(self, **kwargs: Any) -> Any:
-        """The history of snapshots, tags and branches, as a widget."""
-        return self._view("timeline", **kwargs)
+        Args:
+            partition: the partition, as `buckets()` shows it; None is the one with most data.
+            bucket: id of the bucket; None is the one with most data.
+            by: the horizontal axis: `'key'` shows key ranges, `'size'` sizes.
+            snapshot: id of the snapshot; None is the newest.
 
-    def explore(self, **kwargs: Any) -> Any:
-        """Everything about the table, as a widget."""
-        return self._view("explore", **kwargs)
+        Returns:
+            A widget.
 
-    def compaction(self, **kwargs: Any) -> Any:
-        """Compaction preview with reasons, a button to run it, and the history of compactions, as a widget."""
-        return self._view("compaction", **kwargs)
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnknownName: the bucket does not exist.
+        """
+        return self._view("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
+
+    def timeline(self, snapshot: int | None = None) -> Any:
+        """A panel of snapshots, tags and branches.
+
+        Args:
+            snapshot: id of the snapshot to begin at; None is the newest.
+
+        Returns:
+            A widget.
+
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+        """
+        return self._view("timeline", snapshot=snapshot)
+
+    def explore(self, at: str = "") -> Any:
+        """A panel of the whole table as a tree, from schema and snapshots to row groups.
+
+        Args:
+            at: where to begin, such as `'snapshot/5'`; empty is the table.
+
+        Returns:
+            A widget.
+
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+        """
+        return self._view("explore", at=at)
+
+    def compaction(self, options: dict[str, str] | None = None, watch: bool = False) -> Any:
+        """A panel of what a compaction would pick and why, with buttons that run it, and of past compactions.
+
+        Args:
+            options: dynamic table options, to see what other settings would do.
+            watch: follow the table as it changes.
+
+        Returns:
+            A widget.
+
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+        """
+        return self._view("compaction", options=options, watch=watch)
 
     def funnel(self, where: str = "") -> Any:
-        """What a WHERE condition lets the scan skip, and why, as a widget."""
+        """A panel of how much of the table a condition leaves to read.
+
+        Args:
+            where: a condition as in `to_arrow`; empty is none.
+
+        Returns:
+            A widget.
+
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            SqlSyntaxError: the condition cannot be parsed.
+        """
         return self._view("funnel", where=where)
 
     def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
-        """Two snapshots or tags compared, as a widget; `compare` returns the facts."""
+        """A panel of two snapshots or tags side by side; `compare` returns the facts.
+
+        Args:
+            before: id or tag of the earlier snapshot; None is the one before the newest.
+            after: id or tag of the later snapshot; None is the newest.
+
+        Returns:
+            A widget.
+
+        Raises:
+            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+        """
         return self._view("compared", before=before, after=after)
 
     def _view(self, name: str, **kwargs: Any) -> Any:
@@ -691,25 +1211,23 @@ class Table:
 
     # -- time travel
 
-    def _store_at(self, options: Mapping[str, Any] | None, **travel: Any) -> TableStore:
+    def _store_at(
+        self,
+        options: Mapping[str, Any] | None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> TableStore:
         """The store with options for one read. A named snapshot is read with its own schema."""
-        travel_options = {k: v for k, v in travel.items() if v is not None}
-        for key in travel_options:
-            if key not in _TRAVEL:
-                raise BadOptionValue(
-                    f"{key!r} is not a time travel option",
-                    hint=did_you_mean(key, _TRAVEL) or "snapshot, tag or timestamp",
-                )
         dynamic = _texts(options or {})
-        match travel_options:
-            case {"snapshot": int(number)}:
-                dynamic |= {"scan.snapshot-id": str(number), OWN_SCHEMA: "true"}
-            case {"snapshot": version}:
-                dynamic |= {"scan.version": str(version)}
-        if "tag" in travel_options:
-            dynamic |= {"scan.tag-name": str(travel_options["tag"]), OWN_SCHEMA: "true"}
-        if "timestamp" in travel_options:
-            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(travel_options["timestamp"])), OWN_SCHEMA: "true"}
+        if isinstance(snapshot, int):
+            dynamic |= {"scan.snapshot-id": str(snapshot), OWN_SCHEMA: "true"}
+        elif snapshot is not None:
+            dynamic |= {"scan.version": str(snapshot)}
+        if tag is not None:
+            dynamic |= {"scan.tag-name": str(tag), OWN_SCHEMA: "true"}
+        if timestamp is not None:
+            dynamic |= {"scan.timestamp-millis": str(_epoch_ms(timestamp)), OWN_SCHEMA: "true"}
         return self.store.copy(dynamic) if dynamic else self.store
 
 
@@ -727,7 +1245,7 @@ def _column(schema: TableSchema, name: str) -> str:
     return folded.get(name.lower()) or schema.field(name).name
 
 
-def _epoch_ms(time: int | str | dt.date) -> int:
+def _epoch_ms(time: TimestampLike) -> int:
     """Raises: BadOptionValue: not a point in time."""
     from paimon_nb.table.scan.plan.time_travel import local_ms
 
@@ -747,7 +1265,7 @@ def _epoch_ms(time: int | str | dt.date) -> int:
     )
 
 
-def _duration_ms(value: str | int | dt.timedelta | None) -> int | None:
+def _duration_ms(value: Retention | None) -> int | None:
     """Raises: BadOptionValue: not a duration."""
     from paimon_nb.options import parse_duration_ms
 

@@ -14,6 +14,7 @@ class Refusing:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name.partition(".")[0] in ABSENT:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return
 
 
 def main(warehouse: str) -> dict[str, object]:

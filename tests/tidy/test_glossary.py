@@ -8,7 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "paimon_nb"
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
-ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in GLOSSARY.splitlines() if line.startswith("| ")]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in GLOSSARY.splitlines() if line.startswith("| ")
+]
 WORDS = [row for row in ROWS if row[0] != "word"]
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SPEC = ROOT / "docs" / "spec"
-CITED = re.compile(r"docs/spec/(?P<page>[\w-]+\.md)\s+sections?\s+(?P<numbers>\d[\d.]*(?:(?:,\s+|,?\s+and\s+)\d[\d.]*)*)")
+CITED = re.compile(
+    r"docs/spec/(?P<page>[\w-]+\.md)\s+sections?\s+(?P<numbers>\d[\d.]*(?:(?:,\s+|,?\s+and\s+)\d[\d.]*)*)"
+)
 OLD_FORMS = re.compile(
     r"(format|behaviou?r) reference,|\bsemantics, section|\bformat\.md \d|\(design,? (section )?\d", re.IGNORECASE
 )

@@ -23,7 +23,7 @@ from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.data.cast_time import wall_in
 from paimon_nb.format.data.logical_arrays import BROKEN, map_parts, mask_of, running, to_memory, without_columns
 from paimon_nb.format.data.parquet import has_time
-from paimon_nb.format.orc_library import load_pyorc
+from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     Array,
     Atomic,
@@ -168,7 +168,8 @@ class OrcReader:
 
     def _slowly(self, stripe: int, field: DataField) -> pa.Array:
         """One column through pyorc, moment by moment: seconds and nanoseconds apart."""
-        pyorc = load_pyorc()
+        require_pyorc()
+        import pyorc
 
         with self._fs.open(self.path) as source:
             reader = pyorc.Reader(
@@ -187,7 +188,8 @@ class OrcReader:
     @cached_property
     def _zone(self) -> dt.tzinfo | None:
         """The writer's zone; None: this process's own, as Java has it where a file without a TIMESTAMP names none."""
-        pyorc = load_pyorc()
+        require_pyorc()
+        import pyorc
 
         with self._fs.open(self.path) as source:
             name = str(pyorc.Reader(source).read_stripe(0).writer_timezone)
@@ -262,7 +264,8 @@ def _moved(column: pa.Array, t: DataType, zone: dt.tzinfo | None) -> pa.Array:
 
 def value_converters() -> dict[Any, Any]:
     """pyorc converters that keep a moment as (seconds, nanoseconds) and a date as days, whatever its year."""
-    pyorc = load_pyorc()
+    require_pyorc()
+    import pyorc
 
     class TimestampConverter(pyorc.converters.ORCConverter):
         @staticmethod

@@ -13,7 +13,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.logical_arrays import map_parts, split_lists
 from paimon_nb.format.data.orc import UNITS_PER_SECOND, value_converters
 from paimon_nb.format.data.parquet_writer import nested_ids
-from paimon_nb.format.orc_library import load_pyorc
+from paimon_nb.format.orc_library import require_pyorc
 from paimon_nb.format.types import (
     MAX_LENGTH,
     Array,
@@ -47,7 +47,8 @@ class OrcWriter:
     pending_bytes = 0
 
     def __init__(self, sink: Any, fields: Sequence[DataField], options: TableOptions, compression: str) -> None:
-        pyorc = load_pyorc()
+        require_pyorc()
+        import pyorc
 
         name = options.raw.get("orc.compress", compression).lower()
         codec = _CODECS.get(name)
@@ -76,7 +77,8 @@ class OrcWriter:
 
 def orc_struct(fields: Sequence[DataField]) -> Any:
     """The ORC type of a row, with Paimon's field ids as attributes."""
-    pyorc = load_pyorc()
+    require_pyorc()
+    import pyorc
 
     children = {}
     for f in fields:
@@ -86,7 +88,8 @@ def orc_struct(fields: Sequence[DataField]) -> Any:
 
 
 def _orc_type(t: DataType, owner: int, depth: int) -> Any:
-    pyorc = load_pyorc()
+    require_pyorc()
+    import pyorc
 
     match t:
         case Char():

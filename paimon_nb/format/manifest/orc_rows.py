@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.orc_library import load_pyorc
+from paimon_nb.format.orc_library import require_pyorc
 
 _CODECS = {
     "zstd": "ZSTD", "zstandard": "ZSTD", "none": "NONE", "null": "NONE", "uncompressed": "NONE", "snappy": "SNAPPY",
@@ -24,7 +24,8 @@ _TINY = ("_KIND", "_FILE_SOURCE")
 
 def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compression: str) -> bytes:
     """An ORC file of rows. Raises `UnsupportedFormat` for a codec that ORC does not have."""
-    pyorc = load_pyorc()
+    require_pyorc()
+    import pyorc
 
     codec = _CODECS.get(compression.lower())
     if codec is None:
@@ -56,7 +57,8 @@ def orc_bytes(schema: dict[str, Any], rows: Iterable[dict[str, Any]], compressio
 
 
 def _type(node: Any, name: str = "") -> Any:
-    pyorc = load_pyorc()
+    require_pyorc()
+    import pyorc
 
     if isinstance(node, list):  # null and one type; everything can be null in ORC
         return _type(node[1], name)
