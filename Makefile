@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,11 @@ brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of th
 system-deps: ## Debian packages for the tests that need a browser, a database server or Maven (for Kafka's jars)
 	apt-get update -qq && apt-get install -y -qq chromium fonts-dejavu-core
 	-apt-get install -y -qq --no-install-recommends postgresql mariadb-server-core mariadb-client-core maven  # tests of those that cannot be had are skipped
+
+docs: $(SETUP) ## Build the documentation into site/; a dead link or an undocumented public parameter fails
+	@$(BIN)/python -c 'import material, mkdocstrings_handlers.python' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "open site/index.html"
 
 format: $(SETUP) ## Format the code
 	@$(BIN)/ruff format paimon_nb tests benchmarks
