@@ -10,18 +10,22 @@ from types import ModuleType
 from typing import Any
 
 import paimon_nb.options.table as table_package
-from paimon_nb.options import catalog, read, write
+from paimon_nb.options import catalog, prefix_options, read, write
 from paimon_nb.options.option import Option
 from paimon_nb.options.prefix_options import PATTERNS
 
 SINCE = Path(__file__).with_name("since.tsv")
-HEAD = """# Options
+HEAD = """---
+hide: [toc]
+---
+
+# Options
 
 Every option that paimon_nb knows, generated from the registry in `paimon_nb/options`.
 
 *Type* says how a value is written, *range* what is allowed. *Since* is the first release line of Apache Paimon that has the
 option; it is empty for options that Paimon does not have. *Fixed* options cannot change after the table exists.
-An unknown option is stored with a warning, or refused if a known one has nearly the same name. A wrong value is always refused.
+In SQL, an unknown option is stored with a warning. In Python, a name that is nearly a known one is refused. A wrong value is always refused.
 
 Table options go into `WITH (...)`, `TBLPROPERTIES`, `ALTER TABLE ... SET` or, for one statement, into an `OPTIONS` hint or
 `wb.table(name, **options)`. Catalog options go into `CREATE CATALOG` or `paimon_nb.connect(options=...)`.
@@ -34,26 +38,25 @@ def page() -> str:
     """The whole page as Markdown."""
     since = dict(line.split("\t") for line in SINCE.read_text().splitlines())
     parts = [HEAD]
-    for title, options in sections():
-        parts.append(f"## {title}\n\n{TABLE}{''.join(_row(key, o, since) for key, o in options)}")
+    for title, topic, options in sections():
+        parts.append(f"## {title}\n\n{topic}\n\n{TABLE}{''.join(_row(key, o, since) for key, o in options)}")
     return "\n".join(parts)
 
 
-def sections() -> Iterator[tuple[str, list[tuple[str, Option[Any]]]]]:
-    """(title, options with the keys that documentation shows), each option once."""
+def sections() -> Iterator[tuple[str, str, list[tuple[str, Option[Any]]]]]:
+    """(title, a sentence, options with the keys that documentation shows), each option once."""
     seen: set[str] = set()
     for info in pkgutil.iter_modules(table_package.__path__):
         module = importlib.import_module(f"{table_package.__name__}.{info.name}")
-        yield f"Tables: {_title(module)}", _fresh(_of_module(module), seen)
-    yield "Tables: keys that contain a name", [(p.shown, p.option) for p in PATTERNS]
-    yield "Readers", _fresh(_sorted(read.READ_OPTIONS), seen)
-    yield "Writers", _fresh(_sorted(write.WRITE_OPTIONS), seen)
-    yield "Catalogs and file systems", _fresh(_sorted(catalog.CATALOG_OPTIONS), set())
+        yield f"Tables: {info.name.replace('_', ' ')}", _topic(module), _fresh(_of_module(module), seen)
+    yield "Tables: keys that contain a name", _topic(prefix_options), [(p.shown, p.option) for p in PATTERNS]
+    yield "Readers", _topic(read), _fresh(_sorted(read.READ_OPTIONS), seen)
+    yield "Writers", _topic(write), _fresh(_sorted(write.WRITE_OPTIONS), seen)
+    yield "Catalogs and file systems", _topic(catalog), _fresh(_sorted(catalog.CATALOG_OPTIONS), set())
 
 
-def _title(module: ModuleType) -> str:
-    first = (module.__doc__ or module.__name__).splitlines()[0].rstrip(".")
-    return first[0].lower() + first[1:]
+def _topic(module: ModuleType) -> str:
+    return (module.__doc__ or "").splitlines()[0]
 
 
 def _of_module(module: ModuleType) -> Iterable[tuple[str, Option[Any]]]:
