@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "generate"))
 
-import option_page
-import tutorials
+import option_page  # noqa: E402
+import tutorials  # noqa: E402
 
 GENERATED = {"reference/options.md", "tutorials/index.md"} | {f"tutorials/{n.stem}.md" for n in tutorials.notebooks()}
 NAMED = set(re.findall(r"^ +- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
