@@ -22,7 +22,7 @@ NAMED = set(re.findall(r"^ +- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text(
 def test_the_site_lists_every_page_and_no_other() -> None:
     written = {str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md")}
     assert written & GENERATED == set()
-    assert written | GENERATED == NAMED
+    assert written | GENERATED == NAMED, "`nav` in mkdocs.yml lists the pages"
 
 
 def test_the_page_of_options_has_every_option_once() -> None:
