@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SqlAnalysisError, TableNotFound
+from paimon_nb.base.errors import EnvironmentError_, SqlAnalysisError, TableNotFound
 from paimon_nb.base.identifier import split_name
 from paimon_nb.catalog import open_catalog
 from paimon_nb.options.spelling import check_catalog_names
@@ -131,6 +131,7 @@ class Workbench:
         Raises:
             SqlSyntaxError: the text cannot be parsed, or has no statement.
             SqlAnalysisError: a parameter has no value, or the statement is not possible.
+            EnvironmentError_: a package or Java that the statement needs is not installed.
             PaimonError: the statement failed.
 
         Examples:
@@ -140,8 +141,17 @@ class Workbench:
         from paimon_nb.session.executor import run_text
 
         result = None
-        for result in run_text(self.session, text, params):
-            self.made += result.snapshots
+        try:
+            for result in run_text(self.session, text, params):
+                self.made += result.snapshots
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package in ("", "paimon_nb"):
+                raise
+            raise EnvironmentError_(
+                f"this statement needs the Python package {package}, which is not installed",
+                hint="install paimon-nb with its dependencies, see docs/install.md", package=package,
+            ) from None  # fmt: skip
         assert result is not None
         return result
 

@@ -62,6 +62,10 @@ def main(warehouse: str) -> dict[str, object]:
         wb.table("in_orc").append(rows(0, 5, "a"))
     except paimon_nb.EnvironmentError_ as error:
         out["orc"] = error.hint
+    try:
+        wb.run("SELECT count(*) FROM log")
+    except paimon_nb.EnvironmentError_ as error:
+        out["query"] = error.facts["package"]
     out["loaded"] = [name for name in ABSENT if name in sys.modules]
     return out
 

@@ -28,6 +28,7 @@ def check(out: dict[str, object]) -> None:
         assert found["files"] <= 4
     assert out["append"] == 5
     assert out["orc"] == "pip install 'pyorc>=0.10'"
+    assert out["query"] in ("sqlglot", "pyspark")
     assert out["loaded"] == []
 
 
