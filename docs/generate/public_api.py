@@ -49,13 +49,13 @@ def _of_function(node: Function, text: str) -> Iterator[str]:
     described = [match[1] for line in sections.get("Args", []) if (match := re.match(r"    \*{0,2}(\w+):", line))]
     arguments = node.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    wanted = [a.arg for a in named if a.arg not in ("self", "cls")]
-    wanted += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    for name in wanted:
+    expected = [a.arg for a in named if a.arg not in ("self", "cls")]
+    expected += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    for name in expected:
         if name not in described:
             yield f"does not describe {name!r}"
     for name in described:
-        if name not in wanted:
+        if name not in expected:
             yield f"describes {name!r}, which it does not take"
     rest = arguments.kwarg
     if rest is not None and rest.annotation is not None and ast.unparse(rest.annotation) == "Any":

@@ -55,10 +55,10 @@ def convert(path: Path) -> Page:
         language = "sql" if source.startswith(_SQL) else "python"
         parts.append(f"```{language}\n{source}\n```")
         for output in cell["outputs"]:
-            shown = _output(output)
-            if shown:
+            rendered = _output(output)
+            if rendered:
                 parts.append(f"pnb-output-{len(page.outputs)}")
-                page.outputs.append(shown)
+                page.outputs.append(rendered)
     page.text = "\n\n".join(parts) + "\n"
     return page
 

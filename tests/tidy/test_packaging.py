@@ -56,7 +56,7 @@ def test_every_extra_that_a_message_or_a_page_names_exists() -> None:
 
 
 def test_nbval_is_for_tests_only() -> None:
-    assert [name for name, wanted in EXTRAS.items() if any(w.startswith("nbval") for w in wanted)] == ["test"]
+    assert [name for name, expected in EXTRAS.items() if any(w.startswith("nbval") for w in expected)] == ["test"]
     assert not any(w.startswith("nbval") for w in PROJECT["dependencies"])
 
 
@@ -71,5 +71,5 @@ def test_addresses_come_from_the_setting_only() -> None:
 
 def test_dependencies_of_the_docs_have_a_reason() -> None:
     reasons = (ROOT / "docs" / "decisions" / "0001-dependencies.md").read_text()
-    names = {re.split(r"[\[<>=]", wanted)[0] for wanted in EXTRAS["docs"]}
+    names = {re.split(r"[\[<>=]", expected)[0] for expected in EXTRAS["docs"]}
     assert sorted(n for n in names if n not in reasons) == []
