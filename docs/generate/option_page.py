@@ -49,7 +49,7 @@ def sections() -> Iterator[tuple[str, str, list[tuple[str, Option[Any]]]]]:
     for info in pkgutil.iter_modules(table_package.__path__):
         module = importlib.import_module(f"{table_package.__name__}.{info.name}")
         yield f"Tables: {info.name.replace('_', ' ')}", _topic(module), _fresh(_of_module(module), seen)
-    yield "Tables: keys that contain a name", _topic(prefix_options), [(p.shown, p.option) for p in PATTERNS]
+    yield "Tables: keys that contain a name", _topic(prefix_options), [(p.template, p.option) for p in PATTERNS]
     yield "Readers", _topic(read), _fresh(_sorted(read.READ_OPTIONS), seen)
     yield "Writers", _topic(write), _fresh(_sorted(write.WRITE_OPTIONS), seen)
     yield "Catalogs and file systems", _topic(catalog), _fresh(_sorted(catalog.CATALOG_OPTIONS), set())
@@ -85,7 +85,7 @@ def _row(key: str, option: Option[Any], since: Mapping[str, str]) -> str:
     return ROW.format(
         key=_cell(key),
         kind=_cell(option.kind),
-        default=f"`{_cell(option.shown_default)}`" if option.shown_default else "",
+        default=f"`{_cell(option.default_text)}`" if option.default_text else "",
         range=_cell(range_of(option)),
         doc=_cell("; ".join(notes)),
         since=since.get(key, ""),

@@ -23,7 +23,7 @@ def open_table(path: str, *, branch: str = MAIN_BRANCH, options: Mapping[str, st
         The handle.
 
     Raises:
-        TableNotFound: there is no table at the path.
+        TableNotFound: the path contains no table.
         BranchNotFound: the table has no such branch.
         UnknownName: no file system for the scheme of the path.
 

@@ -59,9 +59,9 @@ class ScanPlan:
         self.store.check_readable()  # every read of rows is planned here
 
     def __repr__(self) -> str:
-        moment = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot.id}"
+        snapshot = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot.id}"
         where = f", where {self.predicate}" if self.predicate is not None else ""
-        return f"<ScanPlan {moment}{where}: {len(self.splits)} splits, {len(self.files)} files>"
+        return f"<ScanPlan {snapshot}{where}: {len(self.splits)} splits, {len(self.files)} files>"
 
     @property
     def schema(self) -> TableSchema:
