@@ -209,7 +209,11 @@ class Workbench:
     # -- the catalog
 
     def databases(self) -> list[str]:
-        """Names of the databases of the current catalog, in order."""
+        """Names of the databases of the current catalog, in order.
+
+        Returns:
+            Their names.
+        """
         return self.session.catalog.databases()
 
     def tables(self, database: str | None = None) -> list[str]:
@@ -217,6 +221,9 @@ class Workbench:
 
         Args:
             database: `[catalog.]database`; None: the current one.
+
+        Returns:
+            Their names.
 
         Raises:
             DatabaseNotFound: the hint suggests the closest name.
@@ -231,6 +238,9 @@ class Workbench:
             name: `[catalog.]database`.
             if_not_exists: False raises an error for a database that exists.
 
+        Returns:
+            True if it was created now.
+
         Raises:
             AlreadyExists: it exists.
         """
@@ -244,6 +254,9 @@ class Workbench:
             name: `[catalog.]database`.
             if_exists: False raises an error for a database that does not exist.
             cascade: True drops its tables too.
+
+        Returns:
+            True if it existed.
 
         Raises:
             DatabaseNotFound: it does not exist.
@@ -318,6 +331,9 @@ class Workbench:
             name: `[catalog.][database.]table`.
             if_exists: False raises an error for a table that does not exist.
             purge: True deletes the files; False keeps them for `UNDROP TABLE`.
+
+        Returns:
+            True if it existed.
 
         Raises:
             TableNotFound: the hint suggests the closest name.

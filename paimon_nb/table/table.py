@@ -428,6 +428,9 @@ class Table:
 
         Args:
             columns: column names, or one list of them.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
         return self._query().select(*columns)
 
@@ -436,6 +439,9 @@ class Table:
 
         Args:
             condition: SQL text such as `"id = 7 AND dt >= '2024-01-01'"`, or a `Predicate`.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
         return self._query().where(condition)
 
@@ -444,6 +450,9 @@ class Table:
 
         Args:
             rows: 0 or more.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
         return self._query().limit(rows)
 
@@ -460,6 +469,9 @@ class Table:
             snapshot: a snapshot id.
             tag: a tag name.
             timestamp: epoch milliseconds, a datetime or date, or text on this process's wall clock.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
         """
         return self._query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
 
@@ -468,6 +480,9 @@ class Table:
 
         Args:
             batch_rows: rows of a batch, at most.
+
+        Returns:
+            An iterator of record batches with the table's columns.
         """
         return self._query().to_batches(batch_rows=batch_rows)
 
@@ -476,14 +491,20 @@ class Table:
 
         Args:
             batch_rows: rows of a batch, at most.
+
+        Returns:
+            A reader with the table's columns.
         """
         return self._query().to_reader(batch_rows=batch_rows)
 
-    def to_pandas(self, **options: Any) -> Any:
+    def to_pandas(self, **options: object) -> Any:
         """The table's rows as a pandas DataFrame.
 
         Args:
             options: arguments of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+
+        Returns:
+            A `pandas.DataFrame` with the table's columns.
         """
         return self._query().to_pandas(**options)
 
@@ -492,6 +513,9 @@ class Table:
 
         Args:
             lazy: True returns a LazyFrame.
+
+        Returns:
+            A `polars.DataFrame` or `polars.LazyFrame` with the table's columns.
         """
         return self._query().to_polars(lazy=lazy)
 
@@ -500,11 +524,18 @@ class Table:
 
         Args:
             connection: a DuckDB connection; None: DuckDB's default one.
+
+        Returns:
+            A `duckdb.DuckDBPyRelation` with the table's columns.
         """
         return self._query().to_duckdb(connection)
 
     def count(self) -> int:
-        """The number of rows. Answered from metadata where every stored row is a row of the table."""
+        """The number of rows. Answered from metadata where every stored row is a row of the table.
+
+        Returns:
+            The number of rows, after merging.
+        """
         return self._query().count()
 
     def head(self, rows: int = 5) -> pa.Table:
@@ -512,6 +543,9 @@ class Table:
 
         Args:
             rows: how many, at most.
+
+        Returns:
+            An Arrow table with the table's columns.
         """
         return self._query().head(rows)
 
@@ -669,7 +703,7 @@ class Table:
         """Add rows in one commit. In a table with a primary key this is an upsert.
 
         Args:
-            rows: an Arrow table, batch or reader, or a frame of pandas or polars. Columns are matched by name; a missing
+            rows: Arrow data, a pyarrow dataset, or a frame of pandas, polars, DuckDB or Spark. Columns are matched by name; a missing
                 nullable column is null or its default.
 
         Returns:
