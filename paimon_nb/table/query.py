@@ -39,7 +39,13 @@ class Scannable(Protocol):
     name: Any
 
     def scan(
-        self, where: str | Predicate | None = None, *, options: Mapping[str, Any] | None = None, **travel: Any
+        self,
+        where: str | Predicate | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: int | str | dt.date | None = None,
     ) -> Planned: ...
 
 
