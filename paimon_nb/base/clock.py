@@ -10,7 +10,7 @@ now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # noqa: E731  a
 
 
 def local_now_ms() -> int:
-    """The local wall clock read as if it were UTC, in ms: Paimon's `_CREATION_TIME` (format.md 5.3)."""
+    """The local wall clock read as if it were UTC, in ms: Paimon's `_CREATION_TIME` (docs/spec/format.md section 5.3)."""
     now = now_ms()
     offset_s = time.localtime(now / 1000).tm_gmtoff
     return now + offset_s * 1000

@@ -1,6 +1,6 @@
 """ALTER TABLE as a pure function: schema n and changes give schema n+1.
 
-Source: Paimon `SchemaManager.java` (generateTableSchema); format reference, section 4.
+Source: Paimon `SchemaManager.java` (generateTableSchema); docs/spec/format.md section 4.
 """
 
 from __future__ import annotations

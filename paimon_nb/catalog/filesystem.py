@@ -1,6 +1,6 @@
 """The filesystem catalog: databases are `<name>.db` directories, tables are directories with a `schema/` directory.
 
-Source: format reference, section 1. Same layout as Java's FileSystemCatalog.
+Source: docs/spec/format.md section 1. Same layout as Java's FileSystemCatalog.
 """
 
 from __future__ import annotations

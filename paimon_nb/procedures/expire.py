@@ -45,7 +45,7 @@ def _expire_snapshots(
 
 
 def _time_in_second_place(given: Sequence[Any]) -> dict[str, Any]:
-    """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a time where a number is expected means older_than (design 6)."""
+    """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a time where a number is expected means older_than (docs/spec/merge-semantics.md section 13)."""
     names = ["table", "retain_max", "retain_min", "older_than", "max_deletes", "options"]
     out = dict(zip(names, given, strict=False))
     second = out.get("retain_max")

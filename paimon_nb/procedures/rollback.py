@@ -31,7 +31,7 @@ def _rollback_to(context: Context, table: str, tag: str | None, snapshot_id: int
 
 
 def _by_kind(given: Sequence[Any]) -> dict[str, Any]:
-    """A number is a snapshot id, text is a tag (design 6)."""
+    """A number is a snapshot id, text is a tag (docs/spec/merge-semantics.md section 13)."""
     out: dict[str, Any] = {"table": given[0]}
     for value in given[1:]:
         if value not in ("", None):

@@ -1,7 +1,7 @@
 """Paths of new files of tables with external data paths. Knows roots and names, no table.
 
 A file's manifest entry contains its path, so only the writer decides. Source: Paimon `fs/ExternalPathProvider.java` and
-related classes; format reference, section 1.
+related classes; docs/spec/format.md section 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Deletes rows by position from tables without primary key: marked in deletion vectors, or by rewriting files.
 
-Source: behaviour reference, sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
+Source: docs/spec/merge-semantics.md sections 4.1 and 6 (Paimon on Spark: `PaimonRowLevelCommand`).
 """
 
 from __future__ import annotations

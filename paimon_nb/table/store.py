@@ -33,7 +33,7 @@ from paimon_nb.table.external_paths import PathAllocator, external_paths
 _LOOKS = 3
 
 POSTPONE_BUCKET = -2
-"""Bucket id of postponed files, which `compact` moves to real buckets (format reference, section 1)."""
+"""Bucket id of postponed files, which `compact` moves to real buckets (docs/spec/format.md section 1)."""
 
 
 class CommitWatcher(Protocol):
@@ -229,7 +229,7 @@ class TableStore:
     def branches(self) -> BranchDirectory:
         return BranchDirectory(self.fs, self.root)
 
-    # -- paths (format reference, sections 1 and 11)
+    # -- paths (docs/spec/format.md sections 1 and 11)
 
     def manifest_path(self, name: str) -> str:
         return f"{self.root}/manifest/{name}"

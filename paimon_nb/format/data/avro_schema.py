@@ -1,4 +1,4 @@
-"""Paimon's types as Avro schemas, and Avro schemas without logical types. Format reference, section 9.
+"""Paimon's types as Avro schemas, and Avro schemas without logical types. docs/spec/format.md section 9.
 
 TIMESTAMP and TIMESTAMP_LTZ have each other's logical types, as Java writes them.
 """

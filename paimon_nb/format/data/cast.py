@@ -1,4 +1,4 @@
-"""Casts between stored types, with Java's results: numbers wrap, decimals overflow to NULL. Format reference, section 14.2.
+"""Casts between stored types, with Java's results: numbers wrap, decimals overflow to NULL. docs/spec/format.md section 14.2.
 
 Source: Paimon `casting/*CastRule.java`. What Java has no rule for raises, but for one thing: every type can become text of
 any length, where Java knows some types only as STRING.

@@ -1,5 +1,5 @@
 """Writing ORC data files through pyorc: Arrow's writer knows no CHAR, VARCHAR or field ids, and gets fractions of seconds
-before 1970 wrong. Types: format reference, section 9."""
+before 1970 wrong. Types: docs/spec/format.md section 9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading Parquet data files. Columns are found by name; physical types: format reference, section 9."""
+"""Reading Parquet data files. Columns are found by name; physical types: docs/spec/format.md section 9."""
 
 from __future__ import annotations
 

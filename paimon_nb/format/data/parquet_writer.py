@@ -1,4 +1,4 @@
-"""Writing Parquet data files with Java's physical types, names and field ids. Format reference, section 9."""
+"""Writing Parquet data files with Java's physical types, names and field ids. docs/spec/format.md section 9."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _with_id(name: str, t: DataType, field_id: int) -> pa.Field:
 
 
 def _typed(t: DataType, owner: int, depth: int) -> pa.DataType:
-    """The Arrow type with ids on nested nodes; synthetic ids as Java makes them (format reference, section 9)."""
+    """The Arrow type with ids on nested nodes; synthetic ids as Java makes them (docs/spec/format.md section 9)."""
     up, down = nested_ids(owner, depth)
     match t:
         case Row():

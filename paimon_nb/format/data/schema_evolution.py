@@ -1,4 +1,4 @@
-"""Rows of an old file under a newer schema: columns are matched by field id, never by name. Format reference, section 14.2."""
+"""Rows of an old file under a newer schema: columns are matched by field id, never by name. docs/spec/format.md section 14.2."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Deletion vectors: which rows of a data file are deleted, and the index files that hold them.
 
-Source: Paimon `BitmapDeletionVector`, `Bitmap64DeletionVector`, `DeletionVectorsIndexFile`; format reference, section 12.3.
+Source: Paimon `BitmapDeletionVector`, `Bitmap64DeletionVector`, `DeletionVectorsIndexFile`; docs/spec/format.md section 12.3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hash index files of dynamic-bucket tables: the key hashes of one bucket.
 
-Source: Paimon `HashIndexFile`; format reference, section 12.2.
+Source: Paimon `HashIndexFile`; docs/spec/format.md section 12.2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Index manifests: the complete list of live index files. Source: format reference, section 12.1."""
+"""Index manifests: the complete list of live index files. Source: docs/spec/format.md section 12.1."""
 
 from __future__ import annotations
 

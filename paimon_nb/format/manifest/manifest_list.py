@@ -1,4 +1,4 @@
-"""Manifest lists. Source: format reference, section 5.1."""
+"""Manifest lists. Source: docs/spec/format.md section 5.1."""
 
 from __future__ import annotations
 

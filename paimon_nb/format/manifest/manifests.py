@@ -1,4 +1,4 @@
-"""Manifests: data files added and deleted. Source: format reference, sections 5.2 and 5.3."""
+"""Manifests: data files added and deleted. Source: docs/spec/format.md sections 5.2 and 5.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of metadata rows, Avro or ORC: read whatever wrote them, write as Java does. Format reference, section 5."""
+"""Files of metadata rows, Avro or ORC: read whatever wrote them, write as Java does. docs/spec/format.md section 5."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One BinaryRow at a time: values to bytes and back. Knows types and bytes, not Arrow columns.
 
-Source: Paimon `BinaryRowWriter`, `BinaryArrayWriter`, `BinaryMap`, `SerializationUtils`; format reference, section 6.
+Source: Paimon `BinaryRowWriter`, `BinaryArrayWriter`, `BinaryMap`, `SerializationUtils`; docs/spec/format.md section 6.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class _Section:
 
 
 def _reserve(out: _Section, i: int, t: DataType) -> None:
-    # Java keeps room for a later update of these types even when they are null (format reference, section 6.1).
+    # Java keeps room for a later update of these types even when they are null (docs/spec/format.md section 6.1).
     at = out.header + i * out.size
     if isinstance(t, Decimal) and t.precision > COMPACT_DECIMAL:
         out._reserve(at, 16, 0)

@@ -1,7 +1,7 @@
 """Many BinaryRows at once: Arrow columns to row bytes with NumPy. Knows no partitions, buckets or files.
 
 Every row is a whole number of 8-byte words, so rows are built as words: a fixed part (null bits and one slot a column)
-and, where a column needs it, words of variable length behind it. Source: format reference, section 6.
+and, where a column needs it, words of variable length behind it. Source: docs/spec/format.md section 6.
 """
 
 from __future__ import annotations

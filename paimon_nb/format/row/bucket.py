@@ -1,6 +1,6 @@
 """Which bucket a row belongs to. Knows key columns and bucket counts, no tables.
 
-Source: Paimon `DefaultBucketFunction`, `ModBucketFunction`, `HiveBucketFunction`; format reference, section 10.
+Source: Paimon `DefaultBucketFunction`, `ModBucketFunction`, `HiveBucketFunction`; docs/spec/format.md section 10.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Murmur3 (32 bit, seed 42) over rows, vectorised. Knows words and nothing of types.
 
-Source: Paimon `MurmurHashUtils.hashBytesByWords`; format reference, section 10.
+Source: Paimon `MurmurHashUtils.hashBytesByWords`; docs/spec/format.md section 10.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Directory names of partitions, and the partition that a directory names. Knows values and text, no file system.
 
-Source: Paimon `InternalRowPartitionComputer`, `PartitionPathUtils`; format reference, section 11.
+Source: Paimon `InternalRowPartitionComputer`, `PartitionPathUtils`; docs/spec/format.md section 11.
 """
 
 from __future__ import annotations

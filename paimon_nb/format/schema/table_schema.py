@@ -1,4 +1,4 @@
-"""The schema file: columns with ids, keys, options. Source: format reference, section 4."""
+"""The schema file: columns with ids, keys, options. Source: docs/spec/format.md section 4."""
 
 from __future__ import annotations
 

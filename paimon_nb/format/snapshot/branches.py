@@ -1,4 +1,4 @@
-"""Branches: a branch owns schemas, snapshots, tags and consumers; data and manifests are shared. Format reference, section 15."""
+"""Branches: a branch owns schemas, snapshots, tags and consumers; data and manifests are shared. docs/spec/format.md section 15."""
 
 from __future__ import annotations
 

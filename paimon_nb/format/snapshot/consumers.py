@@ -1,4 +1,4 @@
-"""Consumers: how far each named reader has come. Source: format reference, section 15."""
+"""Consumers: how far each named reader has come. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LATEST and EARLIEST: files that may be stale, absent or junk. Source: format reference, section 2.1."""
+"""LATEST and EARLIEST: files that may be stale, absent or junk. Source: docs/spec/format.md section 2.1."""
 
 from __future__ import annotations
 

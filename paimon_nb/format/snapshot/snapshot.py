@@ -1,4 +1,4 @@
-"""The snapshot file. Source: format reference, section 2."""
+"""The snapshot file. Source: docs/spec/format.md section 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics file that ANALYZE writes. Source: format reference, section 15."""
+"""The statistics file that ANALYZE writes. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 

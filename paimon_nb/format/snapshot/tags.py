@@ -1,4 +1,4 @@
-"""Tags: a snapshot's JSON under a name, with two fields more. Source: format reference, section 15."""
+"""Tags: a snapshot's JSON under a name, with two fields more. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ Java takes Parquet's and ORC's statistics from the file's own footer and Avro's 
 | zero as a bound | minimum -0.0, maximum 0.0 | as it is | as it is |
 
 Source: Paimon `ParquetSimpleStatsExtractor`, `OrcSimpleStatsExtractor`, `SimpleStatsCollector`, `SimpleStatsConverter`;
-format reference, section 7.
+docs/spec/format.md section 7.
 """
 
 from __future__ import annotations

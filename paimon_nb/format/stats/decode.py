@@ -1,6 +1,6 @@
 """Statistics as values per column. Knows one file's own columns; schema changes and pruning are decided above.
 
-Source: Paimon `SimpleStatsEvolution`; format reference, section 7.
+Source: Paimon `SimpleStatsEvolution`; docs/spec/format.md section 7.
 """
 
 from __future__ import annotations

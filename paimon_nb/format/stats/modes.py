@@ -1,6 +1,6 @@
 """Which statistics each column of a new file gets. Decides from options; reads no data.
 
-Source: Paimon `StatsCollectorFactories`, `KeyValueFileWriterFactory`; format reference, section 7.
+Source: Paimon `StatsCollectorFactories`, `KeyValueFileWriterFactory`; docs/spec/format.md section 7.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def from_arrow_type(t: pa.DataType, nullable: bool = True, next_id: Callable[[],
 
 
 def from_arrow_schema(schema: pa.Schema) -> tuple[DataField, ...]:
-    """Columns for an Arrow schema, with ids numbered as Java does at creation (format reference, section 4)."""
+    """Columns for an Arrow schema, with ids numbered as Java does at creation (docs/spec/format.md section 4)."""
     counter = iter(range(1 << 30)).__next__
     fields = []
     for field in schema:

@@ -1,7 +1,7 @@
 """Text and JSON to logical types.
 
 Accepts Paimon's own text, Flink SQL's and Spark SQL's names for the same types.
-Source: Paimon `types/DataTypeJsonParser.java`; format reference, section 4.
+Source: Paimon `types/DataTypeJsonParser.java`; docs/spec/format.md section 4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The logical types as frozen dataclasses. `str(t)` is Paimon's SQL text, `t.to_json()` its schema JSON.
 
-Source: Paimon `types/*Type.java` (asSQLString, serializeJson); format reference, section 4.
+Source: Paimon `types/*Type.java` (asSQLString, serializeJson); docs/spec/format.md section 4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Java's bucket number of whole-number keys as one Spark SQL expression, so that no row goes to Python to learn its task.
 
 The default bucket function is Murmur3 (x86, 32 bit, seed 42) over the 32-bit words of the key's BinaryRow: two words of
-header and null bits, then two for each field (format reference, section 10). The arithmetic is done in BIGINT and never
+header and null bits, then two for each field (docs/spec/format.md section 10). The arithmetic is done in BIGINT and never
 overflows, so it is the same with `spark.sql.ansi.enabled` on and off.
 """
 

@@ -1,6 +1,6 @@
 """Which task a row goes to before it is written: the same (partition, bucket) always to the same one.
 
-The bucket of a row is Paimon's own function of its bucket keys (format reference, section 10): an expression of Spark
+The bucket of a row is Paimon's own function of its bucket keys (docs/spec/format.md section 10): an expression of Spark
 for whole numbers and dates, and `format.row` in Python tasks, from the key columns alone, for everything else.
 """
 

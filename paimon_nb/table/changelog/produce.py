@@ -1,4 +1,4 @@
-"""Changelogs that compaction produces: before and after, per key. Pure functions over kv tables. Semantics, section 3."""
+"""Changelogs that compaction produces: before and after, per key. Pure functions over kv tables. docs/spec/merge-semantics.md section 3."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sorts rows by columns or by a curve through them, with bounded memory. Knows no table files.
 
-Source: behaviour reference, section 4.1 (`clustering.columns`, sort compaction).
+Source: docs/spec/merge-semantics.md section 4.1 (`clustering.columns`, sort compaction).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Deletes the files of work that was never committed. Touches only files of its own writer, and none that a snapshot
 holds.
 
-Source: format reference, section 3 (Abort).
+Source: docs/spec/format.md section 3 (Abort).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One attempt to publish one snapshot: write metadata, publish, report the outcome. Never loops, never guesses.
 
-Source: format reference, section 3.
+Source: docs/spec/format.md section 3.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _inherited_statistics(latest: Snapshot | None, schema_id: int) -> str | None
 def _with_row_ids(
     store: TableStore, latest: Snapshot | None, entries: tuple[ManifestEntry, ...], new_id: int
 ) -> tuple[tuple[ManifestEntry, ...], int]:
-    """Row tracking: new files get their first row id, and the snapshot's id as sequence number (section 8.2)."""
+    """Row tracking: new files get their first row id, and the snapshot's id as sequence number (docs/spec/format.md section 8.2)."""
     next_id = (latest.next_row_id if latest else None) or 0
     if not store.options.get(opt.ROW_TRACKING_ENABLED):
         return entries, next_id

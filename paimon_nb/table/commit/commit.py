@@ -1,6 +1,6 @@
 """TableCommit: publishes messages as one or two snapshots; retries until it wins, is refused, or runs out of retries.
 
-Source: format reference, section 3; behaviour reference, section 11.
+Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 """
 
 from __future__ import annotations

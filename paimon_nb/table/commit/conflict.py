@@ -1,6 +1,6 @@
 """Conflict detection between a change and the commits since it was planned. Pure: entries in, the reason out.
 
-Source: behaviour reference, section 11 (Paimon `operation/commit/ConflictDetection`).
+Source: docs/spec/merge-semantics.md section 11 (Paimon `operation/commit/ConflictDetection`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The live files of a snapshot: base and delta manifests merged. Knows no predicate and reads no data.
 
-Source: format reference, section 5.4.
+Source: docs/spec/format.md section 5.4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes manifests and merges small ones. Knows entries and sizes, not the meaning of a commit.
 
-Source: format reference, sections 5.4 and 7 (Paimon `operation/ManifestFileMerger.java`).
+Source: docs/spec/format.md sections 5.4 and 7 (Paimon `operation/ManifestFileMerger.java`).
 """
 
 from __future__ import annotations

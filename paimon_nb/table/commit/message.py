@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from paimon_nb.format.manifest import DataFile, IndexEntry
 
 BATCH_IDENTIFIER = 9223372036854775807
-"""`commitIdentifier` of batch writes (format reference, section 2)."""
+"""`commitIdentifier` of batch writes (docs/spec/format.md section 2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitMessage:
     """The work of one writer in one bucket: an append increment and a compact increment.
 
-    They become two snapshots, APPEND and COMPACT (format reference, section 3).
+    They become two snapshots, APPEND and COMPACT (docs/spec/format.md section 3).
     """
 
     partition: bytes

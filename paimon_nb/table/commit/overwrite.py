@@ -1,6 +1,6 @@
 """INSERT OVERWRITE, TRUNCATE, DROP PARTITION: which live files a change replaces.
 
-Source: format reference, section 3; behaviour reference, section 11.
+Source: docs/spec/format.md section 3; docs/spec/merge-semantics.md section 11.
 """
 
 from __future__ import annotations

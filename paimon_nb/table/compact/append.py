@@ -1,6 +1,6 @@
 """Compacts tables without primary key: small neighbouring files of a partition are merged in order.
 
-Source: behaviour reference, sections 4.1 and 13 (Paimon `append/AppendCompactCoordinator`,
+Source: docs/spec/merge-semantics.md sections 4.1 and 13 (Paimon `append/AppendCompactCoordinator`,
 `BucketedAppendCompactManager`).
 """
 

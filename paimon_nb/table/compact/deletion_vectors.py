@@ -1,6 +1,6 @@
 """Deletion vectors of one bucket during a compaction: read once, changed in memory, written once.
 
-Source: format reference, section 12.3; behaviour reference, section 6.
+Source: docs/spec/format.md section 12.3; docs/spec/merge-semantics.md section 6.
 """
 
 from __future__ import annotations

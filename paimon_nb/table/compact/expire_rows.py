@@ -1,6 +1,6 @@
 """Record-level expiry: compaction drops rows that are too old.
 
-Source: behaviour reference, section 1 (`record-level.expire-time`, `record-level.time-field`).
+Source: docs/spec/merge-semantics.md section 1 (`record-level.expire-time`, `record-level.time-field`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Looks up keys in levels above a compaction's output: the rows before the change and their positions.
 
-Source: behaviour reference, sections 3 and 6 (Paimon `mergetree/LookupLevels.java`).
+Source: docs/spec/merge-semantics.md sections 3 and 6 (Paimon `mergetree/LookupLevels.java`).
 """
 
 from __future__ import annotations

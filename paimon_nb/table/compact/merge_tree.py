@@ -1,6 +1,6 @@
 """Compacts one bucket of a primary-key table: rewrite, upgrade, changelog, deletion vectors.
 
-Source: behaviour reference, sections 3, 4 and 6 (Paimon `MergeTreeCompactTask`, `MergeTreeCompactRewriter`,
+Source: docs/spec/merge-semantics.md sections 3, 4 and 6 (Paimon `MergeTreeCompactTask`, `MergeTreeCompactRewriter`,
 `LookupMergeTreeCompactRewriter`, `FullChangelogMergeTreeCompactRewriter`).
 """
 

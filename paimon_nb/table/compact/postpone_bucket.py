@@ -1,4 +1,4 @@
-"""Assigns postponed rows (bucket = -2) to real buckets. Source: behaviour reference, section 5."""
+"""Assigns postponed rows (bucket = -2) to real buckets. Source: docs/spec/merge-semantics.md section 5."""
 
 from __future__ import annotations
 

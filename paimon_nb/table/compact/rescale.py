@@ -1,6 +1,6 @@
 """Rescale: rewrites partitions with another number of buckets. The table's option stays unchanged.
 
-Source: behaviour reference, section 5 (Paimon `RescaleProcedure`).
+Source: docs/spec/merge-semantics.md section 5 (Paimon `RescaleProcedure`).
 """
 
 from __future__ import annotations

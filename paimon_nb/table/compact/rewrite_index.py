@@ -1,6 +1,6 @@
 """Rewrites the file indexes of data files as the options require; data files stay unchanged.
 
-Source: format reference, section 13 (Paimon `RewriteFileIndexProcedure`, `FileIndexProcessor`).
+Source: docs/spec/format.md section 13 (Paimon `RewriteFileIndexProcedure`, `FileIndexProcessor`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 For append tables with `bucket` = -1, and for primary-key tables with dynamic buckets: there, keys of neighbouring rows
 get the same bucket. The result is an OVERWRITE of the partitions that were read.
-Source: behaviour reference, section 4.1 (Paimon `SortCompactAction`).
+Source: docs/spec/merge-semantics.md section 4.1 (Paimon `SortCompactAction`).
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def compact_after_write(
 def upgraded(store: TableStore, message: CommitMessage) -> CommitMessage:
     """Files of an overwrite go straight to the max level if they share no key and hold no delete.
 
-    Source: format reference, section 3 (`overwrite-upgrade`).
+    Source: docs/spec/format.md section 3 (`overwrite-upgrade`).
     """
     files = message.new_files
     if not store.has_keys or not files or message.bucket == POSTPONE_BUCKET:

@@ -1,7 +1,7 @@
 """Previews the next compaction of each bucket and the rule that picks it, with the numbers. Decides nothing itself.
 
 The pick is the engine's own (`lsm.pick`); the rules below only show the numbers it compared.
-Source: behaviour reference, section 4 (Paimon `UniversalCompaction`).
+Source: docs/spec/merge-semantics.md section 4 (Paimon `UniversalCompaction`).
 """
 
 from __future__ import annotations

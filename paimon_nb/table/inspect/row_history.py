@@ -1,7 +1,7 @@
 """Row history: every stored version of a key in merge order, and the merged row after each.
 
 The merged rows come from the same kernel that reads and compactions use, with one more version at a time.
-Source: behaviour reference, sections 1 and 2 (merge order and merge engines).
+Source: docs/spec/merge-semantics.md sections 1 and 2 (merge order and merge engines).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a compaction unit does with each of its files: rewrite together, or upgrade unchanged. Pure.
 
-Source: behaviour reference, section 4 (Paimon `mergetree/compact/MergeTreeCompactTask.java`).
+Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/compact/MergeTreeCompactTask.java`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A bucket's files arranged in levels and sorted runs; knows sizes and sequence numbers, never contents.
 
-Source: behaviour reference, section 4 (Paimon `mergetree/Levels.java`, `SortedRun.java`).
+Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/Levels.java`, `SortedRun.java`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interval partitioning: splits files into sections with disjoint keys, and each section into the fewest sorted runs.
 
-Source: format reference, section 14.1 (Paimon `mergetree/compact/IntervalPartition.java`).
+Source: docs/spec/format.md section 14.1 (Paimon `mergetree/compact/IntervalPartition.java`).
 """
 
 from __future__ import annotations

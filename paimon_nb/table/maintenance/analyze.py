@@ -2,7 +2,7 @@
 
 The statistics equal those that Flink computes for Paimon: bounds of numbers and dates, lengths of strings in
 characters.
-Source: format reference, sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
+Source: docs/spec/format.md sections 3 and 15 (Paimon `stats/Statistics.java`, `ColStats.java`).
 """
 
 from __future__ import annotations

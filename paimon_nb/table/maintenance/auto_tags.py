@@ -1,6 +1,6 @@
 """Automatic tags: one per day, hour or other period, by process time or watermark.
 
-Source: behaviour reference, section 7 (Paimon `tag/TagAutoCreation.java`, `TagPeriodHandler.java`).
+Source: docs/spec/merge-semantics.md section 7 (Paimon `tag/TagAutoCreation.java`, `TagPeriodHandler.java`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Branches: create, rename, delete, fast-forward. Source: format reference, section 15.
+"""Branches: create, rename, delete, fast-forward. Source: docs/spec/format.md section 15.
 
 Data, manifests and indexes are shared by all branches, so only small metadata files are copied here.
 """

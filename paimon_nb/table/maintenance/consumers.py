@@ -1,4 +1,4 @@
-"""Consumers: reset, delete, clear. Source: format reference, section 15."""
+"""Consumers: reset, delete, clear. Source: docs/spec/format.md section 15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshot and changelog expiry. Source: behaviour reference, section 7 (Paimon `ExpireSnapshotsImpl`)."""
+"""Snapshot and changelog expiry. Source: docs/spec/merge-semantics.md section 7 (Paimon `ExpireSnapshotsImpl`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Manifest maintenance: merge on demand, and remove entries of files that were deleted outside of Paimon.
 
-Source: behaviour reference, section 7 (Paimon `CompactManifestProcedure`, `RemoveUnexistingFilesAction`).
+Source: docs/spec/merge-semantics.md section 7 (Paimon `CompactManifestProcedure`, `RemoveUnexistingFilesAction`).
 """
 
 from __future__ import annotations

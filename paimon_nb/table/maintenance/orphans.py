@@ -1,6 +1,6 @@
 """Orphan files: not referenced by any snapshot, tag, branch or changelog, left by crashed writers.
 
-Source: behaviour reference, section 7 (Paimon `OrphanFilesClean`).
+Source: docs/spec/merge-semantics.md section 7 (Paimon `OrphanFilesClean`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The time in a partition's values. Source: behaviour reference, section 7 (`values-time`)."""
+"""The time in a partition's values. Source: docs/spec/merge-semantics.md section 7 (`values-time`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole partitions and whole tables going: truncate, drop, expire. Source: behaviour reference, sections 7 and 11."""
+"""Whole partitions and whole tables going: truncate, drop, expire. Source: docs/spec/merge-semantics.md sections 7 and 11."""
 
 from __future__ import annotations
 

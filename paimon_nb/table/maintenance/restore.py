@@ -1,4 +1,4 @@
-"""Restores an earlier state as the newest snapshot; unlike a rollback it keeps the history. Source: behaviour reference,
+"""Restores an earlier state as the newest snapshot; unlike a rollback it keeps the history. Source: docs/spec/merge-semantics.md
 section 7.
 
 Files that were deleted since then come back as copies with new names: an expiry, ours or Java's, deletes by name what

@@ -1,4 +1,4 @@
-"""Rollback: deletes everything after a snapshot or tag. Source: format reference, section 15 (Rollback)."""
+"""Rollback: deletes everything after a snapshot or tag. Source: docs/spec/format.md section 15 (Rollback)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags: create, replace, rename, delete, expire. Source: format reference, section 15; behaviour reference, section 7."""
+"""Tags: create, replace, rename, delete, expire. Source: docs/spec/format.md section 15; docs/spec/merge-semantics.md section 7."""
 
 from __future__ import annotations
 

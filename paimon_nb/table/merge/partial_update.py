@@ -1,6 +1,6 @@
 """partial-update: column by column, the newest value that is not NULL; sequence groups have an order of their own.
 
-Source: Paimon `PartialUpdateMergeFunction.java`; semantics, section 2.1.
+Source: Paimon `PartialUpdateMergeFunction.java`; docs/spec/merge-semantics.md section 2.1.
 """
 
 from __future__ import annotations

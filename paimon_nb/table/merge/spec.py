@@ -1,4 +1,4 @@
-"""How the versions of one key are merged: read once from a table's schema and options. Semantics, section 2."""
+"""How the versions of one key are merged: read once from a table's schema and options. docs/spec/merge-semantics.md section 2."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Plans the next step of a stream: which snapshot, which files, which rows with which kinds.
 
-Source: behaviour reference, section 8 (Paimon `DataTableStreamScan`, `DeltaFollowUpScanner`,
+Source: docs/spec/merge-semantics.md section 8 (Paimon `DataTableStreamScan`, `DeltaFollowUpScanner`,
 `ChangelogFollowUpScanner`).
 """
 

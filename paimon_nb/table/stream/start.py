@@ -1,6 +1,6 @@
 """Start position of a stream: from `scan.mode` and its options, or from a consumer's progress.
 
-Source: behaviour reference, section 8 (Paimon `AbstractDataTableScan.createStartingScanner`, `TableScanUtils`).
+Source: docs/spec/merge-semantics.md section 8 (Paimon `AbstractDataTableScan.createStartingScanner`, `TableScanUtils`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Assigns a partition and bucket to each row. Vectorised; knows no files.
 
-Source: format reference, section 10; behaviour reference, section 5.
+Source: docs/spec/format.md section 10; docs/spec/merge-semantics.md section 5.
 """
 
 from __future__ import annotations

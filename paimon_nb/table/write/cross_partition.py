@@ -1,6 +1,6 @@
 """Cross-partition updates: the primary key does not contain all partition columns, and buckets are dynamic.
 
-A write reads every key of the table once. Source: behaviour reference, section 5 (Paimon `crosspartition/`).
+A write reads every key of the table once. Source: docs/spec/merge-semantics.md section 5 (Paimon `crosspartition/`).
 """
 
 from __future__ import annotations

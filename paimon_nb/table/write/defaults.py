@@ -1,4 +1,4 @@
-"""Default values of columns that are missing or null in the input. Source: format reference, section 4."""
+"""Default values of columns that are missing or null in the input. Source: docs/spec/format.md section 4."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Dynamic buckets: a key keeps its first bucket; the hash index stores the assignment.
 
-Source: behaviour reference, section 5; format reference, section 12.2 (Paimon `index/PartitionIndex`).
+Source: docs/spec/merge-semantics.md section 5; docs/spec/format.md section 12.2 (Paimon `index/PartitionIndex`).
 """
 
 from __future__ import annotations

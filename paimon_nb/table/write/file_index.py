@@ -1,6 +1,6 @@
 """Stores the file index of a data file: in its manifest entry if small, else in a file next to it.
 
-Source: format reference, section 13 (Paimon `io/DataFileIndexWriter.java`).
+Source: docs/spec/format.md section 13 (Paimon `io/DataFileIndexWriter.java`).
 """
 
 from __future__ import annotations

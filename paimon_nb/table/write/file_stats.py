@@ -1,4 +1,4 @@
-"""Selects the statistics of a new file, collected while its rows are written. Source: format reference, section 7."""
+"""Selects the statistics of a new file, collected while its rows are written. Source: docs/spec/format.md section 7."""
 
 from __future__ import annotations
 

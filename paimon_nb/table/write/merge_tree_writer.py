@@ -1,6 +1,6 @@
 """Writer of one bucket of a primary-key table: buffer, sort, merge, flush to level 0.
 
-Source: behaviour reference, section 4; format reference, section 8.1.
+Source: docs/spec/merge-semantics.md section 4; docs/spec/format.md section 8.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes and describes data files: rolls at the target size, collects keys, counts and statistics.
 
 Handles one (partition, bucket), with rows in their final order.
-Source: format reference, sections 5.3, 7 and 8.
+Source: docs/spec/format.md sections 5.3, 7 and 8.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class KeyValueFiles(_Rolling):
 class AppendFiles(_Rolling):
     """Files of a table without keys; takes plain tables in row order.
 
-    `next_sequence` is the sequence number of the first row; each row gets its own (format reference, section 8.2).
+    `next_sequence` is the sequence number of the first row; each row gets its own (docs/spec/format.md section 8.2).
     `tracked`: the tables include `TRACKING_FIELDS`, and so do the files.
     """
 

@@ -1,6 +1,6 @@
 """Row kinds of written rows: from the input, from `rowkind.field`, and filtered by options.
 
-Source: behaviour reference, section 1.
+Source: docs/spec/merge-semantics.md section 1.
 """
 
 from __future__ import annotations

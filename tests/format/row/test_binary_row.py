@@ -31,7 +31,7 @@ from tests.format.row.strategies import rows, types, values
 
 CALM = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 
-VECTORS = [  # format reference, section 19
+VECTORS = [  # docs/spec/format.md section 19
     ("INT", 1, "00000000000000000100000000000000", 1465514398),
     ("BIGINT", 1, "00000000000000000100000000000000", 1465514398),
     ("STRING", "a", "00000000000000006100000000000081", 943281246),

@@ -1,6 +1,6 @@
 """The bitmap index: the rows of each value of a column, in two versions.
 
-Source: Paimon `BitmapFileIndex`, `BitmapFileIndexMeta`, `BitmapFileIndexMetaV2`; format reference, section 13.
+Source: Paimon `BitmapFileIndex`, `BitmapFileIndexMeta`, `BitmapFileIndexMetaV2`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

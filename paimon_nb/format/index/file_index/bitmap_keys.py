@@ -1,7 +1,7 @@
 """Column values as the keys of bitmap indexes: numbers or bytes that sort as Java sorts them, with their bytes on disk.
 
 FLOAT and DOUBLE become integers in Java's total order (-0.0 before 0.0, one NaN after everything).
-Source: Paimon `BitmapFileIndexMeta`, `BitmapTypeVisitor`, `rangebitmap/KeyFactory`; format reference, section 13.
+Source: Paimon `BitmapFileIndexMeta`, `BitmapTypeVisitor`, `rangebitmap/KeyFactory`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

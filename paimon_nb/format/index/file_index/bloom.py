@@ -1,6 +1,6 @@
 """The bloom-filter index: may a column hold a value at all?
 
-Source: Paimon `BloomFilterFileIndex`, `BloomFilter64`, `FastHash`; format reference, section 13.
+Source: Paimon `BloomFilterFileIndex`, `BloomFilter64`, `FastHash`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The bsi index: numbers of a column as bit slices, negative ones apart. Superseded by range-bitmap.
 
-Source: Paimon `BitSliceIndexBitmapFileIndex`, `BitSliceIndexRoaringBitmap`; format reference, section 13.
+Source: Paimon `BitSliceIndexBitmapFileIndex`, `BitSliceIndexRoaringBitmap`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

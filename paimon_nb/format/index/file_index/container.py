@@ -1,6 +1,6 @@
 """The file index of one data file: a container of indexes by column and type.
 
-Source: Paimon `FileIndexFormat`; format reference, section 13.
+Source: Paimon `FileIndexFormat`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

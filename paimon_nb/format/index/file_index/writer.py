@@ -1,6 +1,6 @@
 """File indexes for a new data file: which ones the options ask for, and their bytes. Knows no paths.
 
-Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; format reference, section 13.
+Source: Paimon `FileIndexOptions`, `DataFileIndexWriter`; docs/spec/format.md section 13.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluates predicates on a data file's index; finds the index. Format reference, section 13."""
+"""Evaluates predicates on a data file's index; finds the index. docs/spec/format.md section 13."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Incremental reads between two snapshots: as deltas, as changelog, or as a diff of both states.
 
-Source: behaviour reference, section 9 (Paimon `IncrementalDeltaStartingScanner`, `IncrementalDiffStartingScanner`).
+Source: docs/spec/merge-semantics.md section 9 (Paimon `IncrementalDeltaStartingScanner`, `IncrementalDiffStartingScanner`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The live entries of a snapshot: base and delta manifests merged; manifests that cannot match are skipped.
 
-Source: format reference, section 5.4.
+Source: docs/spec/format.md section 5.4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plans a scan: from time travel and a predicate to splits. Reads metadata only, never rows.
 
-Source: format reference, sections 5.4 and 14.1; behaviour reference, section 8 (Paimon `SnapshotReaderImpl`,
+Source: docs/spec/format.md sections 5.4 and 14.1; docs/spec/merge-semantics.md section 8 (Paimon `SnapshotReaderImpl`,
 `DataTableBatchScan`).
 """
 

@@ -1,7 +1,7 @@
 """Prunes files that cannot hold a matching row: by partition, bucket, level, key and value statistics, file index.
 
 Key statistics are always usable. Value statistics are usable only if no other file of the bucket can hold a newer
-version of a row; otherwise a whole bucket is skipped or nothing. Source: format reference, section 14.1 (Paimon
+version of a row; otherwise a whole bucket is skipped or nothing. Source: docs/spec/format.md section 14.1 (Paimon
 `KeyValueFileStoreScan`).
 """
 

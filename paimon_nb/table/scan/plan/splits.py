@@ -1,6 +1,6 @@
 """Splits: independently readable parts of a scan, and how a bucket's files are packed into them. Reads nothing.
 
-Source: format reference, section 14.1 (Paimon `MergeTreeSplitGenerator`, `AppendOnlySplitGenerator`, `BinPacking`).
+Source: docs/spec/format.md section 14.1 (Paimon `MergeTreeSplitGenerator`, `AppendOnlySplitGenerator`, `BinPacking`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Resolves time travel: from options or VERSION / TIMESTAMP AS OF to one snapshot. Reads no rows.
 
-A version outside the table's history is an error, never an empty result. Source: behaviour reference, section 8
+A version outside the table's history is an error, never an empty result. Source: docs/spec/merge-semantics.md section 8
 (Paimon `TimeTravelUtil`, `AbstractDataTableScan.createStartingScanner`).
 """
 
@@ -19,7 +19,7 @@ from paimon_nb.table.store import TableStore
 
 T = TypeVar("T")
 OWN_SCHEMA = "paimon-nb.own-schema"
-"""Option: read a past snapshot with its own schema, as VERSION AS OF does (design, section 6)."""
+"""Option: read a past snapshot with its own schema, as VERSION AS OF does (docs/spec/merge-semantics.md section 13)."""
 SCAN_VERSION = "scan.version"
 _KEYS = (
     "scan.snapshot-id", "snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis",

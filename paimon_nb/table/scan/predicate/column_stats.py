@@ -1,7 +1,7 @@
 """Minimum, maximum and null count of a column over many files, as Arrow columns.
 
 Statistics are serialized rows, one per file. Fixed-size columns are extracted from all rows at once with NumPy.
-Source: format reference, sections 6 and 7.
+Source: docs/spec/format.md sections 6 and 7.
 """
 
 from __future__ import annotations

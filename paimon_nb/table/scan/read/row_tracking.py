@@ -1,6 +1,6 @@
 """Row ids of tables with row tracking: stored in rewritten files, otherwise counted from the file's first row id.
 
-Source: format reference, section 8.2 (Paimon `RowTrackingTable`, `AppendCompactTask` of a table with
+Source: docs/spec/format.md section 8.2 (Paimon `RowTrackingTable`, `AppendCompactTask` of a table with
 `row-tracking.enabled`).
 """
 

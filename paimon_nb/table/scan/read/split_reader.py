@@ -1,6 +1,6 @@
 """Reads splits: rows of files, deletion vectors applied by position, versions merged, evolved to the schema.
 
-Source: format reference, section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
+Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSplitRead`, `IncrementalDiffSplitRead`).
 """
 
 from __future__ import annotations
