@@ -39,7 +39,7 @@ class Option(Generic[T]):
     check: Callable[[T], str | None] | None = None
     """Returns why a parsed value is out of range, or None."""
     fixed_after_data: bool = False
-    """Whether Java forbids changing it on an existing table (format reference, section 4)."""
+    """Whether Java forbids changing it on an existing table (docs/spec/format.md section 4)."""
     fallback_keys: tuple[str, ...] = ()
     """Older keys, used if `key` is absent."""
 

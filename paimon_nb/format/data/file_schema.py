@@ -1,4 +1,4 @@
-"""Columns of a data file, and its format from its name. Source: format reference, sections 8 and 1."""
+"""Columns of a data file, and its format from its name. Source: docs/spec/format.md sections 8 and 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What manifests hold: data files added and deleted, manifests in a list, index files. Format reference, sections 5 and
+"""What manifests hold: data files added and deleted, manifests in a list, index files. docs/spec/format.md sections 5 and
 12.1.
 """
 
@@ -80,7 +80,7 @@ class ManifestEntry:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What makes two entries speak of one file (format reference, section 5.4)."""
+        """What makes two entries speak of one file (docs/spec/format.md section 5.4)."""
         f = self.file
         return self.partition, self.bucket, f.level, f.file_name, f.extra_files, f.embedded_index, f.external_path
 

@@ -67,7 +67,7 @@ class StrictMode:
     """`commit.strict-mode.last-safe-snapshot`: fails if another user committed an overwrite or a compaction.
 
     Does nothing without the option. -1 accepts any state before the first commit of a writer.
-    Source: behaviour reference, section 11 (Paimon `operation/commit/StrictModeChecker.java`).
+    Source: docs/spec/merge-semantics.md section 11 (Paimon `operation/commit/StrictModeChecker.java`).
     """
 
     def __init__(self, store: TableStore, user: str) -> None:

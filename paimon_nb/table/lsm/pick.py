@@ -1,7 +1,7 @@
 """Compaction picks: which runs to compact, from sizes and levels alone.
 
 Universal compaction checks size amplification, then size ratio, then number of runs.
-Source: behaviour reference, section 4 (Paimon `mergetree/compact/UniversalCompaction.java`, `CompactStrategy.java`).
+Source: docs/spec/merge-semantics.md section 4 (Paimon `mergetree/compact/UniversalCompaction.java`, `CompactStrategy.java`).
 """
 
 from __future__ import annotations
