@@ -36,7 +36,7 @@ Plan = Callable[[Snapshot | None], Change]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class CommitMeta:
     """Identity and properties of a commit."""
 
     user: str
@@ -46,14 +46,14 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommitOutcome:
     """`snapshot` is the attempted snapshot; `published`: whether it is part of the table now."""
 
     published: Published
     snapshot: Snapshot
 
 
-def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: Terms) -> Outcome:
+def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta) -> CommitOutcome:
     """Publish `change` on top of `latest`.
 
     Metadata files of an attempt that surely lost are deleted. When in doubt (an error while publishing) they stay and
@@ -82,7 +82,7 @@ def try_commit(store: TableStore, latest: Snapshot | None, change: Change, terms
         writer.discard()
     else:
         store.snapshots.write_latest_hint(snapshot.id)
-    return Outcome(published, snapshot)
+    return CommitOutcome(published, snapshot)
 
 
 def _taken_back(store: TableStore, base: Snapshot | None) -> bool:
@@ -122,7 +122,7 @@ def _publish(store: TableStore, snapshot: Snapshot, named: Sequence[str]) -> Pub
 
 
 def _prepare(
-    store: TableStore, latest: Snapshot | None, change: Change, terms: Terms, writer: ManifestWriter
+    store: TableStore, latest: Snapshot | None, change: Change, terms: CommitMeta, writer: ManifestWriter
 ) -> Snapshot:
     """Write every metadata file of the new snapshot."""
     new_id = latest.id + 1 if latest else 1

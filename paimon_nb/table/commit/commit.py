@@ -28,7 +28,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
-from paimon_nb.table.commit.attempt import Plan, Terms, try_commit
+from paimon_nb.table.commit.attempt import CommitMeta, Plan, try_commit
 from paimon_nb.table.commit.checks import StrictMode, check_only_adds
 from paimon_nb.table.commit.commit_log import check_last_commit, remember, spend, spent
 from paimon_nb.table.commit.listeners import notify_partitions_added
@@ -118,7 +118,7 @@ class TableCommit:
         _check_rows(messages, expected_rows)
         if watermark is None and identifier == BATCH_IDENTIFIER:
             watermark = self.store.options.get(END_INPUT_WATERMARK)
-        terms = Terms(self.user, identifier, properties, watermark)
+        terms = CommitMeta(self.user, identifier, properties, watermark)
         made: list[int] = []
         try:
             self.store.check_identity()
@@ -153,7 +153,7 @@ class TableCommit:
         plan: Plan = change if callable(change) else lambda latest: change
         self.store.check_identity()
         check_last_commit(self.store)
-        made = self._publish(plan, Terms(self.user, identifier, **terms))  # type: ignore[arg-type]
+        made = self._publish(plan, CommitMeta(self.user, identifier, **terms))  # type: ignore[arg-type]
         return made[0] if made else None
 
     def filter_committed(self, identifiers: Sequence[int]) -> list[int]:
@@ -177,7 +177,7 @@ class TableCommit:
 
     # -- the retry loop
 
-    def _publish(self, plan: Plan, terms: Terms, empty_too: bool = False) -> list[int]:
+    def _publish(self, plan: Plan, terms: CommitMeta, empty_too: bool = False) -> list[int]:
         """Retry until won. Each attempt starts from the newest snapshot."""
         store, pauses, started = self.store, RetryPolicy.of(self.store), time.monotonic()
         seen: int | None = None
@@ -216,7 +216,7 @@ class TableCommit:
             sleep(pauses.after(tries))
             store.check_identity()
 
-    def _compact_again(self, messages: Sequence[CommitMessage], terms: Terms) -> list[int]:
+    def _compact_again(self, messages: Sequence[CommitMessage], terms: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.
 
         The rows are committed, so an error here is logged and not raised.
@@ -254,7 +254,7 @@ class TableCommit:
         if run_post_commit(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions):
             self._looked_ms = clock.now_ms()
 
-    def _find_own_commit(self, seen: int, newest: int, change: Change, terms: Terms) -> Snapshot | None:
+    def _find_own_commit(self, seen: int, newest: int, change: Change, terms: CommitMeta) -> Snapshot | None:
         """A snapshot after `seen` that is this very commit: it succeeded although a failure was reported."""
         for snapshot_id in range(newest, seen, -1):
             try:

@@ -44,7 +44,7 @@ MIN_THREADS = 4
 
 
 @dataclass(frozen=True)
-class Restored:
+class WriterState:
     """The table's state when the write began."""
 
     snapshot_id: int | None
@@ -66,10 +66,10 @@ _FEW_ROWS = 10_000
 """Below this size, starting threads costs more than it saves."""
 
 
-def restore(store: TableStore) -> Restored:
+def restore(store: TableStore) -> WriterState:
     """The table's live files now."""
     snapshot = store.latest()
-    return Restored(snapshot.id if snapshot else None, *LIVE_FILES.at(store, snapshot))
+    return WriterState(snapshot.id if snapshot else None, *LIVE_FILES.at(store, snapshot))
 
 
 class TableWrite:
@@ -101,7 +101,7 @@ class TableWrite:
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self.row_count = 0
-        self._restored = Restored(_newest(store), {}, {}) if overwrite else restore(store)
+        self._restored = WriterState(_newest(store), {}, {}) if overwrite else restore(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition
