@@ -44,12 +44,12 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
     Raises: ProcedureNotFound: no such action; with the nearest name. PaimonError: what the procedure raises.
     """
     from paimon_nb.plan import Call, Span
-    from paimon_nb.procedures import NOT_HERE, PROCEDURES, call_procedure, find_procedure
+    from paimon_nb.procedures import PROCEDURES, UNSUPPORTED, call_procedure, find_procedure
     from paimon_nb.session.executor import run_statement
     from paimon_nb.session.statements.procedure_context import ProcedureContext
 
     normalized = name.lower().replace("-", "_")
-    if normalized in NOT_HERE:
+    if normalized in UNSUPPORTED:
         find_procedure(normalized)  # raises with the reason
     procedure = PROCEDURES.get(normalized)
     if procedure is None:

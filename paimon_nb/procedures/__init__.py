@@ -1,4 +1,4 @@
-"""Level 6: stored procedures, one family a file, named in a registry that can be read."""
+"""Level 6: stored procedures, one module per family, and their registry."""
 
 from __future__ import annotations
 
@@ -84,33 +84,34 @@ PROCEDURES: Registry[Procedure] = Registry(
 
 _REST, _INDEX = (
     "it needs a REST catalog",
-    "global indexes are newer than Paimon 1.3; rewrite_file_index makes those of files",
+    "global indexes are newer than Paimon 1.3; use rewrite_file_index for file indexes",
 )
-NOT_HERE = {
+UNSUPPORTED = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function", "alter_view_dialect"), _REST),
     **dict.fromkeys(("create_global_index", "drop_global_index", "vector_search", "full_text_search"), _INDEX),
     "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "materialize_deletion_vectors": "it is for data evolution with deletion vectors, which Paimon 1.3 does not allow together; "
     "CALL sys.compact applies the vectors of any other table",
-    "query_service": "it is a service of a Flink cluster; SELECT ... WHERE and Table.lookup() answer here",
-    "reassign_row_id": "it mends row ids that overlap, which Paimon 1.3 never gives",
+    "query_service": "it is a service of a Flink cluster; use SELECT ... WHERE or Table.lookup() instead",
+    "reassign_row_id": "it repairs overlapping row ids, which Paimon 1.3 never assigns",
 }  # fmt: skip
-"""Procedures of Paimon that are known by name and refused, with the reason."""
+"""Paimon procedures that are not supported, with the reason."""
 
 
 def find_procedure(name: str) -> Procedure:
-    """A procedure by its name, in any case of letters.
+    """A procedure by name; case-insensitive.
 
     Raises:
-        ProcedureNotFound: with the nearest name. UnsupportedOperation: known, but not here.
+        ProcedureNotFound: no such procedure; the hint has the nearest name.
+        UnsupportedOperation: a Paimon procedure that is not supported here.
     """
     procedure = PROCEDURES.get(name.lower())
     if procedure is not None:
         return procedure
-    if name.lower() in NOT_HERE:
+    if name.lower() in UNSUPPORTED:
         raise UnsupportedOperation(
-            f"procedure {name.lower()} cannot run here: {NOT_HERE[name.lower()]}",
-            hint="SHOW PROCEDURES lists those that can",
+            f"procedure {name.lower()} is not supported: {UNSUPPORTED[name.lower()]}",
+            hint="SHOW PROCEDURES lists the supported procedures",
         )
     raise ProcedureNotFound(
         f"no procedure {name!r}",
@@ -119,8 +120,8 @@ def find_procedure(name: str) -> Procedure:
     )
 
 
-def described(name: str) -> dict[str, list[str]]:
-    """What a procedure does and takes, as columns: one row for itself and one for each argument, in positional order."""
+def describe_procedure(name: str) -> dict[str, list[str]]:
+    """A procedure's description as columns: a row for the procedure, then one per argument in positional order."""
     procedure = find_procedure(name)
     rows = [(procedure.name, "procedure", "", procedure.doc)]
     rows += [(a.name, a.kind, "needed" if a.required else "", a.doc) for a in procedure.arguments]
@@ -134,5 +135,5 @@ def call_procedure(context: Context, call: Call) -> pa.Table:
 
 
 __all__ = [
-    "NOT_HERE", "PROCEDURES", "Argument", "Context", "Procedure", "call_procedure", "described", "find_procedure",
+    "PROCEDURES", "UNSUPPORTED", "Argument", "Context", "Procedure", "call_procedure", "describe_procedure", "find_procedure",
 ]  # fmt: skip

@@ -43,32 +43,34 @@ CREATE_BRANCH = Procedure(
     (
         table_argument(),
         _BRANCH,
-        Argument("tag", doc="where it begins; an empty branch if absent"),
-        Argument("ignore_if_exists", "bool", doc="be quiet when it is there", also=("ignoreIfExists",)),
+        Argument("tag", doc="the tag to start from; an empty branch if absent"),
+        Argument("ignore_if_exists", "bool", doc="do nothing if the branch exists", also=("ignoreIfExists",)),
     ),
     _create,
 )
 DELETE_BRANCH = Procedure(
-    "delete_branch", "Delete branches; several with commas.", (table_argument(), _BRANCH), _delete
+    "delete_branch", "Delete branches; separate several with commas.", (table_argument(), _BRANCH), _delete
 )
 RENAME_BRANCH = Procedure(
     "rename_branch",
-    "Give a branch another name.",
+    "Rename a branch.",
     (
         table_argument(),
-        Argument("from_branch", required=True, doc="its name now"),
-        Argument("to_branch", required=True, doc="its new name"),
+        Argument("from_branch", required=True, doc="the current name"),
+        Argument("to_branch", required=True, doc="the new name"),
     ),
     _rename,
 )
-FAST_FORWARD = Procedure("fast_forward", "Let main become a branch.", (table_argument(), _BRANCH), _fast_forward)
+FAST_FORWARD = Procedure(
+    "fast_forward", "Replace the main branch by a branch.", (table_argument(), _BRANCH), _fast_forward
+)
 MERGE_BRANCH = Procedure(
     "merge_branch",
-    "Give a branch the files that only another one has; both stay. For append tables with 'branch-merge.enabled'.",
+    "Add the files that only one branch has to another; both branches stay. For append tables with 'branch-merge.enabled'.",
     (
         table_argument(),
         Argument("source_branch", required=True, doc="the branch with the new rows"),
-        Argument("target_branch", doc="the branch that gets them; main if absent"),
+        Argument("target_branch", doc="the branch that receives them; main if absent"),
     ),
     _merge,
 )

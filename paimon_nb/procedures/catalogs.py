@@ -1,4 +1,4 @@
-"""What a catalog knows beside its files: repaired, and tables of Hive taken over."""
+"""Procedures of catalogs: metastore repair, and migration from Hive and Iceberg."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def _repair(context: Context, database_or_table: str | None) -> pa.Table:
     for text in (database_or_table or "").split(","):
         parts = split_name(text)
         if len(parts) > 2:
-            raise SqlAnalysisError(f"repair cannot tell what {text!r} is", hint="'database', or 'database.table'")
+            raise SqlAnalysisError(f"repair: invalid name {text!r}", hint="use 'database' or 'database.table'")
         changed += context.catalog.repair(*parts)
-    context.notes.append(f"learnt about {', '.join(map(str, changed))}" if changed else "nothing was out of step")
+    context.notes.append(f"repaired {', '.join(map(str, changed))}" if changed else "nothing to repair")
     return success()
 
 
@@ -29,12 +29,12 @@ def _hive(context: Context, connector: str) -> HiveCatalog:
     from paimon_nb.catalog.hive import HiveCatalog
 
     if connector.lower() != "hive":
-        raise UnsupportedOperation(f"tables of {connector!r} are not taken over", hint="'hive' is the one connector")
+        raise UnsupportedOperation(f"tables of {connector!r} cannot be migrated", hint="use connector 'hive'")
     catalog = context.catalog.unwrapped()
     if not isinstance(catalog, HiveCatalog):
         raise UnsupportedOperation(
-            f"catalog {context.catalog.name!r} has no Hive metastore, which knows the tables to migrate",
-            hint="USE CATALOG one with 'metastore' = 'hive'",
+            f"catalog {context.catalog.name!r} has no Hive metastore with tables to migrate",
+            hint="USE CATALOG with 'metastore' = 'hive'",
         )
     return catalog
 
@@ -50,7 +50,7 @@ def _migrate_table(
     files = migrate_table(
         catalog, _name(context, source_table), target, parse_options(options), delete_origin=delete_origin is not False
     )
-    context.notes.append(f"{files} files were moved, none was written again")
+    context.notes.append(f"{files} files were moved, none was rewritten")
     return success()
 
 
@@ -71,7 +71,7 @@ def _migrate_database(
             done += 1
         except PaimonError as error:
             failed += 1
-            context.notes.append(f"{entry.tableName} stays as it is: {error.one_line}")
+            context.notes.append(f"{entry.tableName} was not migrated: {error.one_line}")
     return one_row(result=f"migrate database is finished, success cnt: {done} , failed cnt: {failed}")
 
 
@@ -82,16 +82,16 @@ def _migrate_iceberg_table(
         from paimon_nb.catalog.iceberg import migrate_table
     except ImportError:
         raise EnvironmentError_(
-            "Iceberg's metadata is read by pyiceberg, which is not installed",
+            "reading Iceberg metadata needs pyiceberg, which is not installed",
             hint="pip install 'paimon-nb[iceberg]'",
         ) from None
     from paimon_nb.catalog.warehouse import WarehouseCatalog
 
     catalog = context.catalog.unwrapped()
     if not isinstance(catalog, WarehouseCatalog):
-        raise UnsupportedOperation(f"catalog {catalog.name!r} has no warehouse", hint="use one that has")
+        raise UnsupportedOperation(f"catalog {catalog.name!r} has no warehouse", hint="use a catalog with a warehouse")
     files = migrate_table(catalog, _name(context, source_table), parse_options(iceberg_options), parse_options(options))
-    context.notes.append(f"{files} files were moved, none was written again")
+    context.notes.append(f"{files} files were moved, none was rewritten")
     return success()
 
 
@@ -102,14 +102,14 @@ def _name(context: Context, text: str) -> Identifier:
 
 _CONNECTOR = Argument("connector", required=True, doc="`hive`", also=("source_type",))
 _OPTIONS = Argument("options", doc="of the new table, `k=v,k2=v2`", also=("options_map",))
-_PARALLELISM = Argument("parallelism", "int", doc="taken, and not needed: files are moved one after the other")
+_PARALLELISM = Argument("parallelism", "int", doc="accepted, without effect here")
 MIGRATE_TABLE = Procedure(
     "migrate_table",
-    "Make a Hive table of Parquet, ORC or Avro files a Paimon table in place: its files are moved, not written again.",
+    "Migrate a Hive table of Parquet, ORC or Avro files in place: its files are moved, not rewritten.",
     (
         _CONNECTOR,
         Argument("source_table", required=True, doc="[database.]table in Hive", also=("table",)),
-        Argument("target_table", doc="the new table; left out, it takes the old one's name"),
+        Argument("target_table", doc="the new table; the old one's name if absent"),
         _OPTIONS,
         _PARALLELISM,
         Argument("delete_origin", "bool", doc="false: the old table stays in the metastore, without files (true)"),
@@ -118,17 +118,15 @@ MIGRATE_TABLE = Procedure(
 )
 MIGRATE_DATABASE = Procedure(
     "migrate_database",
-    "The same for every table of a database. What cannot be taken over stays as it is, and is counted.",
+    "Migrate all tables of a Hive database. Tables that cannot be migrated stay unchanged and are counted.",
     (_CONNECTOR, Argument("source_database", required=True, doc="in Hive", also=("database",)), _OPTIONS, _PARALLELISM),
     _migrate_database,
 )
 MIGRATE_ICEBERG_TABLE = Procedure(
     "migrate_iceberg_table",
-    "Make an Iceberg table of a Hadoop catalog a Paimon table in place: its files are moved, Iceberg's metadata goes.",
+    "Migrate an Iceberg table of a Hadoop catalog in place: its files are moved, its metadata is deleted.",
     (
-        Argument(
-            "source_table", required=True, doc="database.table in Iceberg, and then in this catalog", also=("table",)
-        ),
+        Argument("source_table", required=True, doc="database.table in Iceberg and in this catalog", also=("table",)),
         Argument(
             "iceberg_options",
             required=True,
@@ -141,10 +139,10 @@ MIGRATE_ICEBERG_TABLE = Procedure(
 )
 REPAIR = Procedure(
     "repair",
-    "Make the metastore know what the files say: lost tables, columns, partitions. For metastore 'hive' and 'jdbc'.",
+    "Synchronise the metastore with the files: missing tables, columns, partitions. For metastore 'hive' and 'jdbc'.",
     (
         Argument(
-            "database_or_table", doc="`database` or `database.table`, several with `,`; everything if left out",
+            "database_or_table", doc="`database` or `database.table`, several with `,`; everything if absent",
             also=("table",),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Databases and topics kept in tables: mysql_sync_table, kafka_sync_table and their databases. Each CALL starts a job of the session."""
+"""CDC ingestion: mysql_sync_table, kafka_sync_table and others. Each CALL starts a job of the session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paimon_nb.connectors.cdc.postgres_sync import PostgresSync
 
 Conf = str | Mapping[str, str]
-"""'k=v,k2=v2', or from the command line a dict."""
+"""'k=v,k2=v2', or a dict from the command line."""
 
 
 def _mysql_sync_table(context: Context, table: str, mysql_conf: Conf, **more: Any) -> pa.Table:
@@ -83,11 +83,11 @@ def _sync_table(
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
 
-    given = TargetOptions(
+    target_options = TargetOptions(
         parse_names(partition_keys), parse_names(primary_keys), _texts(computed_column), parse_options(table_conf)
     )
     options = SyncOptions(
-        Naming(name.database, name.table), given, parse_modes(type_mapping), interval_s=_seconds(interval)
+        Naming(name.database, name.table), target_options, parse_modes(type_mapping), interval_s=_seconds(interval)
     )
     return _started(context, kind(context.catalog, conf, options), f"{source}_sync_table {name}")
 
@@ -119,8 +119,12 @@ def _sync_database(
         check_name(database, "database"), None, table_prefix or "", table_suffix or "", including_tables or ".*",
         excluding_tables, merge_shards is not False,
     )  # fmt: skip
-    given = TargetOptions(parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf))
-    options = SyncOptions(naming, given, parse_modes(type_mapping), bool(ignore_incompatible), _seconds(interval))
+    target_options = TargetOptions(
+        parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf)
+    )
+    options = SyncOptions(
+        naming, target_options, parse_modes(type_mapping), bool(ignore_incompatible), _seconds(interval)
+    )
     return _started(context, kind(context.catalog, conf, options), f"{source}_sync_database {database}")
 
 
@@ -139,7 +143,7 @@ def _name(context: Context, text: str) -> Identifier:
 
 
 def _texts(text: str | None) -> tuple[str, ...]:
-    """Computed columns, with semicolons between: commas belong to their arguments."""
+    """Computed columns, separated by semicolons, since arguments contain commas."""
     return tuple(p.strip() for p in (text or "").split(";") if p.strip())
 
 
@@ -159,7 +163,7 @@ _POSTGRES = Argument(
     "postgres_conf", required=True, many=True,
     doc="'hostname=..,port=..,username=..,password=..,database-name=..,schema-name=..,table-name=..,slot.name=..'; schema and table are regular expressions",
 )  # fmt: skip
-_TABLE = Argument("table", required=True, doc="[database.]table; made if it is absent")
+_TABLE = Argument("table", required=True, doc="[database.]table; created if it does not exist")
 _KEYS = (
     Argument("primary_keys", doc="'a,b'; else the source's", also=("primaryKeys",)),
     Argument("partition_keys", doc="'a,b'", also=("partitionKeys",)),
@@ -172,48 +176,48 @@ _MORE = (
     Argument("table_conf", many=True, doc="options of the table, 'bucket=4,changelog-producer=input'"),
     Argument("interval", "span", doc="between commits, '1 s'"),
 )  # fmt: skip
-_DATABASE = Argument("database", required=True, doc="made if it is absent")
+_DATABASE = Argument("database", required=True, doc="created if it does not exist")
 _NAMES = (
-    Argument("table_prefix", doc="before each name"),
-    Argument("table_suffix", doc="behind each name"),
+    Argument("table_prefix", doc="prefix of each name"),
+    Argument("table_suffix", doc="suffix of each name"),
     Argument("including_tables", "regex", doc="regular expression", also=("includingTables",)),
     Argument("excluding_tables", "regex", doc="regular expression", also=("excludingTables",)),
-    Argument("merge_shards", "bool", doc="tables of one name in several databases share a table (true)"),
-    Argument("ignore_incompatible", "bool", doc="leave out tables that do not fit, instead of failing"),
+    Argument("merge_shards", "bool", doc="merge tables of the same name in several databases (true)"),
+    Argument("ignore_incompatible", "bool", doc="skip incompatible tables instead of failing"),
 )
 MYSQL_SYNC_TABLE = Procedure(
     "mysql_sync_table",
-    "Keep a MySQL or MariaDB table, or the shards of one, in a table: its rows, then every change, new columns included.",
+    "Sync a MySQL or MariaDB table, or its shards, into a table: a snapshot, then all changes, including new columns.",
     (_TABLE, _MYSQL, *_KEYS, _COMPUTED, *_MORE),
     _mysql_sync_table,
 )
 MYSQL_SYNC_DATABASE = Procedure(
     "mysql_sync_database",
-    "Keep all tables of a MySQL or MariaDB database that have a primary key in tables of their names.",
+    "Sync all tables of a MySQL or MariaDB database that have a primary key into tables of the same names.",
     (_DATABASE, _MYSQL, *_NAMES, *_KEYS, *_MORE),
     _mysql_sync_database,
 )
 KAFKA_SYNC_TABLE = Procedure(
     "kafka_sync_table",
-    "Keep a change log in Kafka in a table: columns as the messages tell them, new ones included.",
+    "Sync a Kafka changelog into a table: columns come from the messages, including new ones.",
     (_TABLE, _KAFKA, *_KEYS, _COMPUTED, *_MORE),
     _kafka_sync_table,
 )
 KAFKA_SYNC_DATABASE = Procedure(
     "kafka_sync_database",
-    "Keep all tables that a change log in Kafka tells of in tables of their names, those without keys left out.",
+    "Sync all tables of a Kafka changelog that have a primary key into tables of the same names.",
     (_DATABASE, _KAFKA, *_NAMES, *_KEYS, *_MORE),
     _kafka_sync_database,
 )
 POSTGRES_SYNC_TABLE = Procedure(
     "postgres_sync_table",
-    "Keep a PostgreSQL table, or several of one shape, in a table: its rows, then every change, new columns included.",
+    "Sync a PostgreSQL table, or several with the same columns, into a table: a snapshot, then all changes, including new columns.",
     (_TABLE, _POSTGRES, *_KEYS, _COMPUTED, *_MORE),
     _postgres_sync_table,
 )
 POSTGRES_SYNC_DATABASE = Procedure(
     "postgres_sync_database",
-    "Keep all tables of a PostgreSQL schema that have a primary key in tables of their names.",
+    "Sync all tables of a PostgreSQL schema that have a primary key into tables of the same names.",
     (_DATABASE, _POSTGRES, *_NAMES, *_KEYS, *_MORE),
     _postgres_sync_database,
 )

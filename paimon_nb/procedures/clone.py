@@ -1,4 +1,4 @@
-"""clone: a table, a database or a whole catalog written anew somewhere else, from Paimon or from Hive."""
+"""clone: copies a table, a database or a whole catalog from Paimon or Hive."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from paimon_nb.table.store import POSTPONE_BUCKET
 from paimon_nb.table.table import Table
 
 Pair = tuple[Identifier, Identifier]
-"""What is cloned, and under which name."""
+"""(source, target)."""
 _FORMATS = ("parquet", "orc", "avro")
 
 
 class Source(Protocol):
-    """Where tables are cloned from."""
+    """A source of tables to clone."""
 
     catalog: Catalog
 
     def tables(self, database: str) -> list[str]:
-        """What can be cloned, in order."""
+        """The sorted names of tables that can be cloned."""
 
     def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         """Schema 0 of the clone."""
 
     def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
-        """Put the rows into the target. Returns how many, and the new snapshots."""
+        """Write the rows to the target. Returns the number of rows and the new snapshots."""
 
 
 class PaimonSource:
-    """Tables of a Paimon catalog: their rows are read and written."""
+    """Tables of a Paimon catalog: clones by reading and writing rows."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -58,7 +58,7 @@ class PaimonSource:
 
 
 class HiveSource:
-    """Tables that a Hive metastore knows and that are no Paimon tables: their files are copied."""
+    """Hive tables in a Hive metastore: clones by copying files."""
 
     def __init__(self, catalog: Catalog) -> None:
         from paimon_nb.catalog.hive import HiveCatalog
@@ -82,16 +82,16 @@ class HiveSource:
 
         if options:
             raise UnsupportedOperation(
-                "target_table_conf goes with clone_from 'paimon' only",
+                "target_table_conf needs clone_from 'paimon'",
                 hint="ALTER TABLE ... SET (...) afterwards", argument="target_table_conf",
             )  # fmt: skip
-        made = hive_schema(self.hive, name)
-        if file_format and file_format != made.options["file.format"]:
+        created = hive_schema(self.hive, name)
+        if file_format and file_format != created.options["file.format"]:
             raise UnsupportedOperation(
-                f"the files of {name} are copied as they are: {made.options['file.format']}",
-                hint="leave prefer_file_format out; it changes what is written later", argument="prefer_file_format",
+                f"the files of {name} are copied as they are: {created.options['file.format']}",
+                hint="remove prefer_file_format", argument="prefer_file_format",
             )  # fmt: skip
-        return made
+        return created
 
     def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
         from paimon_nb.catalog.hive.clone import clone_files
@@ -105,68 +105,68 @@ def _clone(
     included_tables: str | None, excluded_tables: str | None, prefer_file_format: str | None, clone_from: str | None,
     meta_only: bool | None, clone_if_exists: bool | None, target_table_conf: str | None,
 ) -> pa.Table:  # fmt: skip
-    source = _source(given_catalog(context, catalog_conf, "catalog_conf"), clone_from)
-    target = given_catalog(context, target_catalog_conf, "target_catalog_conf")
+    source = _source(catalog_from_conf(context, catalog_conf, "catalog_conf"), clone_from)
+    target = catalog_from_conf(context, target_catalog_conf, "target_catalog_conf")
     file_format = _format(prefer_file_format)
-    pairs = chosen_pairs(
+    pairs = table_pairs(
         source.tables, source.catalog.databases, (database, table), (target_database, target_table),
         (included_tables, excluded_tables),
     )  # fmt: skip
     conf = parse_options(target_table_conf)
     schemas = {pair: source.schema(pair[0], conf, file_format) for pair in pairs}
-    for pair in pairs:  # all are looked at before the first is made
-        _check_place(source, target, pair, schemas[pair], clone_if_exists)
+    for pair in pairs:  # check all before the first one is created
+        _check_target_name(source, target, pair, schemas[pair], clone_if_exists)
     for pair in pairs:
-        _one(context, source, target, pair, schemas[pair], where, bool(meta_only), clone_if_exists)
+        _clone_table(context, source, target, pair, schemas[pair], where, bool(meta_only), clone_if_exists)
     return one_row(result="Success")  # Java's word
 
 
-def _one(
+def _clone_table(
     context: Context, source: Source, catalog: Catalog, pair: Pair, schema: TableSchema, where: str | None,
     meta_only: bool, if_exists: bool | None,
 ) -> None:  # fmt: skip
-    name, place = pair
-    if if_exists is False and place.table in known_tables(catalog, place.database):
-        context.notes.append(f"{place} is there already and stays as it is")
+    name, target_name = pair
+    if if_exists is False and target_name.table in known_tables(catalog, target_name.database):
+        context.notes.append(f"{target_name} exists already and is unchanged")
         return
-    with Made(catalog, place, schema) as made:
+    with CreatedTarget(catalog, target_name, schema) as created:
         if meta_only:
-            context.notes.append(f"{place} has the columns of {name}, and no rows")
+            context.notes.append(f"{target_name} has the schema of {name}, and no rows")
             return
-        target = catalog.table(made.place)
+        target = catalog.table(created.target_name)
         count, snapshots = source.write(name, target, where)
     if catalog is context.catalog:
-        context.snapshots += [(str(place), i) for i in snapshots]
-    context.notes.append(f"{count} rows of {name} are in {place}")
+        context.snapshots += [(str(target_name), i) for i in snapshots]
+    context.notes.append(f"{count} rows of {name} were cloned to {target_name}")
     if snapshots and target.store.bucket_option == POSTPONE_BUCKET:
-        _give_buckets(context, catalog, target)
+        _compact_postpone_buckets(context, catalog, target)
 
 
-def _give_buckets(context: Context, catalog: Catalog, target: Table) -> None:
-    """Rows of a table with postponed buckets are seen once they are compacted, which Java leaves to another call."""
+def _compact_postpone_buckets(context: Context, catalog: Catalog, target: Table) -> None:
+    """Compact a table with postpone buckets, which makes its rows visible; Java leaves that to another call."""
     if target.options.get(opt.WRITE_ONLY):
-        context.notes.append(f"{target.name} is write-only: CALL sys.compact makes its rows readable")
+        context.notes.append(f"{target.name} is write-only: run CALL sys.compact to make its rows visible")
         return
     try:
         done = compact(target, context.spark)
     except PaimonError as error:
-        context.notes.append(f"CALL sys.compact must make the rows of {target.name} readable: {error.one_line}")
+        context.notes.append(f"run CALL sys.compact to make the rows of {target.name} visible: {error.one_line}")
         return
     if catalog is context.catalog:
         context.snapshots += [(str(target.name), i) for i in done.snapshots]
 
 
-class Made:
-    """A place for a table: what was made for it goes away again when the work inside fails before it published anything."""
+class CreatedTarget:
+    """Creates a target table and its database; drops them again if the block fails before a commit."""
 
-    def __init__(self, catalog: Catalog, place: Identifier, schema: TableSchema) -> None:
-        self.catalog, self.place, self.schema = catalog, place, schema
+    def __init__(self, catalog: Catalog, target_name: Identifier, schema: TableSchema) -> None:
+        self.catalog, self.target_name, self.schema = catalog, target_name, schema
         self._database = self._table = False
 
-    def __enter__(self) -> Made:
+    def __enter__(self) -> CreatedTarget:
         try:
-            self._database = self.catalog.create_database(self.place.database, if_not_exists=True)
-            self._table = self.catalog.create_table(self.place, self.schema, if_not_exists=True)
+            self._database = self.catalog.create_database(self.target_name.database, if_not_exists=True)
+            self._table = self.catalog.create_table(self.target_name, self.schema, if_not_exists=True)
         except BaseException:
             self._undo()
             raise
@@ -177,24 +177,22 @@ class Made:
             self._undo()
 
     def _undo(self) -> None:
-        if self._table and self.catalog.table(self.place).latest_snapshot() is None:
-            self.catalog.drop_table(self.place, purge=True)
-        if self._database and not self.catalog.tables(self.place.database):
-            self.catalog.drop_database(self.place.database)
+        if self._table and self.catalog.table(self.target_name).latest_snapshot() is None:
+            self.catalog.drop_table(self.target_name, purge=True)
+        if self._database and not self.catalog.tables(self.target_name.database):
+            self.catalog.drop_database(self.target_name.database)
 
 
-# -- what the arguments mean
+# -- arguments
 
 
-def given_catalog(context: Context, conf: str | Mapping[str, str] | None, argument: str) -> Catalog:
-    """The catalog that options describe; without them the session's current one."""
+def catalog_from_conf(context: Context, conf: str | Mapping[str, str] | None, argument: str) -> Catalog:
+    """The catalog of the options; without options the session's current catalog."""
     options = parse_options(conf)
     if not options:
         return context.catalog
     if "warehouse" not in options and options.get("metastore", "filesystem") == "filesystem":
-        raise BadOptionValue(
-            f"{argument} names no warehouse", hint=f"{argument} => 'warehouse=/path'", argument=argument
-        )
+        raise BadOptionValue(f"{argument} has no warehouse", hint=f"{argument} => 'warehouse=/path'", argument=argument)
     return open_catalog(argument.removesuffix("_conf"), options)
 
 
@@ -225,33 +223,36 @@ class _Databases(Protocol):
     def __call__(self) -> list[str]: ...
 
 
-def chosen_pairs(
+def table_pairs(
     tables: _Tables, databases: _Databases, source: tuple[str | None, str | None], target: tuple[str | None, str | None],
     lists: tuple[str | None, str | None] = (None, None),
 ) -> list[Pair]:  # fmt: skip
-    """What is taken, and its new name: one table, a database under another name, or the catalog under the same names.
+    """(source, target) pairs: one table, a database under a new name, or a whole catalog under the same names.
 
     Args:
-        source, target: database and table. lists: 'db.t,db.u' of what is taken, and of what is not.
+        source, target: database and table.
+        lists: included and excluded tables, 'db.t,db.u'.
 
-    Raises: SqlAnalysisError: a name too few or too many, or nothing found. DatabaseNotFound.
+    Raises:
+        SqlAnalysisError: a name is missing or superfluous, or there are no tables.
+        DatabaseNotFound: no such database.
     """
     (database, table), (to_database, to_table) = source, target
     if table and not database:
-        raise SqlAnalysisError("a table without its database", hint="give database too", argument="database")
-    for argument, value, wanted in (
+        raise SqlAnalysisError("table needs database", hint="also set database", argument="database")
+    for argument, value, source_value in (
         ("target_database", to_database, database), ("target_table", to_table, table),
     ):  # fmt: skip
-        if wanted and not value:
-            raise SqlAnalysisError(f"{argument} is missing", hint="name where to", argument=argument)
-        if value and not wanted:
+        if source_value and not value:
+            raise SqlAnalysisError(f"{argument} is missing", hint=f"set {argument}", argument=argument)
+        if value and not source_value:
             what = "a whole catalog keeps its names" if not database else "all tables of a database keep their names"
-            raise SqlAnalysisError(what, hint=f"leave {argument} out", argument=argument)
+            raise SqlAnalysisError(what, hint=f"remove {argument}", argument=argument)
     included, excluded = ({t.strip() for t in (text or "").split(",") if t.strip()} for text in lists)
     if database and table:
         if included or excluded:
             raise SqlAnalysisError(
-                "included_tables and excluded_tables choose among several tables", hint="leave them out for one",
+                "included_tables and excluded_tables cannot be used with table", hint="remove them",
                 argument="included_tables" if included else "excluded_tables",
             )  # fmt: skip
         return [(Identifier.parse_object(database, table), Identifier(str(to_database), str(to_table)))]
@@ -263,52 +264,56 @@ def chosen_pairs(
     ]
     if not pairs:
         raise SqlAnalysisError(
-            "there is no table to take", hint=f"known: {', '.join(f'{d}.{t}' for d, t in found[:10]) or 'none'}"
+            "no matching tables", hint=f"known: {', '.join(f'{d}.{t}' for d, t in found[:10]) or 'none'}"
         )
     return pairs
 
 
-def _check_place(source: Source, target: Catalog, pair: Pair, schema: TableSchema, if_exists: bool | None) -> None:
-    """Raise where the target's name is taken and nobody said what then. An empty table that fits is a clone cut short."""
-    name, place = pair
-    if place.table not in known_tables(target, place.database):
+def _check_target_name(
+    source: Source, target: Catalog, pair: Pair, schema: TableSchema, if_exists: bool | None
+) -> None:
+    """Raises if the target exists and clone_if_exists is not set. An empty, matching table is an interrupted clone."""
+    name, target_name = pair
+    if target_name.table not in known_tables(target, target_name.database):
         return
-    there = target.table(place)
-    if isinstance(source, PaimonSource) and source.catalog.table(name).path == there.path:
-        raise AlreadyExists(f"{place} is the very table to be cloned", hint="clone under another name", name=str(place))
+    existing = target.table(target_name)
+    if isinstance(source, PaimonSource) and source.catalog.table(name).path == existing.path:
+        raise AlreadyExists(
+            f"{target_name} is the source table itself", hint="use another target name", name=str(target_name)
+        )
     if if_exists is False:
         return
-    if if_exists is None and there.latest_snapshot() is not None:
+    if if_exists is None and existing.latest_snapshot() is not None:
         raise AlreadyExists(
-            f"table {place} exists already", name=str(place),
-            hint="clone_if_exists => true writes over it, clone_if_exists => false leaves it as it is",
+            f"table {target_name} exists already", name=str(target_name),
+            hint="set clone_if_exists => true to overwrite it, or false to skip it",
         )  # fmt: skip
-    check_target(there.store, schema)
+    check_target(existing.store, schema)
 
 
 def known_tables(catalog: Catalog, database: str) -> list[str]:
-    """The tables of a database; [] where it is not there."""
+    """The tables of a database; [] if it does not exist."""
     return catalog.tables(database) if database in catalog.databases() else []
 
 
 CLONE = Procedure(
     "clone",
-    "Write a table, a database or a catalog anew somewhere else. A table with keys gets postponed buckets, as in Java, and is compacted at once.",
+    "Clone a table, a database or a catalog. As in Java, a primary-key table gets postpone buckets; here it is compacted at once.",
     (
         Argument("database", doc="of the source; the whole catalog if absent"),
         Argument("table", doc="of the source; the whole database if absent"),
         Argument("catalog_conf", doc="'warehouse=...' of the source; the current catalog if absent", many=True),
-        Argument("target_database", doc="where to; made if it is absent"),
-        Argument("target_table", doc="its new name"),
+        Argument("target_database", doc="the target database; created if it does not exist"),
+        Argument("target_table", doc="the new name"),
         Argument("target_catalog_conf", doc="'warehouse=...' of the target; the current catalog if absent", many=True),
         Argument("parallelism", "int", doc="accepted, without effect here"),
         Argument("where", doc="condition on partition columns"),
-        Argument("included_tables", doc="'db.t,db.u': only these"),
-        Argument("excluded_tables", doc="'db.t,db.u': not these"),
+        Argument("included_tables", doc="'db.t,db.u': only these tables"),
+        Argument("excluded_tables", doc="'db.t,db.u': all but these tables"),
         Argument("prefer_file_format", doc="parquet, orc or avro"),
         Argument("clone_from", doc="paimon or hive; hive for a catalog with a Hive metastore, else paimon"),
-        Argument("meta_only", "bool", doc="the columns and options, no rows"),
-        Argument("clone_if_exists", "bool", doc="true: over a table that is there; false: leave it; absent: refuse"),
+        Argument("meta_only", "bool", doc="schema and options only, no rows"),
+        Argument("clone_if_exists", "bool", doc="if the target exists: true: overwrite, false: skip, absent: fail"),
         Argument("target_table_conf", doc="options of the new tables, 'k=v,k2=v2'", many=True),
     ),
     _clone,

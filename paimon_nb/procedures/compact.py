@@ -14,10 +14,10 @@ from paimon_nb.procedures.procedure import (
     Argument,
     Context,
     Procedure,
-    chosen_partitions,
     commit_note,
     one_row,
     parse_options,
+    selected_partitions,
     success,
     table_argument,
 )
@@ -33,23 +33,23 @@ def _compact(
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     target = context.table(table, parse_options(options))
-    target.store.check_readable()  # as in Java: a compaction reads, and a user with INSERT alone may not ask for one
-    chosen = _partitions(target, partitions, where, partition_idle_time)
+    target.store.check_readable()  # as in Java: a compaction needs SELECT, too
+    selected = _partitions(target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
     if order_strategy not in (None, "none"):
         if not order_by:
             raise SqlAnalysisError("order_strategy needs order_by", hint="order_by => 'a,b'")
         if buckets or compact_strategy is not None:
             raise SqlAnalysisError(
-                "order_strategy rewrites whole partitions", hint="leave buckets and compact_strategy away"
+                "order_strategy rewrites whole partitions", hint="remove buckets and compact_strategy"
             )
         order = Order.of(target.store, order_strategy, [c.strip() for c in order_by.split(",")])
-        done = run_compaction(target, context.spark, partitions=chosen, order=order)
+        done = run_compaction(target, context.spark, partitions=selected, order=order)
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
         full = _is_full(target, compact_strategy)
-        done = run_compaction(target, context.spark, partitions=chosen, full=full, buckets=_buckets(buckets))
+        done = run_compaction(target, context.spark, partitions=selected, full=full, buckets=_buckets(buckets))
     commit_note(context, target, done.snapshots)
     if not done.snapshots:
         context.notes.append(f"nothing to compact in {target.name}" + ("" if before else ": it is empty"))
@@ -59,14 +59,14 @@ def _compact(
 def _partitions(
     target: Table, partitions: str | None, where: str | None, idle: int | None
 ) -> Callable[[bytes], bool] | None:
-    """A test for the wanted partitions; None: all."""
-    chosen = chosen_partitions(target, partitions, where)
+    """A test for the requested partitions; None: all."""
+    selected = selected_partitions(target, partitions, where)
     if idle is None:
-        return chosen
+        return selected
     if not target.partition_keys:
-        raise UnsupportedOperation(f"{target.name} is not partitioned", hint="leave partition_idle_time away")
-    quiet = idle_partitions(target.store, idle)
-    return lambda partition: partition in quiet and (chosen is None or chosen(partition))
+        raise UnsupportedOperation(f"{target.name} is not partitioned", hint="remove partition_idle_time")
+    idle_set = idle_partitions(target.store, idle)
+    return lambda partition: partition in idle_set and (selected is None or selected(partition))
 
 
 def _check_strategy(text: str | None) -> None:
@@ -75,7 +75,7 @@ def _check_strategy(text: str | None) -> None:
 
 
 def _is_full(target: Table, strategy: str | None) -> bool:
-    """Unless it is said: full, but not where a table is clustered little by little."""
+    """Whether the compaction is full: the default, except for tables with incremental clustering."""
     return strategy == "full" or (strategy is None and not clusters(target.store))
 
 
@@ -85,29 +85,29 @@ def _buckets(text: str | None) -> set[int] | None:
     try:
         return {int(part) for part in text.split(",")}
     except ValueError:
-        raise BadOptionValue(f"buckets cannot be {text!r}", hint="numbers with commas, such as '0,3'") from None
+        raise BadOptionValue(f"buckets cannot be {text!r}", hint="use comma-separated numbers, such as '0,3'") from None
 
 
-def _by_position(given: Sequence[Any]) -> dict[str, Any]:
-    """Names of arguments by position; three of them are a table and an order."""
-    names = ("table", "order_strategy", "order_by") if len(given) == 3 else [a.name for a in COMPACT.arguments]
-    return dict(zip(names, given, strict=False))
+def _by_position(values: Sequence[Any]) -> dict[str, Any]:
+    """Positional arguments by name; three arguments are table, order_strategy and order_by."""
+    names = ("table", "order_strategy", "order_by") if len(values) == 3 else [a.name for a in COMPACT.arguments]
+    return dict(zip(names, values, strict=False))
 
 
 COMPACT: Procedure = Procedure(
     "compact",
-    "Merge the files of a table: all sorted runs of each bucket (full), or what the picking rules say (minor).",
+    "Compact a table: all sorted runs of each bucket (full), or those that the compaction strategy picks (minor).",
     (
         table_argument(),
         Argument("partitions", doc="'a=1,b=2;a=3'"),
         Argument(
             "order_strategy",
-            doc="none, order, zorder, hilbert; for tables with bucket = -1, keyed ones get buckets anew",
+            doc="none, order, zorder, hilbert; for tables with bucket = -1, primary-key tables reassign buckets",
         ),
         Argument("order_by", doc="columns for the order strategy"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
         Argument("where", doc="condition on partition columns"),
-        Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
+        Argument("partition_idle_time", "span", doc="only partitions without new files for this time"),
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
         Argument("buckets", doc="bucket numbers"),
     ),
@@ -122,24 +122,27 @@ def _compact_database(
 ) -> pa.Table:  # fmt: skip
     _check_strategy(compact_strategy)
     databases = re.compile(including_databases or ".*")
-    wanted, unwanted = re.compile(including_tables or ".*"), re.compile(excluding_tables) if excluding_tables else None
+    included, excluded = (
+        re.compile(including_tables or ".*"),
+        re.compile(excluding_tables) if excluding_tables else None,
+    )
     done, failed = 0, []
     for database in context.catalog.databases():
         if not databases.fullmatch(database):
             continue
         for name in context.catalog.tables(database):
             full = f"{database}.{name}"
-            if not (wanted.fullmatch(full) or wanted.fullmatch(name)):
+            if not (included.fullmatch(full) or included.fullmatch(name)):
                 continue
-            if unwanted and (unwanted.fullmatch(full) or unwanted.fullmatch(name)):
+            if excluded and (excluded.fullmatch(full) or excluded.fullmatch(name)):
                 continue
             table = context.catalog.table(Identifier(database, name), parse_options(table_options))
             try:
                 idle = partition_idle_time if table.partition_keys else None
-                chosen = _partitions(table, None, None, idle)
+                selected = _partitions(table, None, None, idle)
                 whole = _is_full(table, compact_strategy)
                 commit_note(
-                    context, table, run_compaction(table, context.spark, partitions=chosen, full=whole).snapshots
+                    context, table, run_compaction(table, context.spark, partitions=selected, full=whole).snapshots
                 )
                 done += 1
             except PaimonError as error:  # one broken table must not stop the others
@@ -157,7 +160,7 @@ COMPACT_DATABASE = Procedure(
         Argument("including_tables", "regex", doc="regular expression on table or database.table"),
         Argument("excluding_tables", "regex", doc="regular expression"),
         Argument("table_options", doc="'k=v,...'", also=("options",)),
-        Argument("partition_idle_time", "span", doc="only partitions without new files for so long"),
+        Argument("partition_idle_time", "span", doc="only partitions without new files for this time"),
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
     ),
     _compact_database,

@@ -24,17 +24,17 @@ def _clear(context: Context, table: str, including_consumers: str | None, exclud
 
 RESET_CONSUMER = Procedure(
     "reset_consumer",
-    "Set a reader's progress; without a snapshot forget it.",
+    "Set a consumer's progress; without a snapshot delete the consumer.",
     (
         table_argument(),
-        Argument("consumer_id", required=True, doc="name of the reader", also=("consumerId",)),
-        Argument("next_snapshot_id", "int", doc="the snapshot that it reads next", also=("nextSnapshotId",)),
+        Argument("consumer_id", required=True, doc="name of the consumer", also=("consumerId",)),
+        Argument("next_snapshot_id", "int", doc="the next snapshot to read", also=("nextSnapshotId",)),
     ),
     _reset,
 )
 CLEAR_CONSUMERS = Procedure(
     "clear_consumers",
-    "Forget readers whose name matches.",
+    "Delete consumers by name.",
     (
         table_argument(),
         Argument("including_consumers", "regex", doc="regular expression", also=("includingConsumers",)),

@@ -1,4 +1,4 @@
-"""copy (Spark) and copy_files (Flink): tables whose files are copied as they are."""
+"""copy (Spark) and copy_files (Flink): copy tables file by file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.base.errors import AlreadyExists, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.format.schema import TableSchema
-from paimon_nb.procedures.clone import Made, chosen_pairs, given_catalog, known_tables
+from paimon_nb.procedures.clone import CreatedTarget, catalog_from_conf, known_tables, table_pairs
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options, success
 from paimon_nb.table.copy import (
     check_same_layout,
@@ -27,17 +27,17 @@ from paimon_nb.table.table import Table
 def _copy(context: Context, source_table: str, target_table: str, where: str | None) -> pa.Table:
     source = context.table(source_table)
     refuse_tracked(source.store)
-    chosen = partition_filter(source.store, where) if where else None
-    catalog, place = context.place(target_table)
-    _refuse_itself(catalog, place, source)
+    selected = partition_filter(source.store, where) if where else None
+    catalog, target_name = context.resolve(target_table)
+    _check_not_source(catalog, target_name, source)
     schemas = copied_schemas(source.store)
-    with Made(catalog, place, schemas[0]):
-        target = _with_schemas(catalog, place, schemas)
+    with CreatedTarget(catalog, target_name, schemas[0]):
+        target = _with_schemas(catalog, target_name, schemas)
         check_same_layout(source.store, target.store)
-        files, rows, snapshots = copy_live_files(source.store, target.store, chosen)
+        files, rows, snapshots = copy_live_files(source.store, target.store, selected)
     if catalog is context.catalog:
-        context.snapshots += [(str(place), i) for i in snapshots]
-    context.notes.append(f"{files} files with {rows} rows were copied into {place}")
+        context.snapshots += [(str(target_name), i) for i in snapshots]
+    context.notes.append(f"{files} files with {rows} rows were copied to {target_name}")
     return success()
 
 
@@ -46,25 +46,27 @@ def _copy_files(
     target_warehouse: str, target_database: str | None, target_table: str | None, target_catalog_conf: str | None,
     parallelism: int | None,
 ) -> pa.Table:  # fmt: skip
-    source = given_catalog(context, _with_warehouse(catalog_conf, warehouse), "catalog_conf")
-    target = given_catalog(context, _with_warehouse(target_catalog_conf, target_warehouse), "target_catalog_conf")
-    pairs = chosen_pairs(source.tables, source.databases, (database, table), (target_database, target_table))
-    for name, place in pairs:  # all are looked at before the first is made
+    source = catalog_from_conf(context, _with_warehouse(catalog_conf, warehouse), "catalog_conf")
+    target = catalog_from_conf(context, _with_warehouse(target_catalog_conf, target_warehouse), "target_catalog_conf")
+    pairs = table_pairs(source.tables, source.databases, (database, table), (target_database, target_table))
+    for name, target_name in pairs:  # check all before the first one is created
         origin = source.table(name)
-        _refuse_itself(target, place, origin)
-        if place.table in known_tables(target, place.database):
-            there = target.table(place).latest_snapshot()
-            if there is not None and there != origin.latest_snapshot():
+        _check_not_source(target, target_name, origin)
+        if target_name.table in known_tables(target, target_name.database):
+            existing = target.table(target_name).latest_snapshot()
+            if existing is not None and existing != origin.latest_snapshot():
                 raise AlreadyExists(
-                    f"table {place} exists already", hint="copy under another name, or drop it first", name=str(place)
+                    f"table {target_name} exists already",
+                    hint="use another target name, or drop the table first",
+                    name=str(target_name),
                 )
-    for name, place in pairs:
+    for name, target_name in pairs:
         origin = source.table(name)
         schemas = copied_schemas(origin.store)
-        with Made(target, place, schemas[0]):
-            files, snapshot = copy_snapshot(origin.store, _with_schemas(target, place, schemas).store)
-        what = f"snapshot {snapshot.id}" if snapshot else "no snapshot"
-        context.notes.append(f"{place} has {what} of {name}; {files} files were copied")
+        with CreatedTarget(target, target_name, schemas[0]):
+            files, snapshot = copy_snapshot(origin.store, _with_schemas(target, target_name, schemas).store)
+        copied_snapshot = f"snapshot {snapshot.id}" if snapshot else "no snapshot"
+        context.notes.append(f"{target_name} has {copied_snapshot} of {name}; {files} files were copied")
     return one_row(result="Success")  # Java's word
 
 
@@ -72,44 +74,49 @@ def _with_warehouse(conf: str | None, warehouse: str | None) -> dict[str, str]:
     return {**({"warehouse": warehouse} if warehouse else {}), **parse_options(conf)}
 
 
-def _refuse_itself(catalog: Catalog, place: Identifier, source: Table) -> None:
-    if place.table in known_tables(catalog, place.database) and catalog.table(place).path == source.path:
-        raise AlreadyExists(f"{place} is the very table to be copied", hint="copy under another name", name=str(place))
+def _check_not_source(catalog: Catalog, target_name: Identifier, source: Table) -> None:
+    if (
+        target_name.table in known_tables(catalog, target_name.database)
+        and catalog.table(target_name).path == source.path
+    ):
+        raise AlreadyExists(
+            f"{target_name} is the source table itself", hint="use another target name", name=str(target_name)
+        )
 
 
-def _with_schemas(catalog: Catalog, place: Identifier, schemas: Sequence[TableSchema]) -> Table:
-    """The table that is copied into; an empty one gets the schemas that it lacks: it is new, or a copy that was cut short."""
-    table = catalog.table(place)
+def _with_schemas(catalog: Catalog, target_name: Identifier, schemas: Sequence[TableSchema]) -> Table:
+    """The target table; a new one, or one of an interrupted copy, gets the missing schemas."""
+    table = catalog.table(target_name)
     if table.latest_snapshot() is None and table.store.schemas.get(0).fields == schemas[0].fields:
         for schema in schemas[1:]:
             table.store.schemas.create(schema)
-        with suppress(UnsupportedOperation):  # where the files are the catalog, nothing needs to be told
-            catalog.repair(place.database, place.table)
-        table = catalog.table(place)
+        with suppress(UnsupportedOperation):  # a catalog without a metastore needs no repair
+            catalog.repair(target_name.database, target_name.table)
+        table = catalog.table(target_name)
     return table
 
 
 COPY = Procedure(
     "copy",
-    "Copy the live files of a table into another one, under new names, over what is there. Nothing is read or merged.",
+    "Overwrite a table with copies of the live files of another table, without reading or merging rows.",
     (
         Argument("source_table", required=True, doc="[[catalog.]database.]table"),
-        Argument("target_table", required=True, doc="[[catalog.]database.]table; made if it is absent"),
+        Argument("target_table", required=True, doc="[[catalog.]database.]table; created if it does not exist"),
         Argument("where", doc="condition on partition columns"),
     ),
     _copy,
 )
 COPY_FILES = Procedure(
     "copy_files",
-    "Copy the newest snapshot of tables with all its files, names and its id. Deprecated in Flink: `clone` is its successor.",
+    "Copy the latest snapshot of tables with its id, files and file names. Deprecated in Flink; use `clone`.",
     (
         Argument("warehouse", doc="of the source; the current catalog if absent"),
         Argument("database", doc="of the source; the whole catalog if absent"),
         Argument("table", doc="of the source; the whole database if absent"),
         Argument("catalog_conf", doc="options of the source's catalog, 'k=v,k2=v2'", many=True),
-        Argument("target_warehouse", required=True, doc="where to"),
-        Argument("target_database", doc="made if it is absent"),
-        Argument("target_table", doc="its new name"),
+        Argument("target_warehouse", required=True, doc="the target warehouse"),
+        Argument("target_database", doc="created if it does not exist"),
+        Argument("target_table", doc="the new name"),
         Argument("target_catalog_conf", doc="options of the target's catalog, 'k=v,k2=v2'", many=True),
         Argument("parallelism", "int", doc="accepted, without effect here"),
     ),

@@ -1,4 +1,4 @@
-"""Expiry: snapshots, changelogs, partitions; orphan files; partitions dropped by hand."""
+"""Expiration of snapshots, changelogs and partitions; orphan files; dropping partitions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,13 @@ def _expire_snapshots(
     return one_row(deleted_snapshots_count=expire_snapshots(store, limits))
 
 
-def _time_in_second_place(given: Sequence[Any]) -> dict[str, Any]:
-    """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a time where a number is expected means older_than (docs/spec/merge-semantics.md section 13)."""
+def _positional(values: Sequence[Any]) -> dict[str, Any]:
+    """CALL sys.expire_snapshots('t', '2025-10-19 00:00:00'): a second argument that is not a number means older_than.
+
+    Source: docs/spec/merge-semantics.md section 13.
+    """
     names = ["table", "retain_max", "retain_min", "older_than", "max_deletes", "options"]
-    out = dict(zip(names, given, strict=False))
+    out = dict(zip(names, values, strict=False))
     second = out.get("retain_max")
     if isinstance(second, str) and second and not second.strip().isdecimal():
         out["older_than"] = out.pop("retain_max")
@@ -69,8 +72,8 @@ def _expire_changelogs(
         older_than_ms=older_than,
         max_deletes=max_deletes or _UNBOUNDED,
     )
-    gone = expire_changelogs(store, limits, heed_consumers=not delete_all)
-    return one_row(deleted_changelogs_count=gone)
+    expired = expire_changelogs(store, limits, heed_consumers=not delete_all)
+    return one_row(deleted_changelogs_count=expired)
 
 
 def _expire_partitions(
@@ -89,7 +92,7 @@ def _expire_partitions(
     keys = store.schema.partition_keys
     names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in done.dropped]
     if done.skipped:
-        context.notes.append(f"{len(done.skipped)} partition(s) tell no time and stay")
+        context.notes.append(f"{len(done.skipped)} partition(s) without a valid time were kept")
     return pa.table({"expired_partitions": pa.array(names or ["No expired partitions."], pa.string())})
 
 
@@ -107,7 +110,7 @@ def _remove_orphan_files(
     parallelism: int | None,
     mode: str | None,
 ) -> pa.Table:
-    """Whole databases by `db.*`."""
+    """`db.*` means all tables of a database."""
     database, _, last = table.rpartition(".")
     names = [f"{database}.{t}" for t in context.catalog.tables(database)] if last == "*" else [table]
     found = []
@@ -120,28 +123,28 @@ def _remove_orphan_files(
 
 EXPIRE_SNAPSHOTS = Procedure(
     "expire_snapshots",
-    "Remove old snapshots and the files only they need.",
+    "Expire old snapshots, and delete files that only they use.",
     (
         table_argument(),
-        Argument("retain_max", "int", doc="keep at most so many"),
-        Argument("retain_min", "int", doc="keep at least so many"),
-        Argument("older_than", "time", doc="only those that ended before"),
-        Argument("max_deletes", "int", doc="at most so many at once"),
+        Argument("retain_max", "int", doc="max number to keep"),
+        Argument("retain_min", "int", doc="min number to keep"),
+        Argument("older_than", "time", doc="only those before this time"),
+        Argument("max_deletes", "int", doc="max number per call"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
     ),
     _expire_snapshots,
-    _time_in_second_place,
+    _positional,
 )
 EXPIRE_CHANGELOGS = Procedure(
     "expire_changelogs",
-    "Remove old long-lived changelogs.",
+    "Expire old long-lived changelogs.",
     (
         table_argument(),
-        Argument("retain_max", "int", doc="keep at most so many"),
-        Argument("retain_min", "int", doc="keep at least so many"),
-        Argument("older_than", "time", doc="only those that ended before"),
-        Argument("max_deletes", "int", doc="at most so many at once"),
-        Argument("delete_all", "bool", doc="all of them"),
+        Argument("retain_max", "int", doc="max number to keep"),
+        Argument("retain_min", "int", doc="min number to keep"),
+        Argument("older_than", "time", doc="only those before this time"),
+        Argument("max_deletes", "int", doc="max number per call"),
+        Argument("delete_all", "bool", doc="expire all changelogs"),
     ),
     _expire_changelogs,
 )
@@ -151,10 +154,10 @@ EXPIRE_PARTITIONS = Procedure(
     (
         table_argument(),
         Argument("expiration_time", "span", doc="such as '7 d'"),
-        Argument("timestamp_formatter", doc="how the values are written, such as 'yyyyMMdd'"),
-        Argument("timestamp_pattern", doc="which columns make the time, such as '$year-$month-$day'"),
+        Argument("timestamp_formatter", doc="format of the partition values, such as 'yyyyMMdd'"),
+        Argument("timestamp_pattern", doc="the partition time from columns, such as '$year-$month-$day'"),
         Argument("expire_strategy", doc="values-time or update-time"),
-        Argument("max_expires", "int", doc="at most so many at once"),
+        Argument("max_expires", "int", doc="max number per call"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
     ),
     _expire_partitions,
@@ -168,11 +171,11 @@ DROP_PARTITION = Procedure(
 )
 REMOVE_ORPHAN_FILES = Procedure(
     "remove_orphan_files",
-    "Delete files that no snapshot, tag or branch needs.",
+    "Delete files that no snapshot, tag or branch uses.",
     (
         table_argument(),
         Argument("older_than", "time", doc="default: a day ago"),
-        Argument("dry_run", "bool", doc="only say what would go"),
+        Argument("dry_run", "bool", doc="only list the files"),
         Argument("parallelism", "int", doc="accepted, without effect here"),
         Argument("mode", doc="local or distributed"),
     ),

@@ -1,4 +1,4 @@
-"""Manifests, lost files, hints, bucket counts, purging, marking done, default values."""
+"""Maintenance: manifests, missing files, hints, rescaling, purging, partition-done marks, default values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from paimon_nb.procedures.procedure import (
     Argument,
     Context,
     Procedure,
-    chosen_partitions,
     commit_note,
     one_row,
     parse_options,
     parse_partitions,
+    selected_partitions,
     success,
     table_argument,
 )
@@ -44,28 +44,30 @@ def _compact_manifest(context: Context, table: str, options: str | None, dry_run
 
 def _remove_unexisting_files(context: Context, table: str, dry_run: bool | None, parallelism: int | None) -> pa.Table:
     target = context.table(table)
-    gone = remove_missing_files(target.store, dry_run=bool(dry_run))
+    missing = remove_missing_files(target.store, dry_run=bool(dry_run))
     newest = target.latest_snapshot()
     if dry_run:
         context.notes.append("dry run: nothing was changed")
-    elif gone and newest is not None:
+    elif missing and newest is not None:
         commit_note(context, target, [newest.id])
-    return pa.table({"fileName": pa.array(gone, pa.string())})
+    return pa.table({"fileName": pa.array(missing, pa.string())})
 
 
 def _remove_unexisting_manifests(context: Context, table: str) -> pa.Table:
     target = context.table(table)
     before = target.latest_snapshot()
-    gone, made = remove_missing_manifests(target.store)
+    missing, made = remove_missing_manifests(target.store)
     if made is None or before is None:
-        context.notes.append(f"{target.name} lacks no manifest")
+        context.notes.append(f"no manifest of {target.name} is missing")
     else:
         commit_note(context, target, [made])
         after = target.latest_snapshot()
         rows = [s.total_record_count for s in (before, after) if s is not None]
-        context.notes.append(f"{len(gone)} manifests are gone; rows in files: {' before, '.join(map(str, rows))} now")
         context.notes.append(
-            "files that only they listed are lost to the table, and stay on disk until remove_orphan_files"
+            f"{len(missing)} missing manifests were removed; rows in files: {' before, '.join(map(str, rows))} now"
+        )
+        context.notes.append(
+            "files that only these manifests listed are no longer in the table; remove_orphan_files deletes them"
         )
     return one_row(result="Success")  # Java's word
 
@@ -74,7 +76,7 @@ def _repair_earliest_snapshot(context: Context, table: str, snapshot_id: int) ->
     snapshots = context.table(table).store.snapshots
     ids = snapshots.ids()
     if snapshot_id not in ids:
-        span = f"snapshots {ids[0]} to {ids[-1]} are there" if ids else "the table has no snapshot yet"
+        span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
         raise SnapshotNotFound(f"{table} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
     snapshots.write_earliest_hint(snapshot_id)
     return success()
@@ -85,14 +87,16 @@ def _rescale(
     sink_parallelism: int | None, where: str | None,
 ) -> pa.Table:  # fmt: skip
     target = context.table(table)
-    store, messages, scope = rescale(target.store, bucket_num, chosen_partitions(target, partition, where))
+    store, messages, scope = rescale(target.store, bucket_num, selected_partitions(target, partition, where))
     rows = sum(m.row_count for m in messages)
     if not rows:
-        context.notes.append(f"{target.name} has no rows to spread anew")
+        context.notes.append(f"{target.name} has no rows to rescale")
         return success()
     commit_note(context, target, TableCommit(store).commit(messages, overwrite=scope))
     if bucket_num is not None and bucket_num != target.store.bucket_option:
-        context.notes.append(f"writers go on with the table's option: ALTER TABLE ... SET ('bucket' = '{bucket_num}')")
+        context.notes.append(
+            f"writers still use the table's option; run ALTER TABLE ... SET ('bucket' = '{bucket_num}')"
+        )
     return success()
 
 
@@ -108,7 +112,7 @@ def _mark_partition_done(context: Context, table: str, partitions: str) -> pa.Ta
     target = context.table(table)
     specs = parse_partitions(partitions)
     if not specs:
-        raise BadOptionValue(f"{partitions!r} names no partition", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02,hh=1'")
+        raise BadOptionValue(f"no partition in {partitions!r}", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02,hh=1'")
     mark_partitions_done(target.store, specs)
     return success()
 
@@ -121,42 +125,42 @@ def _alter_column_default_value(context: Context, table: str, column: str, defau
 
 COMPACT_MANIFEST = Procedure(
     "compact_manifest",
-    "List the same files in as few manifests as can be.",
+    "Merge the manifests of a table.",
     (
         table_argument(),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
-        Argument("dry_run", "bool", doc="only say what would be done"),
+        Argument("dry_run", "bool", doc="change nothing"),
     ),
     _compact_manifest,
 )
 REMOVE_UNEXISTING_FILES = Procedure(
     "remove_unexisting_files",
-    "Take data files that are gone out of the latest state, so that the rest can be read.",
+    "Remove missing data files from the latest snapshot, so that the rest can be read.",
     (
         table_argument(),
-        Argument("dry_run", "bool", doc="only say what would be done"),
+        Argument("dry_run", "bool", doc="change nothing"),
         Argument("parallelism", "int", doc="accepted, without effect here"),
     ),
     _remove_unexisting_files,
 )
 REMOVE_UNEXISTING_MANIFESTS = Procedure(
     "remove_unexisting_manifests",
-    "Take manifests that are gone out of the latest state, so that what the others list can be read. Their rows are lost.",
+    "Remove missing manifests from the latest snapshot, so that the rest can be read. Their rows are lost.",
     (Argument("table", required=True, doc="[database.]table, or table$branch_b", also=("tableId",)),),
     _remove_unexisting_manifests,
 )
 REPAIR_EARLIEST_SNAPSHOT = Procedure(
     "repair_earliest_snapshot",
-    "Let the hint of the earliest snapshot name this one.",
-    (table_argument(), Argument("snapshot_id", "int", required=True, doc="the earliest that is there")),
+    "Set the hint of the earliest snapshot.",
+    (table_argument(), Argument("snapshot_id", "int", required=True, doc="the earliest existing snapshot")),
     _repair_earliest_snapshot,
 )
 RESCALE = Procedure(
     "rescale",
-    "Give what is there another number of buckets; the table's option stays.",
+    "Change the number of buckets of existing rows; the table's option is unchanged.",
     (
         table_argument(),
-        Argument("bucket_num", "int", doc="as the table's option says, if absent"),
+        Argument("bucket_num", "int", doc="the table's option if absent"),
         Argument("partition", doc="'a=1,b=2;a=3'", also=("partitions",)),
         Argument("scan_parallelism", "int", doc="accepted, without effect here"),
         Argument("sink_parallelism", "int", doc="accepted, without effect here"),
@@ -166,19 +170,19 @@ RESCALE = Procedure(
 )
 PURGE_FILES = Procedure(
     "purge_files",
-    "Empty a table with its history, tags, branches and consumers. There is no way back.",
+    "Delete all rows, snapshots, tags, branches and consumers of a table. This is permanent.",
     (table_argument(),),
     _purge_files,
 )
 MARK_PARTITION_DONE = Procedure(
     "mark_partition_done",
-    "Write a success file into partitions.",
+    "Mark partitions as done with a success file.",
     (table_argument(), Argument("partitions", required=True, doc="'a=1,b=2;a=3,b=4'")),
     _mark_partition_done,
 )
 ALTER_COLUMN_DEFAULT_VALUE = Procedure(
     "alter_column_default_value",
-    "What a column gets that a write leaves out.",
+    "Set a column's default value.",
     (
         table_argument(),
         Argument("column", required=True, doc="name of the column"),

@@ -1,4 +1,4 @@
-"""MERGE INTO as a procedure, as Flink has it: its arguments become the statement that the session runs."""
+"""MERGE INTO as a procedure, as in Flink: builds the statement from its arguments and runs it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _merge_into(
     ]
     if matched_upsert_setting and matched_delete_condition and not matched_upsert_condition:
         raise SqlAnalysisError(
-            "merge_into updates and deletes matched rows, so it must know which to update",
-            hint="give matched_upsert_condition, too", argument="matched_upsert_condition",
+            "merge_into with update and delete of matched rows needs matched_upsert_condition",
+            hint="set matched_upsert_condition", argument="matched_upsert_condition",
         )  # fmt: skip
     clauses = [
         _clause("MATCHED", matched_delete_condition, "DELETE") if matched_delete_condition else "",
@@ -59,7 +59,7 @@ def _merge_into(
         ),
     ]
     if not any(clauses):
-        raise SqlAnalysisError("merge_into has nothing to do", hint="give a setting, values or a delete condition")
+        raise SqlAnalysisError("merge_into has nothing to do", hint="set a setting, values or a delete condition")
     name = ".".join(quote(p) for p in (context.catalog.name, table.name.database, table.name.table))
     alias = quote(target_alias or table.name.table)
     context.sql(f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}")
@@ -73,8 +73,8 @@ def _data_evolution_merge_into(
     target = context.table(target_table)
     if not evolves(target.store):
         raise UnsupportedOperation(
-            f"{target.name} has no 'data-evolution.enabled'",
-            hint="CALL sys.merge_into, or MERGE INTO, changes any table",
+            f"'data-evolution.enabled' is not set for {target.name}",
+            hint="use CALL sys.merge_into or MERGE INTO",
         )
     return _merge_into(
         context, target_table, target_alias, source_sqls, source_table, merge_condition, None, matched_update_set,
@@ -90,7 +90,7 @@ def _clause(on: str, condition: str | None, action: str | None) -> str:
 
 
 def _settings(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
-    """'a = x, b = y', or '*': every column from the source's column at the same place."""
+    """'a = x, b = y', or '*': each column from the source's column at the same position."""
     if not text:
         return None
     if text.strip() == "*":
@@ -99,14 +99,14 @@ def _settings(text: str | None, names: Sequence[str], source: Sequence[str]) -> 
 
 
 def _values(text: str | None, names: Sequence[str], source: Sequence[str]) -> str | None:
-    """'x, y', one value a column, or '*'."""
+    """'x, y', one value per column, or '*'."""
     if not text:
         return None
     values = [s for _, s in _paired(names, source)] if text.strip() == "*" else _parts(text)
     if len(values) != len(names):
         raise SqlAnalysisError(
-            f"not_matched_insert_values gives {len(values)} values for {len(names)} columns",
-            hint=f"one value a column: {', '.join(names)}",
+            f"not_matched_insert_values has {len(values)} values for {len(names)} columns",
+            hint=f"one value per column: {', '.join(names)}",
             argument="not_matched_insert_values",
         )
     return f"INSERT ({', '.join(map(quote, names))}) VALUES ({', '.join(values)})"
@@ -115,14 +115,14 @@ def _values(text: str | None, names: Sequence[str], source: Sequence[str]) -> st
 def _paired(names: Sequence[str], source: Sequence[str]) -> list[tuple[str, str]]:
     if len(names) != len(source):
         raise SqlAnalysisError(
-            f"'*' takes the source's columns in order, but it has {len(source)} and the table {len(names)}",
+            f"'*' needs as many source columns ({len(source)}) as table columns ({len(names)})",
             hint="name the columns one by one",
         )
     return list(zip(names, source, strict=True))
 
 
 def _parts(text: str) -> list[str]:
-    """The text between commas that stand in no bracket."""
+    """The parts between top-level commas."""
     cursor = Cursor(text, tokens(text))
     out = []
     while not cursor.done:
@@ -132,29 +132,29 @@ def _parts(text: str) -> list[str]:
     return out
 
 
-def _positional(given: Sequence[Any]) -> dict[str, Any]:
-    """Flink 1.18's overloads: 6 arguments delete, 7 update, 9 insert too, 10 do all."""
+def _positional(values: Sequence[Any]) -> dict[str, Any]:
+    """Flink 1.18's overloads: 6 arguments: delete, 7: update, 9: also insert, 10: all."""
     names = [a.name for a in MERGE_INTO.arguments]
-    if len(given) == 6:
-        return {**dict(zip(names[:5], given[:5], strict=True)), "matched_delete_condition": given[5]}
-    if len(given) > len(names):
+    if len(values) == 6:
+        return {**dict(zip(names[:5], values[:5], strict=True)), "matched_delete_condition": values[5]}
+    if len(values) > len(names):
         raise SqlAnalysisError(f"merge_into takes at most {len(names)} arguments", hint=MERGE_INTO.usage)
-    return dict(zip(names, given, strict=False))
+    return dict(zip(names, values, strict=False))
 
 
 MERGE_INTO = Procedure(
     "merge_into",
-    "Update, insert and delete rows of a table as the rows of another say.",
+    "Update, insert and delete rows of a table from a source table.",
     (
         Argument("target_table", required=True, doc="[database.]table", also=("table",)),
-        Argument("target_alias", doc="another name for the table in the conditions"),
+        Argument("target_alias", doc="alias of the table in the conditions"),
         Argument("source_sqls", doc="statements to run first, for example CREATE TEMPORARY VIEW; separated by ';'"),
         Argument("source_table", required=True, doc="table or view with the new rows"),
         Argument("merge_condition", required=True, doc="when two rows match"),
         Argument("matched_upsert_condition", doc="which matched rows to update; all if absent"),
         Argument("matched_upsert_setting", doc="'a = x, b = y' or '*'"),
         Argument("not_matched_insert_condition", doc="which rows of the source to insert; all if absent"),
-        Argument("not_matched_insert_values", doc="'x, y', one value a column, or '*'"),
+        Argument("not_matched_insert_values", doc="'x, y', one value per column, or '*'"),
         Argument("matched_delete_condition", doc="which matched rows to delete"),
         Argument("not_matched_by_source_upsert_condition", doc="which rows without a match in the source to update"),
         Argument("not_matched_by_source_upsert_setting", doc="'a = x, b = y'"),
@@ -166,10 +166,10 @@ MERGE_INTO = Procedure(
 
 DATA_EVOLUTION_MERGE_INTO = Procedure(
     "data_evolution_merge_into",
-    "Give columns of matched rows new values, in files beside theirs. For tables with data evolution.",
+    "Update columns of matched rows by writing column files. For tables with data evolution.",
     (
         Argument("target_table", required=True, doc="[database.]table", also=("table",)),
-        Argument("target_alias", doc="another name for the table in the conditions"),
+        Argument("target_alias", doc="alias of the table in the conditions"),
         Argument("source_sqls", doc="statements to run first, for example CREATE TEMPORARY VIEW; separated by ';'"),
         Argument("source_table", required=True, doc="table or view with the new values"),
         Argument("merge_condition", required=True, doc="when two rows match, such as 't._ROW_ID = s.id'"),

@@ -1,4 +1,4 @@
-"""What a procedure is: its arguments declared once, and how a CALL's values find them."""
+"""The model of a procedure: declared arguments, and binding of a CALL's values."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _KINDS = {
     "span": "a time span such as '7 d'",
     "regex": "a regular expression",
 }
-"""What a value of each kind is, for errors."""
+"""Descriptions of argument kinds, for error messages."""
 
 
 class Context(Protocol):
-    """What the session gives to a procedure."""
+    """The session as procedures see it."""
 
     catalog: Catalog
     notes: list[str]
@@ -46,15 +46,15 @@ class Context(Protocol):
 
     @property
     def spark(self) -> SparkSession | None:
-        """The running Spark, for big work; None when there is none yet."""
+        """The running Spark, for large work; None if Spark is not running."""
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table: ...
-    def place(self, text: str) -> tuple[Catalog, Identifier]:
-        """Where a table of this name is, or would be."""
+    def resolve(self, text: str) -> tuple[Catalog, Identifier]:
+        """Catalog and identifier of a table name; the table need not exist."""
 
     def sql(self, text: str) -> Any: ...
     def add_job(self, name: str, running: Any, rows: Callable[[], int]) -> str:
-        """Let the session know something that runs on. Returns the job's id."""
+        """Register a running job in the session. Returns the job's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class Argument:
     required: bool = False
     doc: str = ""
     also: tuple[str, ...] = ()
-    """Other spellings: Flink's snake case and Spark's."""
+    """Other spellings."""
     many: bool = False
-    """On the command line it may be given several times: 'k=v' each, or one text each."""
+    """Whether the command line accepts it several times: 'k=v' each, or one text each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A stored procedure of the `sys` namespace. `arguments` stand in Flink's positional order."""
+    """A stored procedure of the `sys` namespace. `arguments` are in Flink's positional order."""
 
     name: str
     doc: str
@@ -81,24 +81,25 @@ class Procedure:
     run: Callable[..., pa.Table]
     """Called with the context and every argument by name; absent ones are None."""
     positional: Callable[[Sequence[Any]], dict[str, Any]] | None = None
-    """For overloads that a fixed order cannot say."""
+    """Binds positional arguments of overloads."""
     repeats_last: bool = False
-    """The last argument may stand several times: texts that mean the same with ';' between."""
+    """Whether the last positional argument may be repeated; the values are joined with ';'."""
 
     def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values by argument name.
 
         Raises:
-            SqlAnalysisError: unknown, missing or too many arguments. BadOptionValue: a value of the wrong kind.
+            SqlAnalysisError: unknown, missing or too many arguments.
+            BadOptionValue: a value of the wrong kind.
         """
         values: dict[str, Any] = dict.fromkeys((a.name for a in self.arguments), None)
         spellings = {s.lower(): a for a in self.arguments for s in (a.name, a.name.replace("_", ""), *a.also)}
         if self.repeats_last and len(positional) > len(self.arguments):
-            least = len(self.arguments) - 1
-            positional = [*positional[:least], ";".join(map(str, positional[least:]))]
+            fixed = len(self.arguments) - 1
+            positional = [*positional[:fixed], ";".join(map(str, positional[fixed:]))]
         if len(positional) > len(self.arguments):
             raise SqlAnalysisError(
-                f"{self.name} takes at most {len(self.arguments)} arguments, {len(positional)} are given",
+                f"{self.name} takes at most {len(self.arguments)} arguments, not {len(positional)}",
                 hint=self.usage,
             )
         if positional and self.positional is not None:
@@ -117,10 +118,10 @@ class Procedure:
             values[argument.name] = value
         for argument in self.arguments:
             value = values[argument.name]
-            if value == "" or value is None:  # '' holds a place in Flink's positional calls
+            if value == "" or value is None:  # '' is a placeholder in Flink's positional calls
                 if argument.required:
                     raise SqlAnalysisError(
-                        f"{self.name} needs {argument.name}", hint=self.usage, argument=argument.name
+                        f"{self.name}: argument {argument.name} is missing", hint=self.usage, argument=argument.name
                     )
                 values[argument.name] = None
             else:
@@ -129,7 +130,7 @@ class Procedure:
 
     @property
     def usage(self) -> str:
-        """How it is called."""
+        """The syntax of a call."""
         inside = ", ".join(a.name if a.required else f"[{a.name}]" for a in self.arguments)
         return f"CALL sys.{self.name}({inside})"
 
@@ -139,7 +140,7 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
         match argument.kind:
             case "int":
                 if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
-                    raise ValueError("no whole number")
+                    raise ValueError("not a whole number")
                 return int(value)
             case "bool":
                 if isinstance(value, bool):
@@ -153,11 +154,11 @@ def _convert(value: Any, argument: Argument, procedure: Procedure) -> Any:
                 return re.compile(str(value)).pattern
     except (ValueError, KeyError, TypeError, re.error):
         raise BadOptionValue(
-            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"it is {_KINDS[argument.kind]}; {procedure.usage}",
+            f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"use {_KINDS[argument.kind]}; {procedure.usage}",
             argument=argument.name,
         ) from None  # fmt: skip
     if isinstance(value, dict) and argument.name.endswith(("options", "_conf")):
-        return value  # map('k', 'v'), Spark's form; `parse_options` takes both
+        return value  # map('k', 'v'), Spark's form; `parse_options` accepts both
     if isinstance(value, dict | list):
         raise BadOptionValue(
             f"{procedure.name}: {argument.name} cannot be {value!r}", hint=f"write it as text; {procedure.usage}",
@@ -177,7 +178,7 @@ def time_ms(value: Any) -> int:
 
 
 def table_argument() -> Argument:
-    """The table that nearly every procedure begins with."""
+    """The first argument of most procedures: the table."""
     return Argument("table", required=True, doc="[database.]table")
 
 
@@ -187,7 +188,7 @@ def one_row(**columns: Any) -> pa.Table:
 
 
 def success() -> pa.Table:
-    """Spark's result of procedures that have nothing to say."""
+    """Spark's result of procedures without an output."""
     return one_row(result=True)
 
 
@@ -211,13 +212,17 @@ def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
     return out
 
 
-def chosen_partitions(table: Table, partitions: str | None, where: str | None = None) -> Callable[[bytes], bool] | None:
-    """A test for the partitions that two arguments choose; None: all.
+def selected_partitions(
+    table: Table, partitions: str | None, where: str | None = None
+) -> Callable[[bytes], bool] | None:
+    """A test for the partitions selected by two arguments; None: all.
 
-    Raises: SqlAnalysisError: both are given. BadOptionValue, ColumnNotFound, UnsupportedOperation: see the parsers.
+    Raises:
+        SqlAnalysisError: both are set.
+        BadOptionValue, ColumnNotFound, UnsupportedOperation: see the parsers.
     """
     if partitions and where:
-        raise SqlAnalysisError("partitions and where cannot be given together", hint="say it all in where")
+        raise SqlAnalysisError("partitions and where cannot be combined", hint="use where only")
     if where:
         return partition_filter(table.store, where)
     specs = parse_partitions(partitions)
@@ -240,5 +245,5 @@ def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
 
 
 def commit_note(context: Context, table: Table, ids: Sequence[int]) -> None:
-    """Remember the snapshots that a procedure made, for undo."""
+    """Record the snapshots of a procedure, for undo."""
     context.snapshots += [(str(table.name), i) for i in ids]

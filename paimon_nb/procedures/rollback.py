@@ -14,9 +14,9 @@ from paimon_nb.table.maintenance.tags import pick_snapshot
 from paimon_nb.table.table import Table
 
 
-def _done(table: Table, act: Any) -> pa.Table:
+def _done(table: Table, rollback: Any) -> pa.Table:
     before = table.latest_snapshot()
-    after = act()
+    after = rollback()
     return one_row(previous_snapshot_id=before.id if before else None, current_snapshot_id=after.id)
 
 
@@ -30,10 +30,10 @@ def _rollback_to(context: Context, table: str, tag: str | None, snapshot_id: int
     return _done(target, lambda: rollback_to_snapshot(target.store, snapshot_id))
 
 
-def _by_kind(given: Sequence[Any]) -> dict[str, Any]:
-    """A number is a snapshot id, text is a tag (docs/spec/merge-semantics.md section 13)."""
-    out: dict[str, Any] = {"table": given[0]}
-    for value in given[1:]:
+def _by_kind(values: Sequence[Any]) -> dict[str, Any]:
+    """Positional arguments by kind: a number is a snapshot id, text is a tag (docs/spec/merge-semantics.md section 13)."""
+    out: dict[str, Any] = {"table": values[0]}
+    for value in values[1:]:
         if value not in ("", None):
             out["snapshot_id" if isinstance(value, int) else "tag"] = value
     return out
@@ -53,7 +53,7 @@ def _rollback_to_timestamp(context: Context, table: str, timestamp: int) -> pa.T
     target = context.table(table)
     earlier = [s for s in target.store.snapshots.all() if s.time_ms <= timestamp]
     if not earlier:
-        raise TimeTravelError(f"{table} has no snapshot at or before {timestamp}", hint="give a later time")
+        raise TimeTravelError(f"{table} has no snapshot at or before {timestamp}", hint="use a later time")
     return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
 
 
@@ -61,7 +61,9 @@ def _rollback_to_watermark(context: Context, table: str, watermark: int) -> pa.T
     target = context.table(table)
     earlier = [s for s in target.store.snapshots.all() if s.watermark is not None and s.watermark <= watermark]
     if not earlier:
-        raise TimeTravelError(f"{table} has no snapshot with a watermark up to {watermark}", hint="give a larger one")
+        raise TimeTravelError(
+            f"{table} has no snapshot with a watermark up to {watermark}", hint="use a larger watermark"
+        )
     return _done(target, lambda: rollback_to_snapshot(target.store, earlier[-1].id))
 
 
@@ -70,8 +72,8 @@ def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapsh
     if (tag is None) == (snapshot_id is None):
         raise SqlAnalysisError("rollback_to_as_latest needs a tag or a snapshot_id", hint=ROLLBACK_TO_AS_LATEST.usage)
     store, before = target.store, target.latest_snapshot()
-    wanted = store.tags.get(tag).snapshot if tag is not None else pick_snapshot(store, snapshot_id)
-    made = restore_as_latest(store, wanted)
+    snapshot_to_restore = store.tags.get(tag).snapshot if tag is not None else pick_snapshot(store, snapshot_id)
+    made = restore_as_latest(store, snapshot_to_restore)
     if made is None:
         context.notes.append(f"{target.name} is in that state already")
     else:
@@ -82,7 +84,7 @@ def _rollback_to_as_latest(context: Context, table: str, tag: str | None, snapsh
 
 ROLLBACK_TO = Procedure(
     "rollback_to",
-    "Make an earlier snapshot or tag the newest again; what came later is deleted.",
+    "Roll back to a snapshot or tag; later snapshots are deleted.",
     (
         table_argument(),
         Argument("tag", doc="name of a tag"),
@@ -104,13 +106,13 @@ ROLLBACK = Procedure(
 )
 ROLLBACK_TO_TIMESTAMP = Procedure(
     "rollback_to_timestamp",
-    "Back to the last snapshot at or before a time.",
+    "Roll back to the last snapshot at or before a time.",
     (table_argument(), Argument("timestamp", "time", required=True, doc="epoch ms or local time")),
     _rollback_to_timestamp,
 )
 ROLLBACK_TO_WATERMARK = Procedure(
     "rollback_to_watermark",
-    "Back to the last snapshot with at most this watermark.",
+    "Roll back to the last snapshot with at most this watermark.",
     (table_argument(), Argument("watermark", "int", required=True, doc="epoch ms")),
     _rollback_to_watermark,
 )

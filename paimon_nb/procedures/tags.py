@@ -1,4 +1,4 @@
-"""Tags: create, from a time, delete, rename, replace, expire."""
+"""Tags: create, delete, rename, replace, expire."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_nb.table.maintenance.auto_tags import create_due_tags
 
 _TAG = Argument("tag", required=True, doc="name of the tag", also=("tagName",))
 _SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent", also=("snapshot_id",))
-_RETAINED = Argument("time_retained", "span", doc="how long the tag lives, such as '7 d'")
+_RETAINED = Argument("time_retained", "span", doc="retention time of the tag, such as '7 d'")
 
 
 def _create(context: Context, table: str, tag: str, snapshot: int | None, time_retained: int | None) -> pa.Table:
@@ -25,7 +25,7 @@ def _create_from_timestamp(
     store = context.table(table).store
     later = [s for s in store.snapshots.all() if s.time_ms >= timestamp]
     if not later:
-        raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="give an earlier time")
+        raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="use an earlier time")
     create_tag(store, tag, later[0].id, retained_ms=time_retained)
     return pa.table({"tagName": [tag], "snapshot": [later[0].id], "commit_time": [later[0].time_ms]})
 
@@ -37,7 +37,7 @@ def _create_from_watermark(
     later = [s for s in store.snapshots.all() if (s.watermark if s.watermark is not None else -(1 << 63)) >= watermark]
     if not later:
         raise TimeTravelError(
-            f"{table} has no snapshot with a watermark of {watermark} or more", hint="give a smaller one"
+            f"{table} has no snapshot with a watermark of {watermark} or more", hint="use a smaller watermark"
         )
     create_tag(store, tag, later[0].id, retained_ms=time_retained)
     return pa.table({"tagName": [tag], "snapshot": [later[0].id], "watermark": [later[0].watermark]})
@@ -49,7 +49,7 @@ def _delete(context: Context, table: str, tag: str) -> pa.Table:
     for name in (n.strip() for n in tag.split(",")):
         if name in known:
             delete_tag(store, name)
-        else:  # which is no error in Java
+        else:  # not an error in Java
             context.notes.append(f"{store.name} has no tag {name}")
     return success()
 
@@ -69,13 +69,13 @@ def _expire(context: Context, table: str, older_than: int | None) -> pa.Table:
 
 
 def _trigger(context: Context, table: str) -> pa.Table:
-    made = create_due_tags(context.table(table).store)
-    context.notes.append(f"made: {', '.join(made)}" if made else "no automatic tag is due")
+    created = create_due_tags(context.table(table).store)
+    context.notes.append(f"created: {', '.join(created)}" if created else "no automatic tag is due")
     return success()
 
 
 CREATE_TAG = Procedure(
-    "create_tag", "Keep a snapshot under a name.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _create
+    "create_tag", "Create a tag for a snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _create
 )
 CREATE_TAG_FROM_TIMESTAMP = Procedure(
     "create_tag_from_timestamp",
@@ -89,25 +89,25 @@ CREATE_TAG_FROM_WATERMARK = Procedure(
     (table_argument(), _TAG, Argument("watermark", "int", required=True, doc="epoch ms"), _RETAINED),
     _create_from_watermark,
 )
-DELETE_TAG = Procedure("delete_tag", "Delete tags; several with commas.", (table_argument(), _TAG), _delete)
+DELETE_TAG = Procedure("delete_tag", "Delete tags; separate several with commas.", (table_argument(), _TAG), _delete)
 RENAME_TAG = Procedure(
     "rename_tag",
-    "Give a tag another name.",
-    (table_argument(), _TAG, Argument("target_tag", required=True, doc="its new name", also=("targetTagName",))),
+    "Rename a tag.",
+    (table_argument(), _TAG, Argument("target_tag", required=True, doc="the new name", also=("targetTagName",))),
     _rename,
 )
 REPLACE_TAG = Procedure(
-    "replace_tag", "Let a tag name another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace
+    "replace_tag", "Move a tag to another snapshot.", (table_argument(), _TAG, _SNAPSHOT, _RETAINED), _replace
 )
 EXPIRE_TAGS = Procedure(
     "expire_tags",
-    "Drop tags whose time is over.",
-    (table_argument(), Argument("older_than", "time", doc="only those made before")),
+    "Delete tags whose retention time is over.",
+    (table_argument(), Argument("older_than", "time", doc="only tags created before this time")),
     _expire,
 )
 TRIGGER_TAG_AUTOMATIC_CREATION = Procedure(
     "trigger_tag_automatic_creation",
-    "Make the automatic tags that are due, without waiting for a commit.",
+    "Create due automatic tags without waiting for a commit.",
     (table_argument(),),
     _trigger,
 )

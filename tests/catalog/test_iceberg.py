@@ -49,7 +49,7 @@ def test_rows_and_files_stay_as_they_are(iceberg, wb):
     result = wb.run(iceberg.call())
     assert (result.arrow.to_pylist(), result.notes) == (
         [{"result": True}],
-        ["2 files were moved, none was written again"],
+        ["2 files were moved, none was rewritten"],
     )
     paimon = wb.table("d.t")
     assert told(paimon.to_arrow()) == told(rows(1, 2, 3, 4, 5))

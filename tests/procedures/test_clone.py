@@ -79,7 +79,7 @@ def test_rows_and_schema_arrive(scene, kind):
     assert scene.kinds("other.u")[0] == "OVERWRITE"  # as Java's; what follows gives postponed rows their buckets
     assert scene.kinds("other.u")[1:] == (["COMPACT"] if source.primary_keys else [])
     assert everything(scene.path()) == before
-    assert scene.notes == [f"{len(scene.rows())} rows of default.t are in other.u"]
+    assert scene.notes == [f"{len(scene.rows())} rows of default.t were cloned to other.u"]
     assert scene.commits == [("other.u", i) for i in scene.ids("other.u")]
     # it is a table like any other
     scene.put((9, "n", "z", None), name="other.u")
@@ -102,10 +102,10 @@ def test_named_positional_and_on_the_command_line(scene, capsys):
     assert (
         cli.main(["clone", *words.split(), "--target_table", "t", "--where", "d = 'x'", "--clone_from", "paimon"]) == 0
     )
-    assert "result: Success\nnote: 2 rows of default.t are in c.t" in capsys.readouterr().out
+    assert "result: Success\nnote: 2 rows of default.t were cloned to c.t" in capsys.readouterr().out
     assert cli.main(["clone", "--path", f"{scene.folder}/w/default.db/t", "--target_database", "c", "--target_table", "u",
                      "--target_catalog_conf", f"warehouse={there}", "--target_table_conf", "write-only=true"]) == 0  # fmt: skip
-    assert "CALL sys.compact makes its rows readable" in capsys.readouterr().out
+    assert "run CALL sys.compact to make its rows visible" in capsys.readouterr().out
     with paimon_nb.connect(str(there)) as wb:
         got = {
             name: sorted((r["k"], r["v"]) for r in wb.table(name).to_arrow().to_pylist())
@@ -141,8 +141,8 @@ def test_databases_and_catalogs(scene):
     assert tables("b") == {"b": ["two"]}
     scene.call(f"clone({conf}, included_tables => 'default.three, d2.four')")
     assert tables("default", "d2") == {"default": ["three"], "d2": ["four"]}
-    assert scene.notes == ["1 rows of default.three are in default.three", "0 rows of d2.four are in d2.four"] or (
-        scene.notes == ["0 rows of d2.four are in d2.four", "1 rows of default.three are in default.three"]
+    assert scene.notes == ["1 rows of default.three were cloned to default.three", "0 rows of d2.four were cloned to d2.four"] or (
+        scene.notes == ["0 rows of d2.four were cloned to d2.four", "1 rows of default.three were cloned to default.three"]
     )
     # one name of many is taken: nothing at all is written
     with pytest.raises(AlreadyExists, match=r"a\.one"):
@@ -150,14 +150,14 @@ def test_databases_and_catalogs(scene):
     assert tables("a") == {"a": ["one", "three"]}
     scene.call(f"clone(database => 'default', target_database => 'a', {conf}, clone_if_exists => false)")
     assert tables("a") == {"a": ["one", "three", "two"]}
-    assert "a.one is there already and stays as it is" in scene.notes
+    assert "a.one exists already and is unchanged" in scene.notes
 
 
 def test_columns_only(scene):
     filled(scene, "keyed")
     scene.call("clone(database => 'default', `table` => 't', target_database => 'default', target_table => 'u', meta_only => true)")  # fmt: skip
     assert (scene.ids("u"), scene.table("u").schema.names) == ([], ("k", "v", "d"))
-    assert scene.notes == ["default.u has the columns of default.t, and no rows"]
+    assert scene.notes == ["default.u has the schema of default.t, and no rows"]
 
 
 def test_a_target_that_is_there(scene):
@@ -172,7 +172,7 @@ def test_a_target_that_is_there(scene):
     over = "clone(database => 'default', `table` => 't', target_database => 'default', target_table => '{}', clone_if_exists => true)"
     scene.call(over.format("u"))  # the partitions that rows come for are replaced, as in Java
     assert scene.rows("u") == sorted([*ROWS, (8, "old", "z")], key=str)
-    with pytest.raises(AlreadyExists, match="very table"):
+    with pytest.raises(AlreadyExists, match="source table itself"):
         scene.call(over.format("t"))
     scene.make("other", "k BIGINT, v STRING, d STRING", "PARTITIONED BY (d)")
     scene.make("flat", "k INT, v STRING, d STRING")

@@ -138,7 +138,10 @@ def test_lost_manifests(scene):
     scene.make()
     for i in (1, 2, 3):
         scene.put((i, f"v{i}"))
-    assert (scene.call("remove_unexisting_manifests('t')"), scene.notes) == (SUCCESS, ["default.t lacks no manifest"])
+    assert (scene.call("remove_unexisting_manifests('t')"), scene.notes) == (
+        SUCCESS,
+        ["no manifest of default.t is missing"],
+    )
     assert scene.ids() == [1, 2, 3]
     lost = scene.table().system("manifests").to_pylist()[0]["file_name"]
     (scene.path() / "manifest" / lost).unlink()

@@ -26,7 +26,7 @@ from paimon_nb.base.errors import (
     UnknownName,
     UnsupportedOperation,
 )
-from paimon_nb.procedures import NOT_HERE, PROCEDURES
+from paimon_nb.procedures import PROCEDURES, UNSUPPORTED
 
 pytestmark = pytest.mark.spark  # few need it, but the last test asks which procedures all of them called
 DONE = [{"result": True}]
@@ -391,7 +391,7 @@ def test_compact_database(three):
 
 def test_rewrite_file_index(three):
     three.call("rewrite_file_index('t')")
-    assert three.notes == ["every file of default.t has the indexes that its options ask for"]
+    assert three.notes == ["all files of default.t have the configured indexes already"]
     three.wb.run("ALTER TABLE t SET ('file-index.bitmap.columns' = 'v', 'file-index.in-manifest-threshold' = '1 b')")
     assert three.call("rewrite_file_index(`table` => 't')") == DONE
     assert (len(three.files("*.index")), three.commits, three.rows()[0]) == (3, [("default.t", 4)], (1, "v1"))
@@ -469,7 +469,7 @@ def test_expire_partitions(scene):
     scene.put((1, "2020-01-01"), (2, "2020-01-02"), (3, "2999-01-01"), (4, "soon"))
     one = "expire_partitions(`table` => 't', expiration_time => '1 d', timestamp_formatter => 'yyyy-MM-dd', max_expires => 1)"
     assert scene.call(one) == [{"expired_partitions": "dt=2020-01-01"}]
-    assert scene.notes == ["1 partition(s) tell no time and stay"]
+    assert scene.notes == ["1 partition(s) without a valid time were kept"]
     assert scene.call("expire_partitions('t', '1 d', 'yyyy-MM-dd', '$dt')") == [{"expired_partitions": "dt=2020-01-02"}]
     assert scene.call("expire_partitions('t', '1 d', 'yyyy-MM-dd')") == [
         {"expired_partitions": "No expired partitions."}
@@ -565,7 +565,7 @@ def test_rescale(scene):
     scene.put(*((p, k, f"v{k}") for p in (1, 2) for k in range(20)))
     before = scene.rows()
     assert scene.call("rescale(`table` => 't', bucket_num => 5, `partition` => 'p=1')") == DONE
-    assert scene.notes == ["writers go on with the table's option: ALTER TABLE ... SET ('bucket' = '5')"]
+    assert scene.notes == ["writers still use the table's option; run ALTER TABLE ... SET ('bucket' = '5')"]
     assert (scene.rows(), scene.kinds()[-1]) == (before, "OVERWRITE")
     buckets: dict[str, set[int]] = {}
     for r in scene.table().files().to_pylist():
@@ -654,10 +654,10 @@ def test_unknown_and_refused(three):
     with pytest.raises(ProcedureNotFound) as caught:
         three.call("compactt('t')")
     assert "compact" in caught.value.hint
-    for name in NOT_HERE:
+    for name in UNSUPPORTED:
         with pytest.raises(UnsupportedOperation, match=name):
             three.call(f"{name}('t')")
-    assert not set(NOT_HERE) & set(PROCEDURES)
+    assert not set(UNSUPPORTED) & set(PROCEDURES)
 
 
 def test_through_sql(tmp_path, spark):

@@ -57,7 +57,7 @@ def test_show_materialized_tables(run):
 
 def test_describe_procedure(run):
     assert run("DESCRIBE PROCEDURE paimon.sys.delete_tag") == [
-        ("delete_tag", "procedure", "", "Delete tags; several with commas."),
+        ("delete_tag", "procedure", "", "Delete tags; separate several with commas."),
         ("table", "text", "needed", "[database.]table"),
         ("tag", "text", "needed", "name of the tag"),
     ]

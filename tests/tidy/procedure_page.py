@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 import paimon_nb
-from paimon_nb.procedures import NOT_HERE, PROCEDURES, Procedure
+from paimon_nb.procedures import PROCEDURES, UNSUPPORTED, Procedure
 
 PAGE = Path(__file__).parents[2] / "docs" / "procedures.md"
 EXAMPLES: dict[str, str] = {
@@ -149,7 +149,7 @@ def _section(procedure: Procedure, example: str, answer: str) -> str:
 
 
 def _refused() -> str:
-    rows = "\n".join(f"| {name} | {NOT_HERE[name]} |" for name in sorted(NOT_HERE))
+    rows = "\n".join(f"| {name} | {UNSUPPORTED[name]} |" for name in sorted(UNSUPPORTED))
     return f"## Known by name, and refused\n\n| procedure | why |\n|---|---|\n{rows}\n"
 
 

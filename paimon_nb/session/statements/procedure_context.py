@@ -47,7 +47,7 @@ class ProcedureContext:
         """The table of an argument such as 'db.t', 't' or 't$branch_b'."""
         return self.session.table(self._parts(text), options)
 
-    def place(self, text: str) -> tuple[Catalog, Identifier]:
+    def resolve(self, text: str) -> tuple[Catalog, Identifier]:
         """Catalog and identifier of a table name; the table need not exist."""
         found = self.session.find(self._parts(text))
         return found.catalog, found.name

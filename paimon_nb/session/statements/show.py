@@ -207,9 +207,9 @@ def describe(context: StatementContext, statement: Describe) -> Result:
 
     session = context.session
     if statement.what == "procedure":
-        from paimon_nb.procedures import described
+        from paimon_nb.procedures import describe_procedure
 
-        return rows(described(statement.name[-1]))
+        return rows(describe_procedure(statement.name[-1]))
     if statement.what == "catalog":
         catalog = session.catalog_named(statement.name[0])
         info = {"type": "paimon", "warehouse": catalog.warehouse, **redact_options(catalog.options)}
