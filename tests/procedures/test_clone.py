@@ -141,8 +141,12 @@ def test_databases_and_catalogs(scene):
     assert tables("b") == {"b": ["two"]}
     scene.call(f"clone({conf}, included_tables => 'default.three, d2.four')")
     assert tables("default", "d2") == {"default": ["three"], "d2": ["four"]}
-    assert scene.notes == ["1 rows of default.three were cloned to default.three", "0 rows of d2.four were cloned to d2.four"] or (
-        scene.notes == ["0 rows of d2.four were cloned to d2.four", "1 rows of default.three were cloned to default.three"]
+    assert scene.notes == [
+        "1 rows of default.three were cloned to default.three",
+        "0 rows of d2.four were cloned to d2.four",
+    ] or (
+        scene.notes
+        == ["0 rows of d2.four were cloned to d2.four", "1 rows of default.three were cloned to default.three"]
     )
     # one name of many is taken: nothing at all is written
     with pytest.raises(AlreadyExists, match=r"a\.one"):

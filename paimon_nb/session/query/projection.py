@@ -45,22 +45,22 @@ def align(
     values: dict[str, Column] = {k: F.expr(v) for k, v in static.items() if v is not None}
     source = list(frame.columns[:-1] if extra else frame.columns)
     if by_name:
-        wanted = columns_named(source, names, table)
+        targeted = columns_named(source, names, table)
     elif columns is not None:
-        wanted = columns_named(columns, names, table)
-        columns_named((*wanted, *static), names, table)  # PARTITION gives these columns their values
+        targeted = columns_named(columns, names, table)
+        columns_named((*targeted, *static), names, table)  # PARTITION gives these columns their values
     else:
-        wanted = [n for n in names if n not in static]
+        targeted = [n for n in names if n not in static]
         if len(source) == len(names) and static:
             # SELECT * with the static partition column is accepted; the static value wins.
-            wanted = names
-    check_width(table, wanted, len(source))
+            targeted = names
+    check_width(table, targeted, len(source))
     targets = [spark_type(f.type) for f in table.schema.fields]
-    if wanted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
+    if targeted == names and [f.dataType for f in frame.schema.fields[: len(source)]] == targets:
         return frame.toDF(*names, *([extra] if extra else []))  # saves a dozen JVM calls per cast
     # Positions, not names: a source may have duplicate names.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
-    for i, name in enumerate(wanted):
+    for i, name in enumerate(targeted):
         values.setdefault(name, F.col(f"__c{i}"))
     out = []
     for field, target in zip(table.schema.fields, targets, strict=True):
