@@ -5,19 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent / "servers"))
-sys.path.insert(0, str(Path(__file__).parent / "golden"))
-
 from binlog_server import MariaDb
+from hypothesis import settings
 from kafka_server import KafkaServer
+from requirements import REPO, REQUIREMENTS, shared_folder
 from s3_server import s3_server
 from server_kit import started
 
@@ -35,9 +31,7 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-REPO = Path(__file__).resolve().parents[1]
-
-DEAR = (
+SLOWEST_FIRST = (
     "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_update_delete.py",
     "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_read.py",
     "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
@@ -51,7 +45,7 @@ SERVERS = {
         "session/test_documents.py", "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
     ),
 }  # fmt: skip
-TOGETHER = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
+SERVER_GROUPS = {f"tests/{file}": server for server, files in SERVERS.items() for file in files}
 """Files that go to one process of several, which starts their server once."""
 
 
@@ -61,17 +55,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         return None
     from xdist.scheduler import LoadFileScheduling
 
-    class Together(LoadFileScheduling):
+    class ByServer(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return TOGETHER.get(file, file)
+            return SERVER_GROUPS.get(file, file)
 
-    return Together(config, log)
+    return ByServer(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    place = {REPO / "tests" / name: number for number, name in enumerate(DEAR)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
+    rank = {REPO / "tests" / name: number for number, name in enumerate(SLOWEST_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 def pytest_collection_finish() -> None:
@@ -83,9 +77,9 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real Java tables and the Java oracle, kept beside the repository; tests skip without it."""
-    path = REPO.parent / "shared"
-    if not (path / "oracle").is_dir():
-        pytest.skip("no folder ../shared with real Java tables beside this repository")
+    path = shared_folder()
+    if path is None:
+        pytest.skip(REQUIREMENTS["shared"].missing)
     return path
 
 

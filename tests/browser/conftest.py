@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from lab_kit import Lab, Notebook
-from lab_server import FLAGS, chromium, jupyterlab
+from lab_server import FLAGS, jupyterlab
+from requirements import REQUIREMENTS, chromium
 from server_kit import absent
 from table_kit import write_carts, write_hostile, write_ill, write_orders, write_sales
 
@@ -24,7 +25,7 @@ def browser() -> Iterator[Browser]:
         absent("playwright is not installed: pip install paimon-nb[test]")
     found = chromium()
     if found is None:
-        absent("no Chromium on the path: make system-deps")
+        absent(REQUIREMENTS["chromium"].missing)
     expect.set_options(timeout=20_000)  # a busy machine is no fault of the page
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,11 +19,6 @@ FLAGS = (
     "--disable-component-update --disable-sync --font-render-hinting=none"
 )
 """Chromium's, so that it asks nobody and draws the same everywhere."""
-
-
-def chromium() -> str | None:
-    """The browser's path; None where there is none."""
-    return next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 
 
 @contextmanager

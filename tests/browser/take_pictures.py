@@ -23,10 +23,14 @@ from typing import Any
 
 import pyarrow as pa
 from lab_kit import REPO, Lab, Notebook
-from lab_server import FLAGS, chromium, jupyterlab
+from lab_server import FLAGS, jupyterlab
 from panel_kit import opened, walk_to_a_file
 from playwright.sync_api import Page, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+sys.path.insert(0, str(REPO / "tests" / "servers"))
+
+from requirements import REQUIREMENTS, chromium
 
 DEPARTED, LANDED = ("dep_time", "dep_delay"), ("arr_time", "arr_delay", "air_time")
 IMAGES = REPO / "docs" / "images"
@@ -213,7 +217,7 @@ def large_page() -> Iterator[Page]:
     expect.set_options(timeout=30_000)
     found = chromium()
     if found is None:
-        sys.exit("no Chromium on the path: make system-deps")
+        sys.exit(REQUIREMENTS["chromium"].missing)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
         page = browser.new_context(viewport={"width": WIDTH, "height": 2200}, device_scale_factor=1.5).new_page()

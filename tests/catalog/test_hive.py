@@ -33,7 +33,7 @@ T = Identifier("d", "t")
 
 
 @pytest.fixture
-def options(request, tmp_path) -> dict[str, str]:
+def options(hive, request, tmp_path) -> dict[str, str]:
     return catalog_options("hive", tmp_path, request)
 
 

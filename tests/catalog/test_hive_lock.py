@@ -27,6 +27,7 @@ from paimon_nb.table.maintenance.branches import create_branch
 
 ttypes = pytest.importorskip("hive_metastore.ttypes")
 T = Identifier("d", "t")
+pytestmark = pytest.mark.needs("java")
 
 
 # Hive 4 stands still when locks in a Derby are asked for at the same time; those of the other test come one by one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 from catalog_kit import schema
 from hive_server import emptied
+from requirements import program
 from sql_servers import PASSWORD, USER, rows_of
 
 import paimon_nb
@@ -47,9 +47,9 @@ def place(request, tmp_path, shared) -> tuple[dict[str, str], Path]:
 def _jars(driver: str, shared: Path, folder: Path) -> Path:
     group, artifact, version = driver.split(":")
     jar = Path.home() / ".m2/repository" / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.jar"
-    if not jar.exists() and shutil.which("mvn"):
+    if not jar.exists() and (maven := program("maven", "mvn")):
         subprocess.run(
-            ["mvn", "-q", "dependency:get", f"-Dartifact={driver}", "-Dtransitive=false"], check=False, timeout=200
+            [maven, "-q", "dependency:get", f"-Dartifact={driver}", "-Dtransitive=false"], check=False, timeout=200
         )
     if not jar.exists():
         pytest.skip(f"no Java driver {driver} (mvn dependency:get -Dartifact={driver})")

@@ -10,13 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from requirements import shared_folder
 
 from paimon_nb.fs import open_fs
 from paimon_nb.table.scan import plan_scan, read_split
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
-FIXTURES = Path(__file__).resolve().parents[3] / "shared" / "oracle" / "fixtures"
+FIXTURES = (shared_folder() or Path("shared")) / "oracle" / "fixtures"
 QUERIES = json.loads((FIXTURES / "queries.json").read_text()) if (FIXTURES / "queries.json").is_file() else []
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -76,7 +77,7 @@ def placement(table: Table) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-@pytest.mark.skipif(not QUERIES, reason="no folder ../shared with real Java tables beside this repository")
+@pytest.mark.needs("shared")
 @pytest.mark.parametrize("query", QUERIES, ids=lambda q: q["name"])
 def test_rows_are_javas(query: dict[str, Any]) -> None:
     sys.path.insert(0, str(FIXTURES.parent))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from server_kit import NotHere, Restartable, free_port
+from requirements import REQUIREMENTS, program
+from server_kit import NotHere, Restartable, free_port, user_name
 
 _USERS = """
 CREATE OR REPLACE USER root@'127.0.0.1' IDENTIFIED BY 'password';
@@ -24,11 +22,9 @@ class MariaDb(Restartable):
     """The server's process."""
 
     def __init__(self, root: Path) -> None:
-        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-        programs = ("mariadbd", "mariadb-install-db", "my_print_defaults")  # which the second one calls
-        server, install, printer = (shutil.which(n, path=path) for n in programs)
-        if server is None or install is None or printer is None:
-            raise NotHere("no MariaDB on the path: make system-deps")
+        server, install = program("mariadb", "mariadbd"), program("mariadb", "mariadb-install-db")
+        if server is None or install is None:
+            raise NotHere(REQUIREMENTS["mariadb"].missing)
         self.root = root
         self.port = free_port()
         self._socket = f"/tmp/paimon-nb-{self.port}.sock"  # a socket's path may not be long
@@ -38,14 +34,14 @@ class MariaDb(Restartable):
         (root / "tmp").mkdir()  # a server that starts deletes other servers' temporary tables where they share a folder
         self.command = [
             server, "--no-defaults", f"--tmpdir={root / 'tmp'}", f"--datadir={root / 'data'}", f"--socket={self._socket}", f"--port={self.port}",
-            "--bind-address=127.0.0.1", f"--user={getpass.getuser()}", "--server-id=1", "--log-bin=mysql-bin",
+            "--bind-address=127.0.0.1", f"--user={user_name()}", "--server-id=1", "--log-bin=mysql-bin",
             "--binlog-format=ROW", "--binlog-row-image=FULL", "--binlog-row-metadata=FULL", f"--pid-file={root / 'pid'}",
             "--innodb-buffer-pool-size=32M", "--performance-schema=OFF", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=2",
             "--innodb-use-native-aio=0",  # io_uring hangs on some kernels
             f"--init-file={users}",
         ]  # fmt: skip
         done = subprocess.run(
-            [install, "--no-defaults", f"--datadir={root / 'data'}", f"--user={getpass.getuser()}", "--skip-test-db", "--innodb-use-native-aio=0",
+            [install, "--no-defaults", f"--datadir={root / 'data'}", f"--user={user_name()}", "--skip-test-db", "--innodb-use-native-aio=0",
              "--auth-root-authentication-method=normal"],
             capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip

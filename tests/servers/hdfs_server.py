@@ -13,13 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hive_server import spark_jars
+from requirements import JARS
 from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import find_java
 
 POM = Path(__file__).with_name("hdfs.xml")
-NAME = "hdfs-3.4.2"
 _FROM_SPARK = ("hadoop-client-*", "slf4j-api*", "jcl-over-slf4j*", "log4j-*", "commons-cli*")
 
 
@@ -29,7 +29,7 @@ def hdfs_server(folder: Path) -> Iterator[str]:
     if find_spec("hdfs_native") is None:
         absent("hdfs-native is not installed: pip install paimon-nb[test]")
     try:
-        java, brought = find_java().binary, maven_jars(POM, NAME)
+        java, brought = find_java().binary, maven_jars(POM, JARS["hdfs"])
     except (EnvironmentError_, NotHere) as why:
         absent(str(why))
     jars = [*brought.glob("*.jar"), *(j for pattern in _FROM_SPARK for j in spark_jars().glob(f"{pattern}.jar"))]
@@ -52,6 +52,6 @@ def hdfs_server(folder: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     try:
-        print(maven_jars(POM, NAME))
+        print(maven_jars(POM, JARS["hdfs"]))
     except NotHere as error:
         sys.exit(str(error))

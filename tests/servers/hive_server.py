@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from requirements import JARS
 from server_kit import NotHere, absent, free_port, maven_jars, running
 
 from paimon_nb.base.errors import EnvironmentError_
@@ -22,7 +23,7 @@ from paimon_nb.spark.runtime.java import find_java
 
 LOCKS = Path(__file__).with_name("hive_locks.sql")
 POM = Path(__file__).with_name("hive.xml")
-NEWEST = "4.0.1"
+NEWEST = JARS["hive-4"].removeprefix("hive-")
 _JAVA = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dderby.system.durability=test")
 _NOT_THESE = re.compile(r"log4j-1\.2\.1\d|slf4j-(log4j12|reload4j)|reload4j")
 """Old loggers that Hadoop brings (two at once end the server)."""
@@ -109,6 +110,6 @@ def emptied(address: str) -> str:
 
 if __name__ == "__main__":
     try:
-        print(maven_jars(POM, f"hive-{NEWEST}"))
+        print(maven_jars(POM, JARS["hive-4"]))
     except NotHere as error:
         sys.exit(str(error))

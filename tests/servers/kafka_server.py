@@ -13,18 +13,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from requirements import JARS
 from server_kit import NotHere, Restartable, free_port, maven_jars
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import find_java
 
 POM = Path(__file__).with_name("kafka.xml")
-VERSION = "4.1.0"
 
 
 def jars() -> Path:
     """The folder with the broker's jars. Raises NotHere."""
-    return maven_jars(POM, f"kafka-{VERSION}")
+    return maven_jars(POM, JARS["kafka"])
 
 
 class KafkaServer(Restartable):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from requirements import REQUIREMENTS, program
 from server_kit import NotHere, Restartable, free_port
 
 USER, PASSWORD, DATABASE = "paimon", "cdc-secret", "shop"
@@ -20,11 +21,9 @@ class Postgres(Restartable):
     """The server's process."""
 
     def __init__(self) -> None:
-        folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-        path = os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders)])
-        server, initdb = shutil.which("postgres", path=path), shutil.which("initdb", path=path)
+        server, initdb = program("postgresql", "postgres"), program("postgresql", "initdb")
         if server is None or initdb is None:
-            raise NotHere("no PostgreSQL on the path: make system-deps")
+            raise NotHere(REQUIREMENTS["postgresql"].missing)
         # Not below the tests' own folder: the server runs under another name, which may not look into that.
         self.root = Path(tempfile.mkdtemp(prefix="paimon-nb-log-"))
         self._as_user: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import pytest
+from requirements import cached_jars, program
 
 _START_S = 150
 
@@ -37,12 +39,20 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
+def user_name() -> str:
+    """Under whose name this process runs; a container may run it under a number without a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(os.geteuid())
+
+
 def maven_jars(pom: Path, name: str) -> Path:
     """The folder with what a POM names, kept in the user's cache; resolved with Maven when it is not there. Raises NotHere."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paimon-nb" / name
+    cache = cached_jars(name)
     if cache.is_dir():
         return cache
-    maven = shutil.which("mvn")
+    maven = program("maven", "mvn")
     if maven is None:
         raise NotHere("no Maven on the path: make system-deps")
     made = cache.with_name(f"{name}-{uuid.uuid4().hex[:8]}")
@@ -119,7 +129,7 @@ def started(module: str, make: Callable[[], Restartable]) -> Iterator[Any]:
     try:
         server = make()
     except NotHere as why:
-        pytest.skip(str(why))
+        absent(str(why))
     server.start()
     yield server
     getattr(server, "close", server.stop)()

