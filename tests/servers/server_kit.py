@@ -62,7 +62,8 @@ def maven_jars(pom: Path, name: str) -> Path:
     )  # fmt: skip
     if done.returncode:
         shutil.rmtree(made, ignore_errors=True)
-        raise NotHere(f"Maven could not resolve {pom.name}: {(done.stdout + done.stderr).strip()[-500:]}")
+        said = " ".join((done.stdout + done.stderr).split())[-300:]
+        raise NotHere(f"Maven could not resolve {pom.name} ({said}): make brokers")
     try:
         made.rename(cache)
     except OSError:  # another process was first
