@@ -33,7 +33,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 
 SLOWEST_FIRST = (
     "connectors/test_kafka.py", "session/test_documents.py", "connectors/test_kafka_kills.py", "session/test_update_delete.py",
-    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_read.py",
+    "session/test_merge.py", "browser/test_lab.py", "browser/test_lab_panels.py", "spark/test_table_scan.py",
     "interop/test_alternating.py", "crash/test_crashes.py", "catalog/test_every_catalog.py", "catalog/test_s3.py",
     "interop/test_matrix.py", "interop/test_changelogs.py", "state/test_machine.py",
 )  # fmt: skip

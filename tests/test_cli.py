@@ -155,6 +155,7 @@ def test_a_database_is_compacted_and_no_other(warehouse, capsys):
     ]
 
 
+@pytest.mark.spark
 def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
     place = ("--path", f"{warehouse}/default.db/t")
     assert words("delete", *place, "--where", "id = 1", capsys=capsys)[0] == 0

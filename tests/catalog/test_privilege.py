@@ -109,6 +109,7 @@ OF_NAMES = {
         (("ALTER_TABLE", "DROP_TABLE", "CREATE_TABLE", "CREATE_DATABASE", "DROP_DATABASE", "ADMIN"), SEEN),
     ],
 )
+@pytest.mark.spark
 def test_what_may_be_done_with_rows(warehouse, granted, expected):
     assert allowed(warehouse.user("u", *granted), OF_ROWS) == expected
 
@@ -145,6 +146,7 @@ def test_insert_alone_writes_tables_whose_writer_reads(tmp_path, options):
 
 
 @pytest.mark.parametrize("granted", ["SELECT", "SELECT', 'default", "SELECT', 'default', 't"])
+@pytest.mark.spark
 def test_a_grant_holds_for_what_lies_below(warehouse, granted):
     wb = warehouse.user("u", granted)
     tables = {"t": "SELECT * FROM t", "other": "SELECT * FROM other.t"}
@@ -178,6 +180,7 @@ def test_spark_is_guarded_as_well(warehouse, spark):
     assert wb.sql(statement.format("paimon")).collect()[0].n == 4
 
 
+@pytest.mark.spark
 def test_who_names_no_user_is_anonymous(warehouse):
     with paimon_nb.connect(warehouse.path) as wb, pytest.raises(AccessDenied, match="'anonymous' has no privilege"):
         wb.run("SELECT * FROM t")
@@ -192,6 +195,7 @@ def test_wrong_passwords_and_unknown_users_are_not_let_in(warehouse, options):
     assert "canary" not in str(caught.value)
 
 
+@pytest.mark.spark
 def test_what_is_granted_and_revoked_counts_at_once(warehouse):
     wb = warehouse.user("u")
     look: Callable[[], set[str]] = lambda: allowed(wb, {"t": "SELECT * FROM t"})  # noqa: E731
@@ -208,6 +212,7 @@ def test_what_is_granted_and_revoked_counts_at_once(warehouse):
         wb.run("SELECT * FROM t")
 
 
+@pytest.mark.spark
 def test_revoking_takes_what_lies_below_and_not_what_is_alike(warehouse):
     warehouse.root.run("CREATE DATABASE default2; CREATE TABLE default2.t (a INT)")
     wb = warehouse.user("u", "SELECT', 'default", "SELECT', 'default', 't", "SELECT', 'default2")
@@ -220,6 +225,7 @@ def test_revoking_takes_what_lies_below_and_not_what_is_alike(warehouse):
     assert warehouse.call("revoke_privilege_from_user('u', 'SELECT')")[1] == "Number of privileges revoked: 1"
 
 
+@pytest.mark.spark
 def test_privileges_follow_a_renamed_table_and_go_with_a_dropped_one(warehouse):
     warehouse.root.run(f"CREATE TABLE t2 {KEYED}")
     wb = warehouse.user("u", "SELECT', 'default', 't", "SELECT', 'default', 't2", "SELECT', 'other")

@@ -24,7 +24,8 @@ def run(fault: Fault, place: Path) -> int:
             REPO / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "golden", "labextension")
         )
     (copy / "tests" / "golden").symlink_to(REPO / "tests" / "golden")
-    shutil.copy(REPO / "pyproject.toml", copy)
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(REPO / name, copy)
     if (REPO.parent / "shared").is_dir():
         (place / "shared").symlink_to(REPO.parent / "shared")
     path = copy / "paimon_nb" / fault.file

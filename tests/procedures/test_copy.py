@@ -100,7 +100,7 @@ def test_copy_refused(scene):
     assert (scene.ids("three"), scene.ids("alike"), scene.files("data-*", "alike")) == ([], [], [])
 
 
-@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.spark) if k == "postponed" else k for k in LAYOUTS])
 def test_the_newest_snapshot_whole(scene, kind, capsys):
     filled(scene, kind)
     scene.call("create_tag('t', 'one', 1)")

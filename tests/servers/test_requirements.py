@@ -35,7 +35,7 @@ def test_by_marker(): pass
 def test_of_two(): pass
 def test_programs_are_hidden():
     assert shutil.which("java") is None and shutil.which("mvn") is None and shutil.which("sh")
-    look = "from paimon_nb.engine.java import find_java\\nprint(find_java())"
+    look = "from paimon_nb.spark.runtime.java import find_java\\nprint(find_java())"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True)
     assert "no Java was found" in done.stderr
 """

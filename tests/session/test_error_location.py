@@ -46,12 +46,13 @@ def test_the_place(wb, monkeypatch, text, place):
     assert found == (place or text) or (place is None and found == "id"), found
 
 
-def test_a_key_that_is_assigned_is_meant_where_it_gets_its_value(wb):
-    wb.run("CREATE TABLE prod (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+@pytest.mark.spark
+def test_a_key_that_is_assigned_is_meant_where_it_gets_its_value(swb):
+    swb.run("CREATE TABLE prod (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
     merge = """MERGE INTO prod USING prod AS s ON prod.id = s.id
         WHEN MATCHED AND s.id = 2 THEN UPDATE SET v = 'x', prod.id = 4"""
     with pytest.raises(PaimonError, match="primary key column 'id' cannot be updated") as caught:
-        wb.run(merge)
+        swb.run(merge)
     assert caught.value.start == merge.index("id = 4")
 
 

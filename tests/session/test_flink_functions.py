@@ -161,11 +161,12 @@ MONTHS = [
 """Flink's answers: two days, months, years and quarters between them, months with 10:00 of the first, of the second day."""
 
 
-def test_months_end_with_the_last_day_of_a_shorter_one(wb):
-    wb.run("SET 'execution.runtime-mode' = 'batch'")
+@pytest.mark.spark
+def test_months_end_with_the_last_day_of_a_shorter_one(swb):
+    swb.run("SET 'execution.runtime-mode' = 'batch'")
     values = ", ".join(f"(DATE '{a}', DATE '{b}')" for a, b, *_ in MONTHS)
     at_ten = "CAST({0} AS TIMESTAMP(3)) + INTERVAL '10' HOUR"
-    told = wb.sql(f"""
+    told = swb.sql(f"""
         SELECT CAST(a AS STRING), CAST(b AS STRING), TIMESTAMPDIFF(MONTH, a, b), TIMESTAMPDIFF(YEAR, a, b),
           TIMESTAMPDIFF(QUARTER, a, b), TIMESTAMPDIFF(MONTH, {at_ten.format("a")}, CAST(b AS TIMESTAMP(3))),
           TIMESTAMPDIFF(MONTH, CAST(a AS TIMESTAMP(3)), {at_ten.format("b")})

@@ -249,7 +249,9 @@ def test_a_job_that_fails_says_why(swb):
     ("text", "error", "words"),
     [
         ("INSERT INTO plain SELECT v, COUNT(*) FROM plain2 GROUP BY v", UnsupportedOperation, "no primary key"),
-        ("INSERT INTO plain SELECT v, COUNT(*) FROM kt GROUP BY v", UnsupportedOperation, "no primary key"),
+        pytest.param(
+            "INSERT INTO plain SELECT v, COUNT(*) FROM kt GROUP BY v", UnsupportedOperation, "no primary key", marks=pytest.mark.spark,
+        ),
         ("INSERT INTO plain SELECT a.v, 1 FROM made AS a JOIN kt ON a.v = kt.v", UnsupportedOperation, "cannot group, sort or join"),
         ("SELECT * FROM kafka", BadOptionValue, "either 'topic' or 'topic-pattern'"),
     ],

@@ -30,6 +30,7 @@ def test_each_java_has_its_own(cache: Path, tmp_path: Path) -> None:
     assert before.is_relative_to(cache)
 
 
+@pytest.mark.needs("java")
 def test_it_is_named_once_it_is_there(cache: Path) -> None:
     path = archive(find_java())
     before = sharing_option()
@@ -38,6 +39,7 @@ def test_it_is_named_once_it_is_there(cache: Path) -> None:
     assert (before, sharing_option()) == ("", f"-XX:SharedArchiveFile={path}")
 
 
+@pytest.mark.needs("java")
 def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentError_) as refused:
         dump_option(tmp_path / "my cache" / "a.jsa")

