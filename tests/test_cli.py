@@ -223,6 +223,7 @@ def test_doctor_tells_a_place_that_cannot_be_written(tmp_path):
     assert "use another warehouse" in out
 
 
+@pytest.mark.slow
 def test_the_demo_of_an_installed_package_runs_the_notebook_beside_it(tmp_path):
     """The whole quickstart is held to its stored outputs by `make test`; here a small one stands in its place."""
     import nbformat

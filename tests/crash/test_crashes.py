@@ -37,6 +37,8 @@ from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
+pytestmark = pytest.mark.slow
+
 ROOT = "memory:/w/t"
 KV = {"k": "INT", "v": "STRING"}
 WAYS = ("before", "after", "torn", "power cut")

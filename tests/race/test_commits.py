@@ -17,6 +17,8 @@ from paimon_nb.table.commit import TableCommit
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.store import TableStore
 
+pytestmark = pytest.mark.slow
+
 PROCESSES = 8
 SHORT_AND_LONG = [10, pytest.param(50, marks=pytest.mark.nightly)]
 

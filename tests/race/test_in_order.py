@@ -29,6 +29,8 @@ from paimon_nb.table.scan import plan_scan
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"p": "STRING", "k": "INT", "v": "STRING"}
 KEYED: dict[str, dict[str, str]] = {
     "fixed": {"bucket": "2"},

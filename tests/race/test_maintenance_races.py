@@ -17,6 +17,8 @@ from paimon_nb.table.maintenance import ExpireLimits, expire_snapshots, find_orp
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
 
+pytestmark = pytest.mark.slow
+
 KEYED = {"bucket": "2", "write-only": "true", "manifest.merge-min-count": "4"}
 
 

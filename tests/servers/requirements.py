@@ -215,7 +215,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = needs(item)
         if not names:
-            item.add_marker("unit")
+            if item.get_closest_marker("slow") is None:
+                item.add_marker("unit")
             continue
         lacking = first_missing(names)
         if lacking is None:

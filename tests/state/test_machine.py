@@ -6,6 +6,8 @@ import pytest
 from machine import Machine
 from scene import KINDS
 
+pytestmark = pytest.mark.slow
+
 STEPS = 50
 IDS = ["-".join(kind) for kind in KINDS]
 

@@ -18,7 +18,7 @@ FIELDS = (
     DataField(1, "s", parse_type("STRING")),
     DataField(2, "v", parse_type("DOUBLE")),
 )
-ROWS = 300_000
+ROWS = {"parquet": 300_000, "orc": 300_000, "avro": 130_000}  # of Avro no part is passed over: all of it is decoded
 
 
 @pytest.fixture(scope="module", params=["parquet", "orc", "avro"])
@@ -26,14 +26,14 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """Rows sorted by `k`; `s` is NULL in every seventh."""
     out = str(tmp_path_factory.mktemp("filtered") / f"data-1-0.{request.param}")
     writer = open_data_writer(open_fs(out, {}), out, FIELDS, TableOptions({}), 0)
-    writer.write(rows())
+    writer.write(rows(request.param))
     writer.close()
     return out
 
 
-@lru_cache(maxsize=1)
-def rows() -> pa.Table:
-    k = np.arange(ROWS)
+@lru_cache(maxsize=2)
+def rows(kind: str = "parquet") -> pa.Table:
+    k = np.arange(ROWS[kind])
     texts = pa.array(np.char.add("text-", (k * 7919 % 1000).astype(str)), mask=k % 7 == 0)
     return pa.table({"k": pa.array(k), "s": texts, "v": pa.array(k / 8)})
 
@@ -59,7 +59,8 @@ def rows() -> pa.Table:
 @pytest.mark.parametrize("sorted_by", [None, "k"])
 def test_the_same_rows_as_filtering_afterwards(path, columns, mask, spans, sorted_by):
     got = read_data_file(open_fs(path, {}), path, FIELDS, keep=RowFilter(columns, mask, spans, sorted_by=sorted_by))
-    expected = rows().filter(mask(rows().select(list(columns))), null_selection_behavior="drop")
+    stored = rows(path.rpartition(".")[2])
+    expected = stored.filter(mask(stored.select(list(columns))), null_selection_behavior="drop")
     assert got.cast(expected.schema).equals(expected)
 
 
