@@ -238,6 +238,7 @@ def test_a_wrong_password_is_told_and_never_shown(request, tmp_path, server):
     assert "wr0ng" not in str(caught.value)
 
 
+@pytest.mark.needs("postgresql")
 def test_settings_may_stand_in_the_address(request, tmp_path):
     options = catalog_options("postgresql", tmp_path, request)
     user, password = options.pop("jdbc.user"), options.pop("jdbc.password")

@@ -36,6 +36,7 @@ def read(scan: Jdbc) -> list[tuple]:
     return sorted(tuple(r.values()) for rows in scan.scan.batches(0, scan.scan.pieces) for r in rows.to_pylist())
 
 
+@pytest.mark.needs("postgresql")
 def test_each_type_of_postgresql() -> None:
     with postgresql() as url:
         login = {"username": USER, "password": PASSWORD}

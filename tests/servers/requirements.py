@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -127,7 +127,7 @@ FIXTURES = {
     "browser": ("chromium",), "shared": ("shared",), "s3": ("s3",),
 }  # fmt: skip
 """Session fixtures."""
-CHOOSERS = {"options", "place"}
+CHOOSERS = {"options", "place", "server"}
 """Fixtures whose parameter names another one: `options[hive 4]` asks for `hive_4`."""
 NOTEBOOKS = {"01-quickstart.ipynb": ("java",), "09-streams.ipynb": ("java",), "10-cdc.ipynb": ("mariadb",)}
 
@@ -233,6 +233,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(f"PAIMON_NB_CI=1, but {marker.args[0]}", pytrace=False)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that is skipped while it runs should have said what it needs."""
+    report = yield
+    reasons = {r.missing for r in REQUIREMENTS.values()}
+    if report.skipped and item.get_closest_marker("unit") and _reason(report) in reasons:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} needs more than Python ({_reason(report)}): mark it with pytest.mark.needs"
+    return report
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """With --skips: what would be skipped is what the file says."""
     name = session.config.getoption("skips")
@@ -279,6 +290,8 @@ def skipped(items: Iterable[pytest.Item]) -> list[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if hasattr(terminalreporter.config, "workerinput"):  # xdist's workers report to the process that started them
+        return
     record = os.environ.get(RECORD)
     left_out = [(report.nodeid, _reason(report)) for report in terminalreporter.stats.get("skipped", [])]
     if record:

@@ -85,6 +85,14 @@ def test_what_needs_nothing_is_a_unit_test(bare):
     assert "2/5 tests collected (3 deselected)" in out
 
 
+def test_a_test_that_does_not_say_what_it_needs_fails(bare, tmp_path):
+    text = "import pytest\n\ndef test_late():\n    pytest.skip('no MariaDB: make system-deps')\n"
+    (tmp_path / "test_bare.py").write_text(text)
+    code, out, _ = bare()
+    assert code == 1
+    assert "test_late needs more than Python (no MariaDB: make system-deps)" in out
+
+
 def test_the_list_of_skips_is_exact(bare, tmp_path):
     skips = tmp_path / "skips.txt"
     look = ("--collect-only", "--skips", str(skips))
