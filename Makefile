@@ -56,12 +56,10 @@ trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf
 endef
 
 test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores); what the machine lacks is left out
-	@$(BIN)/paimon-nb warm-up >/dev/null || true
-	@$(MAKE) --no-print-directory check
+	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & $(MAKE) --no-print-directory check && wait
 	@$(STAGES) \
 	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base -n $(CORES) $(BY_FILE); \
-	$(PYTEST) -m "not unit and not nightly" $(PARALLEL); \
-	$(PYTEST) $(NOTEBOOKS) $(PARALLEL)
+	$(PYTEST) -m "not unit and not nightly" tests $(NOTEBOOKS) $(PARALLEL)
 
 unit: $(SETUP) ## The tests that need Python alone; of one package with PKG=table/scan
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),-n $(CORES) $(BY_FILE))

@@ -215,7 +215,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = needs(item)
         if not names:
-            if item.get_closest_marker("slow") is None:
+            if item.get_closest_marker("slow") is None and item.path.suffix == ".py":
                 item.add_marker("unit")
             continue
         lacking = first_missing(names)

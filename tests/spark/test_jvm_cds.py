@@ -39,7 +39,6 @@ def test_it_is_named_once_it_is_there(cache: Path) -> None:
     assert (before, sharing_option()) == ("", f"-XX:SharedArchiveFile={path}")
 
 
-@pytest.mark.needs("java")
 def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentError_) as refused:
         dump_option(tmp_path / "my cache" / "a.jsa")

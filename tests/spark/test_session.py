@@ -80,6 +80,9 @@ def test_a_session_starts_without_a_word_and_ends_with_the_process():
 @pytest.mark.spark
 def test_a_session_of_the_users_stays_theirs():
     done = run("""
+        import os
+        from paimon_nb.spark.runtime.java import java_home
+        os.environ["JAVA_HOME"] = str(java_home())  # PySpark alone does not find the Java from PyPI
         from pyspark.sql import SparkSession
         mine = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
         from paimon_nb.spark.runtime.session import spark_session, stop

@@ -41,15 +41,15 @@ def dump_option(target: Path) -> str:
     Raises:
         EnvironmentError_: this Java cannot, or its launcher could not be told so.
     """
+    if " " in str(target):
+        raise EnvironmentError_(
+            f"Spark's launcher takes no blanks in a Java option: {target}",
+            hint="set XDG_CACHE_HOME to a folder without blanks in its name",
+        )
     java = find_java()
     if not (java.home / "lib" / "server" / "classes.jsa").is_file():
         raise EnvironmentError_(
             f"the Java in {java.home} has no archive of its own classes to add Spark's to",
             hint=f"{java.binary} -Xshare:dump makes it, or install a Java from your system's packages",
-        )
-    if " " in str(target):
-        raise EnvironmentError_(
-            f"Spark's launcher takes no blanks in a Java option: {target}",
-            hint="set XDG_CACHE_HOME to a folder without blanks in its name",
         )
     return f"-XX:ArchiveClassesAtExit={target}"

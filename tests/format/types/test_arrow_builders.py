@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import paimon_nb
 from paimon_nb.format.types import Array, Atomic, DataField, VarChar
 from paimon_nb.format.types.arrow_builders import column, filled, from_numpy, no_rows, scalar, to_numpy
 
@@ -118,13 +119,10 @@ FIRST = {
 
 @pytest.fixture
 def warehouse(tmp_path):
-    code = f"""
-import paimon_nb
-wb = paimon_nb.connect({str(tmp_path)!r})
-wb.run("CREATE TABLE t (k INT, s STRING, d DOUBLE, m DECIMAL(10, 2), day DATE, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')")
-wb.run("INSERT INTO t VALUES (1, 'x', 0.5, 1.50, DATE '2024-02-29')")
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
+    wb = paimon_nb.connect(str(tmp_path))
+    columns = "k INT, s STRING, d DOUBLE, m DECIMAL(10, 2), day DATE, PRIMARY KEY (k) NOT ENFORCED"
+    wb.run(f"CREATE TABLE t ({columns}) WITH ('bucket' = '1')")
+    wb.run("INSERT INTO t VALUES (1, 'x', 0.5, 1.50, DATE '2024-02-29')")
     return tmp_path
 
 
