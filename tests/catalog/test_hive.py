@@ -229,7 +229,7 @@ def test_the_address_may_come_from_hives_own_file(options, tmp_path):
     ("wrong", "error", "says"),
     [
         ({"uri": "thrift://127.0.0.1:1"}, SourceUnavailable, "does not answer"),
-        ({"uri": "http://x:1"}, BadOptionValue, "no address"),
+        ({"uri": "http://x:1"}, BadOptionValue, "not the address"),
         ({"uri": ""}, BadOptionValue, "address"),
         ({"hive-conf-dir": "/nowhere"}, BadOptionValue, "hive-site.xml"),
         ({"hive.metastore.sasl.enabled": "true"}, UnsupportedOperation, "Kerberos"),
@@ -259,7 +259,7 @@ def test_a_lost_connection_is_made_again(options, catalog):
         for each in held:
             if each.client is not None:
                 each.client._iprot.trans.close()
-            pool.give(each)
+            pool.release(each)
         act()
     assert catalog.databases() == ["d", "default", "e"]
 

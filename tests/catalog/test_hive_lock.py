@@ -57,7 +57,7 @@ def queue(options: dict[str, str]) -> list:
     """All locks of the metastore and those that wait for one."""
     return (
         HiveMetastoreClient.of({"hive.metastore.uris": options["uri"]}, 1)
-        .ask("show_locks", ttypes.ShowLocksRequest())
+        .query("show_locks", ttypes.ShowLocksRequest())
         .locks
     )
 

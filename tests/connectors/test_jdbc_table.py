@@ -41,12 +41,12 @@ def test_each_type_of_postgresql() -> None:
     with postgresql() as url:
         login = {"username": USER, "password": PASSWORD}
         database = Database.of(url, {"jdbc.user": USER, "jdbc.password": PASSWORD})
-        database.change('CREATE TABLE things (id INT, flag BOOLEAN, big BIGINT, "real" FLOAT8, price NUMERIC(10, 2), name TEXT, raw BYTEA, day DATE, clock TIME, at TIMESTAMP)')  # fmt: skip
-        database.change("CREATE SCHEMA other")
-        database.change('CREATE TABLE other."Odd t" (id INT, doc JSONB, tags INT[], z TIMESTAMPTZ)')
+        database.execute('CREATE TABLE things (id INT, flag BOOLEAN, big BIGINT, "real" FLOAT8, price NUMERIC(10, 2), name TEXT, raw BYTEA, day DATE, clock TIME, at TIMESTAMP)')  # fmt: skip
+        database.execute("CREATE SCHEMA other")
+        database.execute('CREATE TABLE other."Odd t" (id INT, doc JSONB, tags INT[], z TIMESTAMPTZ)')
         for row in (FULL, EMPTY):
-            database.change(f"INSERT INTO things VALUES ({', '.join(f':{k}' for k in TYPES)})", **dict(zip(TYPES, row, strict=True)))  # fmt: skip
-        database.change("""INSERT INTO other."Odd t" VALUES (7, '{"a": [1]}', '{1,2}', '2026-01-02 03:04:05+02')""")
+            database.execute(f"INSERT INTO things VALUES ({', '.join(f':{k}' for k in TYPES)})", **dict(zip(TYPES, row, strict=True)))  # fmt: skip
+        database.execute("""INSERT INTO other."Odd t" VALUES (7, '{"a": [1]}', '{1,2}', '2026-01-02 03:04:05+02')""")
         assert read(source(url, **login)) == [FULL, EMPTY]
         odd = {"id": "INT", "doc": "STRING", "tags": "ARRAY<INT>", "z": "TIMESTAMP_LTZ(3)"}
         assert read(source(url, "other.Odd t", odd, **login)) == [
