@@ -42,7 +42,10 @@ def test_a_table_and_its_partitions(catalog, options, wb, tmp_path, kind):
     before = {p: p.read_bytes() for p in where.rglob("*") if p.is_file()}
     call = f"CALL sys.clone('d', 'sales', '{conf(options)}', 'lake', 'sold'"
     result = wb.run(f"{call}, '', 2, 'dt = ''a b''')")
-    assert (result.arrow.to_pylist(), result.notes) == ([{"result": "Success"}], ["2 rows of d.sales were cloned to lake.sold"])
+    assert (result.arrow.to_pylist(), result.notes) == (
+        [{"result": "Success"}],
+        ["2 rows of d.sales were cloned to lake.sold"],
+    )
     sold = wb.table("lake.sold")
     assert [(r["id"], r["dt"], r["h"]) for r in told(sold.to_arrow())] == [(4, "a b", 7), (5, "a b", 7)]
     assert (sold.schema.comment, sold.partition_keys, sold.primary_keys) == ("of Hive", ("dt", "h"), ())
