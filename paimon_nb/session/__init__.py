@@ -1,6 +1,6 @@
-"""Level 6: a session carries statements out: names are resolved here, then metadata is changed or Spark is asked.
+"""Level 6: a session resolves names and runs statements: metadata changes itself, queries with Spark.
 
-`run.run_statement` does it; it is not named here, for who only opens tables need not wait for all of SQL to load.
+`executor.run_statement` runs a statement. It is not imported here, so that opening a table does not load all of SQL.
 """
 
 from paimon_nb.session.core.result import Result

@@ -154,7 +154,7 @@ def test_trigger_tag_automatic_creation(scene):
     scene.wb.run("ALTER TABLE t SET ('tag.automatic-creation' = 'process-time', 'tag.creation-period' = 'hourly')")
     assert scene.call("trigger_tag_automatic_creation(`table` => 't')") == DONE
     [name] = scene.tags()
-    assert scene.notes == [f"made: {name}"]
+    assert scene.notes == [f"created: {name}"]
 
 
 # -- branches
