@@ -19,7 +19,7 @@ from paimon_nb.base.errors import (
     TableNotFound,
     UnsupportedOperation,
 )
-from paimon_nb.base.identifier import Identifier, check_name
+from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
@@ -28,6 +28,7 @@ from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
+from paimon_nb.options.table import BRANCH
 from paimon_nb.table.external_paths import roots_outside
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.table import Table
@@ -106,14 +107,23 @@ class WarehouseCatalog(Catalog):
         return self.metastore.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
+        store = self._store(name)
+        stored = store.schema.options.get(BRANCH.key)
+        if stored is not None and name.branch == MAIN_BRANCH:
+            options = {BRANCH.key: stored, **(options or {})}
+        store = store.copy(options) if options else store
+        named = replace(name.of_table(), branch=store.branch)
+        return Table(replace(store, watcher=self.metastore.watcher(named, store.schema)), name=named)
+
+    def _store(self, name: Identifier) -> TableStore:
+        """The table or branch of this name, without regard to its option `branch`."""
         path = self.metastore.table_location(name)
         if path is None:
             raise self._no_table(name)
         try:
-            store = TableStore.open(self._fs_of(name, path), path, branch=name.branch, dynamic=options)
+            return TableStore.open(self._fs_of(name, path), path, branch=name.branch)
         except TableNotFound:
             raise self._no_table(name) from None
-        return Table(replace(store, watcher=self.metastore.watcher(name, store.schema)), name=name.of_table())
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if self._create_files_and_entry(name, self._checked(name, schema)):
@@ -133,7 +143,7 @@ class WarehouseCatalog(Catalog):
 
     def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:
         """The schema of a new table with catalog defaults. Raises if it is not allowed."""
-        if name.system or name.branch != "main":
+        if name.system or name.branch != MAIN_BRANCH:
             raise InvalidName(f"{name} names a system table or branch", hint="use a plain table name in CREATE TABLE")
         if name.database == self.default_database and self._forbids_default:
             raise UnsupportedOperation(
@@ -269,19 +279,19 @@ class WarehouseCatalog(Catalog):
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
 
         for _ in range(_MAX_ALTER_ATTEMPTS):
-            table = self.table(name)
-            latest = table.store.schemas.latest()
+            store = self._store(name)
+            latest = store.schemas.latest()
             if latest is None:
                 raise self._no_table(name)
-            has_data = table.store.snapshots.latest_id() is not None
+            has_data = store.snapshots.latest_id() is not None
             changed = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
-            check_fallback(changed, table.store.branches)
-            check_deletion_vector_toggle(latest, changed, table.store)
+            check_fallback(changed, store.branches)
+            check_deletion_vector_toggle(latest, changed, store)
             if changed is latest:
                 return changed
-            if table.store.schemas.create(changed):
-                if name.branch == "main":
-                    self.metastore.alter_table(name, table.store.schemas)
+            if store.schemas.create(changed):
+                if name.branch == MAIN_BRANCH:
+                    self.metastore.alter_table(name, store.schemas)
                 return changed
         raise CommitGaveUp(
             f"table {name}: other writers changed the schema {_MAX_ALTER_ATTEMPTS} times", hint="try again"

@@ -95,7 +95,15 @@ class TableStore:
     # -- copies of the context
 
     def copy(self, dynamic: Mapping[str, str]) -> TableStore:
-        """The same table with dynamic options: they override the stored ones, in memory only."""
+        """The same table with dynamic options: they override the stored ones, in memory only.
+
+        The option `branch` is the name of the branch to use, under that branch's own schema and options.
+        Raises BranchNotFound.
+        """
+        branch = dynamic.get(opt.BRANCH.key)
+        if branch is not None:
+            others = {k: v for k, v in dynamic.items() if k != opt.BRANCH.key}
+            return (self if branch == self.branch else self.on_branch(branch)).copy(others)
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
         return replace(self, schema=schema, dynamic=merged)

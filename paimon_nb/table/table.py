@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, TableNotFound, UnsupportedOperation
@@ -126,7 +126,8 @@ class Table:
             >>> t.copy({"scan.snapshot-id": "1"}).to_arrow().num_rows
             2
         """
-        return Table(self.store.copy(_texts(options)), self.name)
+        store = self.store.copy(_texts(options))
+        return Table(store, replace(self.name, branch=store.branch))
 
     def refresh(self) -> Table:
         """A handle with the schema and options as they are now.

@@ -81,11 +81,10 @@ class PrivilegedCatalog(Catalog):
         return self._open.tables(database)
 
     def table(self, name: Identifier, options: Mapping[str, str] | None = None) -> Table:
-        store, table_rights = self._open.table(name, options).store, TableRights(self.rights(), _identifier(name))
+        table, table_rights = self._open.table(name, options), TableRights(self.rights(), _identifier(name))
+        store = table.store
         assert isinstance(store.fs, RootedFileIO)
-        return Table(
-            replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=name.of_table()
-        )
+        return Table(replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=table.name)
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         self.rights().demand(Privilege.CREATE_TABLE, name.database)
