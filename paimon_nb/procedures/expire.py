@@ -20,6 +20,7 @@ from paimon_nb.procedures.procedure import (
 )
 from paimon_nb.table.maintenance import (
     ExpireLimits,
+    delete_changelogs,
     expire_changelogs,
     expire_partitions,
     expire_snapshots,
@@ -35,11 +36,7 @@ def _expire_snapshots(
 ) -> pa.Table:  # fmt: skip
     store = context.table(table, parse_options(options)).store
     limits = ExpireLimits.of(
-        store,
-        retain_min=retain_min,
-        retain_max=retain_max,
-        older_than_ms=older_than,
-        max_deletes=max_deletes or _UNBOUNDED,
+        store, retain_min=retain_min, retain_max=retain_max, older_than_ms=older_than, max_deletes=max_deletes
     )
     return one_row(deleted_snapshots_count=expire_snapshots(store, limits))
 
@@ -63,17 +60,17 @@ def _expire_changelogs(
 ) -> pa.Table:  # fmt: skip
     store = context.table(table).store
     if delete_all:
-        retain_max, retain_min, older_than = 1, 1, 1 << 62
+        return one_row(deleted_changelogs_count=delete_changelogs(store))
+    # What is not named has no limit, whatever the table's options say: as in Java.
     limits = ExpireLimits.of(
         store,
         changelogs=True,
-        retain_min=retain_min,
-        retain_max=retain_max,
-        older_than_ms=older_than,
-        max_deletes=max_deletes or _UNBOUNDED,
+        retain_min=1 if retain_min is None else retain_min,
+        retain_max=_UNBOUNDED if retain_max is None else retain_max,
+        older_than_ms=0 if older_than is None else older_than,
+        max_deletes=_UNBOUNDED if max_deletes is None else max_deletes,
     )
-    expired = expire_changelogs(store, limits, heed_consumers=not delete_all)
-    return one_row(deleted_changelogs_count=expired)
+    return one_row(deleted_changelogs_count=expire_changelogs(store, limits))
 
 
 def _expire_partitions(
@@ -129,7 +126,7 @@ EXPIRE_SNAPSHOTS = Procedure(
         Argument("retain_max", "int", doc="max number to keep"),
         Argument("retain_min", "int", doc="min number to keep"),
         Argument("older_than", "time", doc="only those before this time"),
-        Argument("max_deletes", "int", doc="max number per call"),
+        Argument("max_deletes", "int", doc="max number per call; default: 'snapshot.expire.limit'"),
         Argument("options", doc="'k=v,k2=v2', dynamic table options"),
     ),
     _expire_snapshots,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimon_nb.base.errors import TimeTravelError
+from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintenance import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
 from paimon_nb.table.maintenance.auto_tags import create_due_tags
+from paimon_nb.table.store import TableStore
 
 _TAG = Argument("tag", required=True, doc="name of the tag", also=("tagName",))
 _SNAPSHOT = Argument("snapshot", "int", doc="snapshot id; the latest if absent", also=("snapshot_id",))
@@ -23,24 +25,38 @@ def _create_from_timestamp(
     context: Context, table: str, tag: str, timestamp: int, time_retained: int | None
 ) -> pa.Table:
     store = context.table(table).store
-    later = [s for s in store.snapshots.all() if s.time_ms >= timestamp]
+    later = [s for s in _retained_snapshots(store) if s.time_ms >= timestamp]
     if not later:
         raise TimeTravelError(f"{table} has no snapshot at or after {timestamp}", hint="use an earlier time")
-    create_tag(store, tag, later[0].id, retained_ms=time_retained)
-    return pa.table({"tagName": [tag], "snapshot": [later[0].id], "commit_time": [later[0].time_ms]})
+    return _tagged(store, tag, min(later, key=lambda s: (s.time_ms, s.id)), time_retained)
 
 
 def _create_from_watermark(
     context: Context, table: str, tag: str, watermark: int, time_retained: int | None
 ) -> pa.Table:
     store = context.table(table).store
-    later = [s for s in store.snapshots.all() if (s.watermark if s.watermark is not None else -(1 << 63)) >= watermark]
+    later = [s for s in _retained_snapshots(store) if s.watermark is not None and s.watermark >= watermark]
     if not later:
         raise TimeTravelError(
             f"{table} has no snapshot with a watermark of {watermark} or more", hint="use a smaller watermark"
         )
-    create_tag(store, tag, later[0].id, retained_ms=time_retained)
-    return pa.table({"tagName": [tag], "snapshot": [later[0].id], "watermark": [later[0].watermark]})
+    return _tagged(store, tag, min(later, key=lambda s: (s.watermark, s.id)), time_retained)
+
+
+def _retained_snapshots(store: TableStore) -> list[Snapshot]:
+    """All snapshots, and expired ones that a tag retains."""
+    there = store.snapshots.all()
+    known = {s.id for s in there}
+    tagged = (store.tags.get(name).snapshot for name in store.tags.names())
+    return [*there, *(s for s in tagged if s.id not in known)]
+
+
+def _tagged(store: TableStore, tag: str, found: Snapshot, time_retained: int | None) -> pa.Table:
+    create_tag(store, tag, found.id, retained_ms=time_retained)
+    watermark = "null" if found.watermark is None else str(found.watermark)  # a text, as in Flink
+    return pa.table(
+        {"tagName": [tag], "snapshot": [found.id], "commit_time": [found.time_ms], "watermark": [watermark]}
+    )
 
 
 def _delete(context: Context, table: str, tag: str) -> pa.Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+import time
 from typing import Any
 
 import pytest
@@ -88,7 +90,7 @@ def test_create_tag(three):
 
 def test_create_tag_from_timestamp(three):
     times = [s.time_ms for s in three.table().store.snapshots.all()]
-    answer = [{"tagName": "a", "snapshot": 2, "commit_time": times[1]}]
+    answer = [{"tagName": "a", "snapshot": 2, "commit_time": times[1], "watermark": "null"}]
     assert three.call(f"create_tag_from_timestamp('t', 'a', {times[0] + 1})") == answer
     three.call(
         f"create_tag_from_timestamp(`table` => 't', tag => 'b', `timestamp` => {times[2]}, time_retained => '1 h')"
@@ -96,6 +98,16 @@ def test_create_tag_from_timestamp(three):
     assert three.tags() == {"a": 2, "b": 3}
     with pytest.raises(TimeTravelError):
         three.call(f"create_tag_from_timestamp('t', 'c', {times[2] + 1})")
+
+
+def test_create_tag_from_timestamp_of_a_snapshot_that_only_a_tag_keeps(three):
+    times = [s.time_ms for s in three.table().store.snapshots.all()]
+    three.call("create_tag('t', 'kept', 2)")
+    three.call("expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+    assert three.ids() == [3]
+    three.call(f"create_tag_from_timestamp('t', 'a', {times[0] + 1})")
+    three.call(f"create_tag_from_timestamp('t', 'b', {times[1] + 1})")
+    assert three.tags() == {"kept": 2, "a": 2, "b": 3}
 
 
 def marked(scene):
@@ -113,11 +125,16 @@ def marked(scene):
 
 def test_create_tag_from_watermark(scene):
     marked(scene)
-    assert scene.call("create_tag_from_watermark('t', 'a', 150)") == [{"tagName": "a", "snapshot": 3, "watermark": 200}]
+    [row] = scene.call("create_tag_from_watermark('t', 'a', 150)")
+    assert (row["tagName"], row["snapshot"], row["watermark"]) == ("a", 3, "200")
+    assert row["commit_time"] == scene.table().store.snapshots.get(3).time_ms
     scene.call("create_tag_from_watermark(`table` => 't', tag => 'b', watermark => 100)")
     assert scene.tags() == {"a": 3, "b": 2}
     with pytest.raises(TimeTravelError):
         scene.call("create_tag_from_watermark('t', 'c', 201)")
+    scene.call("expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+    scene.call("create_tag_from_watermark('t', 'd', 50)")
+    assert scene.tags()["d"] == 2, "of the tag b, which keeps it"
 
 
 def test_delete_rename_replace_tag(three):
@@ -427,6 +444,7 @@ def test_compact_manifest(three):
         ("'t', '2999-01-01 00:00:00'", [1, 2, 3]),  # at least ten stay
         ("`table` => 't', options => 'snapshot.num-retained.min=1,snapshot.num-retained.max=1'", [3]),
         ("`table` => 't', older_than => '2001-01-01 00:00:00', retain_min => 1", [1, 2, 3]),
+        ("`table` => 't', retain_max => 1, retain_min => 1, options => 'snapshot.expire.limit=1'", [2, 3]),
     ],
 )
 def test_expire_snapshots(three, arguments, kept):
@@ -439,6 +457,20 @@ def test_expire_snapshots_refused(three, arguments):
     with pytest.raises((SqlAnalysisError, BadOptionValue)):
         three.call(f"expire_snapshots({arguments})")
     assert three.ids() == [1, 2, 3]
+
+
+def test_expire_snapshots_older_than_the_newest(scene):
+    """As in Java: a snapshot that was made before goes, however long it was the newest."""
+    scene.make()
+    for i in range(6):
+        scene.put((i, "x"))
+        time.sleep(0.002)
+    newest = dt.datetime.fromtimestamp(scene.table().store.snapshots.get(6).time_ms / 1000)
+    text = newest.isoformat(" ", "milliseconds")
+    assert scene.call(f"expire_snapshots(`table` => 't', older_than => '{text}', retain_min => 1)") == [
+        {"deleted_snapshots_count": 5}
+    ]
+    assert scene.ids() == [6]
 
 
 def test_expire_changelogs(scene):
@@ -457,10 +489,10 @@ def test_expire_changelogs(scene):
     )
     assert len(scene.table().store.changelogs.ids()) < len(logs)
     left = scene.table().store.changelogs.ids()
-    assert scene.call("expire_changelogs('t')") == [{"deleted_changelogs_count": 0}]  # changelog.* lets none go
+    assert scene.call("expire_changelogs('t')") == [{"deleted_changelogs_count": 0}]  # without limits none goes
     assert scene.table().store.changelogs.ids() == left
     scene.call("expire_changelogs(`table` => 't', delete_all => true)")
-    assert len(scene.table().store.changelogs.ids()) <= 1
+    assert scene.table().store.changelogs.ids() == []
     assert len(scene.rows()) == 5
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
+from paimon_nb.options import table as opt
 from paimon_nb.table.commit.commit_log import forget
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
@@ -54,8 +55,9 @@ def _has_changelog(main: TableStore, tagged: Snapshot) -> bool:
 
 
 def delete_branch(store: TableStore, name: str) -> None:
-    """Delete a branch and the files that only it uses. Raises BranchNotFound."""
+    """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
     _no_main(name)
+    check_no_fallback(store, name)
     branch = open_branch(store, name)
     candidates = DeletionCandidates(branch)
     for snapshot in _states(branch):
@@ -74,9 +76,21 @@ def delete_branch(store: TableStore, name: str) -> None:
     delete_paths(branch, paths)
 
 
+def check_no_fallback(store: TableStore, name: str) -> None:
+    """Raise UnsupportedOperation when `scan.fallback-branch` names the branch: the table could not be read without it."""
+    main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
+    if main.options.get(opt.SCAN_FALLBACK_BRANCH) == name:
+        raise UnsupportedOperation(
+            f"branch {name!r} is the 'scan.fallback-branch' of {main.name}",
+            hint="ALTER TABLE ... RESET ('scan.fallback-branch') first",
+            name=name,
+        )
+
+
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Rename a branch. Raises BranchNotFound, AlreadyExists."""
     _no_main(name)
+    check_no_fallback(store, name)
     branch = open_branch(store, name)
     store.branches.check_new(to)
     if to in store.branches.names():

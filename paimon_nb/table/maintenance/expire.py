@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -25,7 +26,7 @@ class ExpireLimits:
     retain_max: int
     """At most this many are retained, at any age."""
     older_than_ms: int
-    """Between the two: expired if they ended before this time (epoch ms)."""
+    """Between the two: expired if committed before this time (epoch ms)."""
     max_deletes: int
     """Maximum number expired in one run."""
 
@@ -115,9 +116,8 @@ def _first_retained(store: TableStore, limits: ExpireLimits, earliest: int, late
     if consumed is not None and not store.options.get(opt.CONSUMER_CHANGELOG_ONLY):
         end = min(end, consumed)
     for snapshot_id in range(newest_allowed, end):
-        # A snapshot was the table's state until the next one was committed.
-        following = _get(store, snapshot_id + 1)
-        if following is not None and following.time_ms >= limits.older_than_ms:
+        snapshot = _get(store, snapshot_id)
+        if snapshot is not None and snapshot.time_ms >= limits.older_than_ms:
             return snapshot_id
     return end
 
@@ -140,36 +140,47 @@ def _clean_empty_directories(store: TableStore, paths: list[str]) -> None:
 # -- long-lived changelogs
 
 
-def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None, *, heed_consumers: bool = True) -> int:
+def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None) -> int:
     """Delete long-lived changelogs that are older than `changelog.*` allows. Returns their number.
 
-    Args:
-        heed_consumers: keep what some consumer has not read yet.
+    The newest one is retained, and so is what some consumer has not read yet. Source: Paimon `ExpireChangelogImpl`.
     """
     limits = limits or ExpireLimits.of(store, changelogs=True)
     ids, latest = store.changelogs.ids(), store.snapshots.latest_id() or 0
-    consumed = store.consumers.min_next_snapshot() if heed_consumers else None
-    going: list[int] = []
-    for changelog_id in ids[: limits.max_deletes]:
+    consumed = store.consumers.min_next_snapshot()
+    expired: list[int] = []
+    for changelog_id in ids[:-1][: limits.max_deletes]:
         if consumed is not None and changelog_id >= consumed:
             break
         newer = latest - changelog_id
         old = store.changelogs.get(changelog_id)
         if newer >= limits.retain_max or (newer >= limits.retain_min and old.time_ms < limits.older_than_ms):
-            going.append(changelog_id)
+            expired.append(changelog_id)
         else:
-            break  # oldest first
+            break  # the oldest first
+    _remove_changelogs(store, expired)
+    return len(expired)
+
+
+def delete_changelogs(store: TableStore) -> int:
+    """Delete all long-lived changelogs, read or not. Returns their number."""
+    ids = store.changelogs.ids()
+    _remove_changelogs(store, ids)
+    return len(ids)
+
+
+def _remove_changelogs(store: TableStore, expired: Sequence[int]) -> None:
+    """Delete the oldest changelogs."""
     candidates = DeletionCandidates(store)
-    for changelog_id in going:
+    for changelog_id in expired:
         old = store.changelogs.get(changelog_id)
         candidates.add_entries(changelog_entries(store, old))
         candidates.add_metadata(old)
         if keeps_delta(store, old):
             candidates.add_entries(e for e in delta_entries(store, old) if e.kind == ADD)
-    paths = candidates.unused(reachable(store, without_changelogs=going))
-    for changelog_id in going:
+    paths = candidates.unused(reachable(store, without_changelogs=expired))
+    for changelog_id in expired:
         store.changelogs.delete(changelog_id)
-    if going and len(going) < len(ids):
-        store.changelogs.write_earliest_hint(going[-1] + 1)
+    if expired and store.changelogs.ids():
+        store.changelogs.write_earliest_hint(expired[-1] + 1)
     delete_paths(store, paths)
-    return len(going)

@@ -5,9 +5,9 @@ Source: Paimon `PurgeFilesProcedure`.
 
 from __future__ import annotations
 
-from paimon_nb.table.maintenance.branches import delete_branch
+from paimon_nb.table.maintenance.branches import check_no_fallback, delete_branch
 from paimon_nb.table.maintenance.consumers import clear_consumers
-from paimon_nb.table.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
+from paimon_nb.table.maintenance.expire import ExpireLimits, delete_changelogs, expire_snapshots
 from paimon_nb.table.maintenance.partitions import truncate
 from paimon_nb.table.maintenance.tags import delete_tag
 from paimon_nb.table.store import TableStore
@@ -21,6 +21,8 @@ def purge(store: TableStore) -> int | None:
     Only referenced files are deleted; `remove_orphans` deletes the others.
     """
     for branch in store.branches.names():
+        check_no_fallback(store, branch)
+    for branch in store.branches.names():
         delete_branch(store, branch)
     for tag in store.tags.names():
         delete_tag(store, tag)
@@ -28,6 +30,5 @@ def purge(store: TableStore) -> int | None:
     made = truncate(store)
     only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, max_deletes=_EVER)
     expire_snapshots(store, only_newest)
-    if store.changelogs.ids():
-        expire_changelogs(store, only_newest)
+    delete_changelogs(store)
     return made

@@ -9,6 +9,7 @@ from paimon_nb.table.maintenance import (
     ExpireLimits,
     create_branch,
     create_tag,
+    delete_changelogs,
     delete_tag,
     expire_changelogs,
     expire_snapshots,
@@ -53,9 +54,10 @@ class TestWhichGo:
         time.hours(100)
         assert (expire(store, 3, 100), ids(store)) == (3, [4, 5, 6])
 
-    def test_age_counts_from_the_next_snapshot(self, time):
-        store = filled(time)  # snapshot n was made n - 1 hours after the start; 3 hours are kept
-        assert (expire(store, 1, 100, older=time.ms - 3 * 3_600_000), ids(store)) == (2, [3, 4, 5, 6])
+    def test_age_counts_from_the_snapshots_own_time(self, time):
+        store = filled(time)
+        assert (expire(store, 1, 100, older=store.snapshots.get(4).time_ms), ids(store)) == (3, [4, 5, 6])
+        assert (expire(store, 1, 100, older=store.snapshots.get(6).time_ms), ids(store)) == (2, [6])
 
     def test_at_most_so_many_in_one_run(self, time):
         store = filled(time)
@@ -181,7 +183,8 @@ class TestLongLivedChangelogs:
         store = self.logged()
         assert (store.changelogs.ids(), missing(store)) == ([1, 2, 3], [])
         assert on_disk(store) == {"c1", "c3", "c4", "all", "f3", "f4"}
-        assert expire_changelogs(store, ExpireLimits(1, 1, 0, 50)) == 3
+        assert (expire_changelogs(store, ExpireLimits(1, 1, 0, 50)), store.changelogs.ids()) == (2, [3])
+        assert delete_changelogs(store) == 1
         assert (on_disk(store), leftovers(store)) == ({"c4", "all", "f3", "f4"}, set())
 
     def test_what_a_consumer_has_not_read_stays(self, time):
@@ -189,7 +192,7 @@ class TestLongLivedChangelogs:
         store.consumers.set("slow", 3)
         everything = ExpireLimits(1, 1, 0, 50)
         assert (expire_changelogs(store, everything), store.changelogs.ids()) == (2, [3])
-        assert (expire_changelogs(store, everything, heed_consumers=False), store.changelogs.ids()) == (1, [])
+        assert (delete_changelogs(store), store.changelogs.ids()) == (1, [])
 
     def test_a_consumer_of_changelogs_only_lets_snapshots_go(self, time):
         store = self.logged(**{"consumer.changelog-only": "true"})
