@@ -14,9 +14,9 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.schema_validation import check_schema
 from paimon_nb.catalog.type_promotion import may_change
-from paimon_nb.format.schema import TableSchema, renumbered
+from paimon_nb.format.schema import TableSchema, renumbered, with_keys
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, parse_type
-from paimon_nb.options import TABLE_OPTIONS, TableOptions
+from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.plan.ddl import (
     AddColumn,
     AlterColumn,
@@ -58,6 +58,7 @@ class _Draft:
         self.fields = list(schema.fields)
         self.options = dict(schema.options)
         self.primary_keys = list(schema.primary_keys)
+        self.partition_keys = schema.partition_keys
         self.comment = schema.comment
         self.highest = schema.highest_field_id
 
@@ -71,6 +72,7 @@ class _Draft:
             fields=tuple(self.fields),
             options=self.options,
             primary_keys=tuple(self.primary_keys),
+            partition_keys=self.partition_keys,
             comment=self.comment,
             highest_field_id=self.highest,
         )
@@ -355,8 +357,27 @@ def _set_options(draft: _Draft, change: SetOptions) -> None:
         if key == "comment":
             draft.comment = value
             continue
+        if key in _KEYS and not draft.has_data:
+            _set_keys(draft, key, value)
+            continue
         _check_option(draft, key, draft.options.get(key), value)
         draft.options[key] = value
+
+
+_KEYS = ("primary-key", "partition")
+
+
+def _set_keys(draft: _Draft, key: str, value: str) -> None:
+    """Keys of a table without keys and without snapshots. Raises FixedOption: it has some."""
+    names = parse_names(value)
+    before = tuple(draft.primary_keys) if key == "primary-key" else draft.partition_keys
+    if before and before != names:
+        raise FixedOption(f"the {key.replace('-', ' ')} is ({', '.join(before)})", hint="make a new table", option=key)
+    if key == "primary-key":
+        draft.primary_keys = list(names)
+    else:
+        draft.partition_keys = names
+    draft.fields = with_keys(draft.fields, draft.partition_keys, draft.primary_keys)
 
 
 def _reset_options(draft: _Draft, change: ResetOptions) -> None:
@@ -364,8 +385,8 @@ def _reset_options(draft: _Draft, change: ResetOptions) -> None:
         if key == "comment":
             draft.comment = None
             continue
-        if key == "bucket":
-            raise FixedOption("option 'bucket' cannot be reset", hint="SET another value", option=key)
+        if key == "bucket" and draft.has_data:
+            raise FixedOption("option 'bucket' cannot be reset", hint="SET another number", option=key)
         _check_option(draft, key, draft.options.get(key), None)
         draft.options.pop(key, None)
 
@@ -373,8 +394,8 @@ def _reset_options(draft: _Draft, change: ResetOptions) -> None:
 def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> None:
     if old == new:
         return
-    if key in ("primary-key", "partition"):
-        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; create a new table", option=key)
+    if key in _KEYS:
+        raise FixedOption(f"option {key!r} cannot be changed", hint="keys are fixed; make a new table", option=key)
     if not draft.has_data:
         return
     option = TABLE_OPTIONS.get(key)
@@ -388,11 +409,8 @@ def _check_option(draft: _Draft, key: str, old: str | None, new: str | None) -> 
         return
     if key == "ignore-delete" and old == "true":
         raise FixedOption("ignore-delete cannot be disabled: deletes were already dropped", option=key)
-    if key == "deletion-vectors.enabled" and draft.options.get("deletion-vectors.modifiable") != "true":
-        raise FixedOption(
-            "deletion-vectors.enabled cannot change while the table has data",
-            hint="run a full compaction and set 'deletion-vectors.modifiable' = 'true' first", option=key,
-        )  # fmt: skip
+    if key == "deletion-vectors.enabled":
+        return  # the catalog checks the files: `deletion_vector_toggle`
     if option is not None and option.fixed_after_data:
         raise FixedOption(
             f"option {key!r} is fixed once the table has data", hint="create a new table and INSERT INTO it", option=key

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from paimon_nb.plan.ddl import Change
 
 DEFAULT_DATABASE = "default"
+SYSTEM_DATABASE = "sys"
+"""Procedures and the tables about the whole catalog; no database of the warehouse."""
 
 
 class Catalog(ABC):

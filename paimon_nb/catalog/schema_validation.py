@@ -25,12 +25,6 @@ _KEY_PREFIX = "_KEY_"
 _TIME_TYPES = ("INT", "BIGINT", "TIMESTAMP", "TIMESTAMP_LTZ")
 """Type roots of record-level time columns."""
 
-_MODES_WITHOUT_TIME_TRAVEL = ("latest", "latest-full", "full", "compacted-full")
-_TIME_TRAVEL_OPTIONS = (
-    "scan.timestamp-millis", "scan.timestamp", "scan.file-creation-time-millis", "scan.snapshot-id", "scan.tag-name",
-    "incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag",
-)  # fmt: skip
-
 
 def check_schema(schema: TableSchema) -> None:
     """Check a new schema by Java's rules for CREATE and ALTER TABLE.
@@ -45,7 +39,7 @@ def check_schema(schema: TableSchema) -> None:
     _defaults(schema)
     _file_format(schema, options)
     _buckets(schema, options)
-    _time_travel(options)
+    parse_travel(options)
     _named_columns(schema, options)
     _sequence(schema, options)
     if schema.primary_keys:
@@ -55,7 +49,11 @@ def check_schema(schema: TableSchema) -> None:
         _append_only(options)
     _time_columns(schema, options)
     _row_tracking(schema, options)
-    external_paths(options)
+    # Options may be set one by one: the file system is checked when a file is written.
+    if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
+        opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
+    ):
+        external_paths(options)
 
 
 def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
@@ -64,6 +62,16 @@ def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
     if name and not branches.exists(name):
         _refuse(
             opt.SCAN_FALLBACK_BRANCH.key, f"the table has no branch {name!r}", "create it with CALL sys.create_branch"
+        )
+
+
+def check_no_fallback(schema: TableSchema) -> None:
+    """Refuse any fallback branch of a table that is made now: it has no branch yet. Raises BadOptionValue."""
+    if name := TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH):
+        _refuse(
+            opt.SCAN_FALLBACK_BRANCH.key,
+            f"a new table has no branch {name!r}",
+            "CALL sys.create_branch, then ALTER TABLE ... SET",
         )
 
 
@@ -138,15 +146,6 @@ def _buckets(schema: TableSchema, options: TableOptions) -> None:
             _refuse(
                 opt.BUCKET.key, "a table without a primary key needs a bucket-key", "set 'bucket-key', or bucket = -1"
             )
-
-
-def _time_travel(options: TableOptions) -> None:
-    parse_travel(options)
-    mode = options.raw.get(opt.SCAN_MODE.key)
-    if mode in _MODES_WITHOUT_TIME_TRAVEL:
-        for key in _TIME_TRAVEL_OPTIONS:
-            if key in options.raw:
-                _refuse(key, f"scan.mode {mode!r} does not use time travel", "keep one of the two")
 
 
 def _named_columns(schema: TableSchema, options: TableOptions) -> None:

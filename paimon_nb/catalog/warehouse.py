@@ -21,9 +21,9 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.api import Catalog
+from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
-from paimon_nb.catalog.schema_validation import check_fallback, check_schema
+from paimon_nb.catalog.schema_validation import check_fallback, check_no_fallback, check_schema
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO
 from paimon_nb.options import TableOptions
@@ -78,6 +78,8 @@ class WarehouseCatalog(Catalog):
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
         check_name(name, "database")
+        if name == SYSTEM_DATABASE:
+            raise InvalidName(f"database {name!r} holds the system tables of the catalog", hint="use another name")
         if self.metastore.add_database(name, properties):
             return True
         if if_not_exists:
@@ -156,6 +158,7 @@ class WarehouseCatalog(Catalog):
         if missing:
             schema = schema.with_options({**schema.options, **missing})
         check_schema(schema)
+        check_no_fallback(schema)
         for root in roots_outside(TableOptions(schema.options)):
             self.fs.exists(root)  # raises if the catalog does not allow the path
         return schema

@@ -27,7 +27,6 @@ ELSEWHERE: Mapping[str, str] = {
     "scan.ignore-corrupt-files": "a corrupt file is an error here",
     "scan.ignore-lost-files": "a missing file is an error here",
     "scan.plan-auto-tag-for-read.time-retained": "a read makes no tag",
-    "scan.remove-normalize": "no stream is normalized here: without a changelog-producer it tells rows as they were written",
     "scan.watermark.alignment.group": "the streams of a query do not wait for each other",
     "scan.watermark.idle-timeout": "a stream without rows holds the watermark back",
     "sink.key-only-deletes.enabled": "a -D is stored with all its columns",

@@ -22,6 +22,11 @@ class ColumnDef:
     metadata: str | None = None
     virtual: bool = False
 
+    @property
+    def is_physical(self) -> bool:
+        """The column is neither computed nor METADATA."""
+        return self.computed is None and self.metadata is None
+
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
@@ -212,12 +217,10 @@ class SetWatermark(Change):
 
 @dataclass(frozen=True, slots=True)
 class SetComputed(Change):
-    """ADD or MODIFY a computed column: c AS expression. `how`: 'add', 'modify'."""
+    """ADD or MODIFY c AS expression, or c TYPE METADATA: a column that no file has. `how`: 'add', 'modify'."""
 
     how: str
-    name: str
-    expression: str
-    comment: str | None = None
+    column: ColumnDef
     first: bool = False
     after: str | None = None
 

@@ -39,6 +39,10 @@ def _compact(
     if order_strategy not in (None, "none"):
         if not order_by:
             raise SqlAnalysisError("order_strategy needs order_by", hint="order_by => 'a,b'")
+        if partition_idle_time is not None:
+            raise SqlAnalysisError(
+                "order_strategy does not go with partition_idle_time", hint="name the partitions, or leave one away"
+            )
         if buckets or compact_strategy is not None:
             raise SqlAnalysisError(
                 "order_strategy rewrites whole partitions", hint="remove buckets and compact_strategy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.maintenance import clear_consumers, delete_consumer, reset_consumer
 
@@ -13,6 +14,12 @@ def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int
     if next_snapshot_id is None:
         delete_consumer(store, consumer_id)
     else:
+        if next_snapshot_id not in store.snapshots.ids():
+            raise SnapshotNotFound(
+                f"{store.name} has no snapshot {next_snapshot_id}",
+                hint="SELECT snapshot_id FROM t$snapshots lists them",
+                snapshot=next_snapshot_id,
+            )
         reset_consumer(store, consumer_id, next_snapshot_id)
     return success()
 

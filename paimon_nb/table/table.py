@@ -1263,6 +1263,8 @@ class Table:
             dynamic |= {"scan.tag-name": str(tag), OWN_SCHEMA: "true"}
         if timestamp is not None:
             dynamic |= {"scan.timestamp-millis": str(_epoch_ms(timestamp)), OWN_SCHEMA: "true"}
+        if not (snapshot is None and tag is None and timestamp is None):
+            dynamic[opt.SCAN_MODE.key] = "default"  # time travel applies whatever the table's own scan.mode is
         return self.store.copy(dynamic) if dynamic else self.store
 
 

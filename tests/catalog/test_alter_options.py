@@ -61,7 +61,6 @@ CONTRADICTIONS = [
     {"partial-update.remove-record-on-delete": "true", "ignore-delete": "true"},
     {"partial-update.remove-record-on-delete": "true", "fields.a.sequence-group": "b"},
     {"fields.a.sequence-group": "b", "fields.m.sequence-group": "b"},
-    {"fields.a.sequence-group": "k"},
     {"fields.a.aggregate-function": "sum"},
     {"sequence.field": "nobody"},
 ]

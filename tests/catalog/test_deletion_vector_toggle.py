@@ -12,7 +12,6 @@ from paimon_nb.base.errors import FixedOption
 
 ON = "ALTER TABLE t SET ('deletion-vectors.enabled' = 'true')"
 OFF = "ALTER TABLE t SET ('deletion-vectors.enabled' = 'false')"
-ALLOWED = "ALTER TABLE t SET ('deletion-vectors.modifiable' = 'true')"
 COMPACT = "CALL sys.compact(`table` => 't', compact_strategy => 'full')"
 MANY = 20_000
 """Enough rows that small runs are not merged with the large one."""
@@ -50,9 +49,6 @@ def test_switched_on_over_several_levels(wb: paimon_nb.Workbench) -> None:
     before = state(wb)
     levels = {f["level"] for f in wb.table("t").files().to_pylist()}
     assert len(levels) > 1
-    with pytest.raises(FixedOption, match="modifiable"):
-        wb.run(ON)
-    wb.run(ALLOWED)
     with pytest.raises(FixedOption, match="bucket 0 has unmerged files on level") as refused:
         wb.run(ON)
     assert "sys.compact" in (refused.value.hint or "")
@@ -68,7 +64,6 @@ def test_switched_on_over_level_0(wb: paimon_nb.Workbench) -> None:
     """Rows there would be out of sight until the next compaction."""
     made(wb, **{"write-only": "true"})
     upsert(wb, [1, 2], "a")
-    wb.run(ALLOWED)
     with pytest.raises(FixedOption, match="files on level 0"):
         wb.run(ON)
     assert state(wb) == {1: "a", 2: "a"}
@@ -81,7 +76,6 @@ def test_switched_off_over_marks(wb: paimon_nb.Workbench) -> None:
     upsert(wb, [1], "new")
     wb.table("t").delete("k = 5")
     before = state(wb)
-    wb.run(ALLOWED)
     with pytest.raises(FixedOption, match="only marked as deleted"):
         wb.run(OFF)
     with pytest.raises(FixedOption, match="only marked as deleted"):
@@ -97,7 +91,6 @@ def test_an_empty_table_and_one_without_keys(wb: paimon_nb.Workbench, keys: bool
     made(wb, keys)
     if not keys:
         wb.table("t").append(pa.table({"k": pa.array([1, 2], pa.int32()), "v": ["a", "b"]}))
-        wb.run(ALLOWED)
-    wb.run(ON)
+        wb.run(ON)
     assert wb.table("t").options.raw["deletion-vectors.enabled"] == "true"
     assert wb.table("t").to_arrow().num_rows == (0 if keys else 2)

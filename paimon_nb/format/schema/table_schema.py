@@ -188,6 +188,33 @@ def highest_id(t: DataType) -> int:
 ColumnSpec = DataField | tuple[str, "str | DataType", "str | None", "str | None"]
 
 
+def with_keys(
+    fields: Sequence[DataField], partition_keys: Sequence[str], primary_keys: Sequence[str]
+) -> list[DataField]:
+    """The columns of a table with these keys: those of the primary key are NOT NULL.
+
+    Raises: SchemaMismatch, ColumnNotFound: they cannot be its keys.
+    """
+    names = [f.name for f in fields]
+    for what, keys in (("primary", primary_keys), ("partition", partition_keys)):
+        for key in keys:
+            if key not in names:
+                raise ColumnNotFound(f"{what} key {key!r} is not a column", hint=did_you_mean(key, names), column=key)
+            found = fields[names.index(key)]
+            if found.type.root in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "BLOB"):
+                raise SchemaMismatch(
+                    f"{what} key {key!r} cannot be {found.type.bare()}", hint="keys have atomic types", column=key
+                )
+        if len(set(keys)) != len(keys):
+            raise SchemaMismatch(f"a {what} key is named twice", hint="name each column once")
+    if primary_keys and set(primary_keys) <= set(partition_keys):
+        raise SchemaMismatch(
+            "the primary key is nothing but partition keys: every partition would hold one row",
+            hint="add a column to the primary key",
+        )
+    return [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
+
+
 def create_schema(
     columns: Sequence[ColumnSpec],
     partition_keys: Sequence[str] = (),
@@ -219,23 +246,7 @@ def create_schema(
     doubled = next((n for n in names if names.count(n) > 1), None)
     if doubled is not None:
         raise SchemaMismatch(f"column {doubled!r} is defined twice", hint="rename one of them", column=doubled)
-    for what, keys in (("primary", primary_keys), ("partition", partition_keys)):
-        for key in keys:
-            if key not in names:
-                raise ColumnNotFound(f"{what} key {key!r} is not a column", hint=did_you_mean(key, names), column=key)
-            found = fields[names.index(key)]
-            if found.type.root in ("ARRAY", "MAP", "MULTISET", "ROW", "VARIANT", "BLOB"):
-                raise SchemaMismatch(
-                    f"{what} key {key!r} cannot be {found.type.bare()}", hint="keys have atomic types", column=key
-                )
-        if len(set(keys)) != len(keys):
-            raise SchemaMismatch(f"a {what} key is named twice", hint="name each column once")
-    if primary_keys and set(primary_keys) <= set(partition_keys):
-        raise SchemaMismatch(
-            "the primary key is nothing but partition keys: every partition would hold one row",
-            hint="add a column to the primary key",
-        )
-    fields = [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
+    fields = with_keys(fields, partition_keys, primary_keys)
     return TableSchema(
         0,
         tuple(fields),

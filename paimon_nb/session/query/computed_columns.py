@@ -1,4 +1,4 @@
-"""Computed columns (`c AS expr`): evaluated on read, stored in the table's options as Flink stores them.
+"""Columns that no file has: computed when a table is read (`c AS expr`) or METADATA, kept in its options as Flink keeps them.
 
 Data files do not contain them. Source: Flink `FlinkCatalogPropertiesUtil`.
 """
@@ -6,19 +6,22 @@ Data files do not contain them. Source: Flink `FlinkCatalogPropertiesUtil`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.format.types import parse_type
 from paimon_nb.plan import ColumnDef
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.format.types import DataField
+    from paimon_nb.format.types import DataField, DataType
 
-_KEY = re.compile(r"schema\.(\d+)\.(name|expr|data-type|comment)")
+_KEY = re.compile(r"schema\.(\d+)\.(name|expr|data-type|comment|metadata|virtual)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,24 @@ class ComputedColumn:
     type: str
     """Type text as Flink writes it; '' if unknown."""
     comment: str | None = None
+    metadata: str | None = None
+    """The key of a METADATA column, which has no expression. A Paimon table has no metadata to read or write."""
+    virtual: bool = False
+
+    @property
+    def clause(self) -> str:
+        """What it is, in Flink's words."""
+        if self.metadata is None:
+            return f"AS {self.expression}"
+        origin = "" if self.metadata == self.name else f" FROM {text_literal(self.metadata)}"
+        return f"METADATA{origin}{' VIRTUAL' if self.virtual else ''}"
+
+    @property
+    def as_written(self) -> ColumnDef:
+        """The column as a statement defines it."""
+        if self.metadata is None:
+            return ColumnDef(self.name, None, self.comment, computed=self.expression)
+        return ColumnDef(self.name, self.type, self.comment, metadata=self.metadata, virtual=self.virtual)
 
 
 def computed_columns(options: Mapping[str, str]) -> tuple[ComputedColumn, ...]:
@@ -42,21 +63,40 @@ def computed_columns(options: Mapping[str, str]) -> tuple[ComputedColumn, ...]:
         if (match := _KEY.fullmatch(key)) is not None:
             entries.setdefault(int(match[1]), {})[match[2]] = value
     return tuple(
-        ComputedColumn(n, c["name"], c["expr"], c.get("data-type", ""), c.get("comment"))
+        ComputedColumn(
+            n,
+            c["name"],
+            c.get("expr", ""),
+            c.get("data-type", ""),
+            c.get("comment"),
+            c.get("metadata"),
+            c.get("virtual") == "true",
+        )
         for n, c in sorted(entries.items())
-        if "name" in c and "expr" in c
+        if "name" in c and ("expr" in c or "metadata" in c)
     )
 
 
+def check_metadata(options: Mapping[str, str], *, writing: bool) -> None:
+    """Raise UnsupportedOperation for METADATA columns: as in Flink, no row is read, and none written unless all are VIRTUAL."""
+    for column in computed_columns(options):
+        if column.metadata is not None and not (writing and column.virtual):
+            raise UnsupportedOperation(
+                f"column {column.name!r} is METADATA, and a Paimon table has none to {'write' if writing else 'read'}",
+                hint=f"ALTER TABLE ... DROP {column.name}; a connector's table (kafka) has metadata",
+                column=column.name,
+            )
+
+
 def is_computed_column_key(key: str) -> bool:
-    """Whether an option key belongs to a computed column."""
+    """Whether an option's key belongs to a computed or METADATA column."""
     return _KEY.fullmatch(key) is not None
 
 
 def computed_options(
-    spark: SparkSession, columns: Sequence[ColumnDef], stored: Sequence[DataField], first: int = 0
+    spark: Callable[[], SparkSession], columns: Sequence[ColumnDef], stored: Sequence[DataField], first: int = 0
 ) -> dict[str, str]:
-    """The options that define a new table's computed columns. Spark infers their types.
+    """The options that say which of a new table's columns no file has. Asks Spark for the types of computed ones.
 
     Args:
         first: position of the first of `columns` in the table.
@@ -64,24 +104,37 @@ def computed_options(
     Raises:
         SqlAnalysisError: Spark cannot compute an expression from the stored columns.
     """
+    out: dict[str, str] = {}
+    for n, column in enumerate(columns, first):
+        if column.computed is not None:
+            kind = _type_of(column.computed, spark(), stored)
+            properties = {
+                "name": column.name,
+                "expr": column.computed,
+                "data-type": str(kind),
+                "comment": column.comment,
+            }
+        elif column.metadata is not None:
+            kind = parse_type(str(column.type))
+            virtual = str(column.virtual).lower()
+            properties = {"name": column.name, "metadata": column.metadata, "virtual": virtual, "data-type": str(kind), "comment": column.comment}  # fmt: skip
+        else:
+            continue
+        out |= {f"schema.{n}.{k}": v for k, v in properties.items() if v is not None}
+    return out
+
+
+def _type_of(expression: str, spark: SparkSession, stored: Sequence[DataField]) -> DataType:
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.types import fields_of_spark, spark_type
 
     rows = spark.range(0).select(*(F.lit(None).cast(spark_type(f.type)).alias(f.name) for f in stored))
-    stored_types = {f.name: f.type for f in stored}
-    out: dict[str, str] = {}
-    for n, column in enumerate(columns, first):
-        if column.computed is None:
-            continue
-        expression = to_spark_expression(column.computed)
-        with spark_errors(column.computed):
-            (field,) = fields_of_spark(rows.selectExpr(f"{expression} AS c").schema)
-        kind = stored_types.get(column.computed.strip("`"), field.type)  # Spark has no TIMESTAMP(3)
-        properties = {"name": column.name, "expr": column.computed, "data-type": str(kind), "comment": column.comment}
-        out |= {f"schema.{n}.{k}": v for k, v in properties.items() if v is not None}
-    return out
+    with spark_errors(expression):
+        (field,) = fields_of_spark(rows.selectExpr(f"{to_spark_expression(expression)} AS c").schema)
+    # Spark knows no TIMESTAMP(3).
+    return {f.name: f.type for f in stored}.get(expression.strip("`"), field.type)
 
 
 def with_computed(frame: DataFrame, options: Mapping[str, str]) -> DataFrame:
@@ -89,9 +142,9 @@ def with_computed(frame: DataFrame, options: Mapping[str, str]) -> DataFrame:
     computed = computed_columns(options)
     if not computed:
         return frame
+    check_metadata(options, writing=False)
     from pyspark.sql import functions as F
 
-    from paimon_nb.format.types import parse_type
     from paimon_nb.spark.types import spark_type
 
     columns = [F.col(quote(c)) for c in frame.columns]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
+from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 
 if TYPE_CHECKING:
@@ -21,6 +22,16 @@ def unknown_option_note(key: str) -> list[str]:
     if find_option(key) is not None or key in known:
         return []
     return [f"unknown option {key!r}; {did_you_mean(key, known) or 'it has no effect'}"]
+
+
+def check_consumer(table: Table) -> None:
+    """Raise BadOptionValue for a `consumer-id` whose record would retain all snapshots. Source: Paimon `FlinkSourceBuilder`."""
+    if table.options.has(opt.CONSUMER_ID) and not table.options.has(opt.CONSUMER_EXPIRATION_TIME):
+        raise BadOptionValue(
+            f"{table.name}: a 'consumer-id' needs 'consumer.expiration-time', or a reader that never comes back keeps all snapshots",
+            hint=f"ALTER TABLE {table.name} SET ('consumer.expiration-time' = '7 d'), or name it in the hint",
+            option=opt.CONSUMER_ID.key,
+        )
 
 
 def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
@@ -90,7 +101,6 @@ def _no_partition(table: Table, text: str, name: str) -> str:
 def _present(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
     """The partitions with rows: as directory-name strings, and as values."""
     from paimon_nb.format.row import partition_names, to_scalar
-    from paimon_nb.options import table as opt
     from paimon_nb.table.commit.live_files import live_entries
     from paimon_nb.table.scan.plan.time_travel import parse_travel, resolve
 

@@ -16,7 +16,7 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Query, TableRef, VersionAsOf
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns
-from paimon_nb.session.query.hints import scan_partitions
+from paimon_nb.session.query.hints import check_consumer, scan_partitions
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.table.scan.predicate.model import Predicate
 
@@ -139,6 +139,8 @@ def _source(session: Session, ref: TableRef, selection: Selection) -> _Source | 
 
     from paimon_nb.spark.scan.table_scan import decide
 
+    if session.flink_semantics:
+        check_consumer(table.copy(options))
     if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
         return None
     without_spark = not session.spark_started

@@ -58,7 +58,7 @@ def _check_write_mode(mode: str | None, primary: tuple[str, ...]) -> None:
 
 def stored_columns(definition: TableDef) -> tuple[tuple[str, Any, str | None, str | None], ...]:
     """Name, type, comment and default of each stored column. Raises SchemaMismatch: there is none."""
-    stored = [c for c in definition.columns if c.computed is None and not c.virtual]
+    stored = [c for c in definition.columns if c.is_physical]
     if not stored:
         raise SchemaMismatch("the table has no columns", hint="name at least one column and its type")
     return tuple((c.name, c.type, c.comment, c.default) for c in stored)

@@ -24,7 +24,7 @@ from paimon_nb.plan import CreateView, Query, Span, TableRef, TimestampAsOf, Ver
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
-from paimon_nb.session.query.hints import partition_predicate, scan_partitions
+from paimon_nb.session.query.hints import check_consumer, partition_predicate, scan_partitions
 from paimon_nb.session.query.unnest import unnested
 from paimon_nb.table.scan.predicate.model import all_of
 from paimon_nb.table.table import Table
@@ -200,6 +200,8 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
     if found.name.system is not None:
         rows = table.system(found.name.system, options=options)
         return from_arrow(session.spark, rows)
+    if session.flink_semantics and not ref.lookup:
+        check_consumer(table.copy(options))
     partitions = scan_partitions(table, options, lookup=ref.lookup)
     if computed_columns(table.schema.options):
         ref = replace(ref, columns=None)  # their expressions may need any column
@@ -264,7 +266,11 @@ def time_travel_options(session: Session, travel: VersionAsOf | TimestampAsOf | 
         case VersionAsOf(version):
             return {"scan.version": version}
         case TimestampAsOf(expression):
-            return {"scan.timestamp-millis": str(_millis(session, expression)), "paimon-nb.own-schema": "true"}
+            return {
+                "scan.timestamp-millis": str(_millis(session, expression)),
+                "scan.mode": "default",
+                "paimon-nb.own-schema": "true",
+            }
     return {}
 
 

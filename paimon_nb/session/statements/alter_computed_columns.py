@@ -53,7 +53,7 @@ def as_stored_changes(
     layout.check_references()
     before = [c for c in stored if is_schema_change(c)]
     fields = apply_changes(schema, before, has_data=False, now_ms=0).fields
-    options = computed_options(spark(), layout.columns, fields)
+    options = computed_options(spark, layout.columns, fields)
     current = {k: v for k, v in schema.options.items() if is_computed_column_key(k)}
     removed_keys = tuple(k for k in current if k not in options)
     changed = {k: v for k, v in options.items() if current.get(k) != v}
@@ -71,7 +71,7 @@ class _Layout:
     def __init__(self, schema: TableSchema) -> None:
         self.columns = [ColumnDef(f.name, str(f.type)) for f in schema.fields]
         for c in computed_columns(schema.options):
-            self.columns.insert(c.position, ColumnDef(c.name, None, c.comment, computed=c.expression))
+            self.columns.insert(c.position, c.as_written)
         self.removed: dict[str, str] = {}
         """Removed names of stored columns -> 'dropped' or 'renamed'."""
 
@@ -85,38 +85,38 @@ class _Layout:
                 return self.add(change, name)
             case DropColumn(path=(name,)) if self.has(name):
                 at = self.index(name)
-                computed = self.columns.pop(at).computed
-                if computed is None:
+                physical = self.columns.pop(at).is_physical
+                if physical:
                     self.removed[name] = "dropped"
-                return [change] if computed is None else []
+                return [change] if physical else []
             case RenameColumn(path=(name,)) if self.has(name):
                 at = self.index(name)
                 if self.has(change.new_name):
                     raise _column_exists(change.new_name)
-                computed = self.columns[at].computed
+                physical = self.columns[at].is_physical
                 self.columns[at] = replace(self.columns[at], name=change.new_name)
-                if computed is None:
+                if physical:
                     self.removed[name] = "renamed"
-                return [change] if computed is None else []
+                return [change] if physical else []
             case AlterColumn(path=(name,)) if self.has(name):
                 return self.alter(change, name)
         return [change]
 
     def compute(self, change: SetComputed) -> None:
-        column = ColumnDef(change.name, None, change.comment, computed=change.expression)
+        name = change.column.name
         if change.how == "add":
-            if self.has(change.name):
-                raise _column_exists(change.name)
-            self.columns.append(column)
+            if self.has(name):
+                raise _column_exists(name)
+            self.columns.append(change.column)
         else:
-            at = self.index(change.name)
-            if self.columns[at].computed is None:
+            at = self.index(name)
+            if self.columns[at].is_physical:
                 raise SchemaChangeError(
-                    f"stored column {change.name!r} cannot become a computed column",
+                    f"stored column {name!r} cannot become a computed column",
                     hint="add a computed column with another name, or drop this column first",
                 )
-            self.columns[at] = column
-        self.move(change.name, change.first, change.after)
+            self.columns[at] = change.column
+        self.move(name, change.first, change.after)
 
     def add(self, change: AddColumn, name: str) -> list[Change]:
         if self.has(name):
@@ -129,15 +129,16 @@ class _Layout:
 
     def alter(self, change: AlterColumn, name: str) -> list[Change]:
         at = self.index(name)
-        if self.columns[at].computed is not None:
+        if not self.columns[at].is_physical:
             if change.type is not None or change.default is not None or change.drop_default:
                 raise SchemaChangeError(
-                    f"column {name!r} is computed", hint=f"ALTER TABLE ... MODIFY {name} AS <expression>"
+                    f"column {name!r} is {'computed' if self.columns[at].computed else 'METADATA'}",
+                    hint=f"ALTER TABLE ... MODIFY {name} AS <expression>, or DROP it first",
                 )
             if change.comment is not None:
                 self.columns[at] = replace(self.columns[at], comment=change.comment or None)
         self.move(name, change.first, change.after)
-        return [] if self.columns[self.index(name)].computed is not None else [self.among_stored(change)]
+        return [self.among_stored(change)] if self.columns[self.index(name)].is_physical else []
 
     def move(self, name: str, first: bool, after: str | None) -> None:
         if not first and after is None:
@@ -150,7 +151,7 @@ class _Layout:
         if change.after is None:
             return change
         at = self.index(change.path[0])
-        before = [c.name for c in self.columns[:at] if c.computed is None]
+        before = [c.name for c in self.columns[:at] if c.is_physical]
         return replace(change, first=not before, after=before[-1] if before else None)
 
     def has(self, name: str) -> bool:

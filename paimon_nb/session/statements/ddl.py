@@ -151,7 +151,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
         schema = new_table_schema(replace(definition, columns=()), fields=fields_of_spark(frame.schema))
     else:
         schema = new_table_schema(definition)
-    if any(c.computed is not None for c in definition.columns):
+    if any(not c.is_physical for c in definition.columns):
         schema = replace(schema, options={**schema.options, **_computed(context, definition, schema)})
     warnings = validate_table_options(schema.options)
     replaced = False
@@ -179,12 +179,12 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
 def _computed(context: StatementContext, definition: TableDef, schema: TableSchema) -> dict[str, str]:
     """The options of computed columns (`c AS expr`). Starts Spark."""
     known = {f.name for f in schema.fields}
-    twice = [c.name for c in definition.columns if c.computed is not None and c.name in known]
+    twice = [c.name for c in definition.columns if not c.is_physical and c.name in known]
     if twice:
         raise SchemaMismatch(f"duplicate column {twice[0]!r}", hint="rename the computed column")
-    columns = [c for c in definition.columns if not c.virtual]
-    inherited = len(schema.fields) - sum(c.computed is None for c in columns) + len(computed_columns(schema.options))
-    options = computed_options(context.session.spark, columns, schema.fields, first=inherited)
+    columns = definition.columns
+    inherited = len(schema.fields) - sum(c.is_physical for c in columns) + len(computed_columns(schema.options))
+    options = computed_options(lambda: context.session.spark, columns, schema.fields, first=inherited)
     types = {c.name: c.type for c in computed_columns(options)}
     if definition.watermark is not None and definition.watermark.column in types:
         options |= watermark_options(definition.watermark, types)

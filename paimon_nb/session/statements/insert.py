@@ -9,6 +9,7 @@ from paimon_nb.base.errors import InvalidName
 from paimon_nb.plan import Insert, StatementSet, TableRef
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.computed_columns import check_metadata
 from paimon_nb.session.query.projection import align, check_width, columns_named
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
@@ -44,6 +45,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         table = session.table(target.parts, target.options)
         if session.find(target.parts).name.system is not None:
             raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    check_metadata(table.schema.options, writing=True)
     if streams:
         from paimon_nb.session.streaming.statements import insert_into_table
 

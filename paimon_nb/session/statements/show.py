@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import InvalidName, SqlSyntaxError
+from paimon_nb.base.errors import InvalidName, SqlSyntaxError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
@@ -91,6 +91,10 @@ def _columns(context: StatementContext, statement: Show) -> Result:
 
 def _partitions(context: StatementContext, statement: Show) -> Result:
     table = context.session.table(statement.name)
+    if not table.partition_keys:
+        raise UnsupportedOperation(
+            f"{table.name} is not partitioned", hint="PARTITIONED BY makes partitions, when a table is created"
+        )
     named = {k: v for k, v in statement.partition.items() if v is not None}
     values = partition_values(named, table.partition_keys)
     found = [
@@ -263,9 +267,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     }
     for c in computed:
         position = c.position if statement.column is None else 0
-        for values, cell in zip(
-            out.values(), (c.name, c.type, c.comment, True, f"AS {c.expression}", None), strict=True
-        ):
+        for values, cell in zip(out.values(), (c.name, c.type, c.comment, True, c.clause, None), strict=True):
             values.insert(position, cell)
     if statement.extended:
         extra = {
@@ -331,7 +333,8 @@ def ddl(schema: TableSchema, name: str) -> str:
         lines.append(f"  {quote(f.name)} {f.type}{default}{comment}")
     for c in computed_columns(schema.options):
         comment = f" COMMENT {text_literal(c.comment)}" if c.comment else ""
-        lines.insert(c.position, f"  {quote(c.name)} AS {c.expression}{comment}")
+        kind = "" if c.metadata is None else f"{c.type} "
+        lines.insert(c.position, f"  {quote(c.name)} {kind}{c.clause}{comment}")
     options = {
         k: v for k, v in schema.options.items() if not k.startswith(watermark.PREFIX) and not is_computed_column_key(k)
     }

@@ -24,6 +24,7 @@ from paimon_nb.session.query.run_query import run_query
 from paimon_nb.session.query.watermark import as_utc, watermark_after, watermark_in, watermarked
 from paimon_nb.session.streaming.local_stream import table_loop
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
+from paimon_nb.session.streaming.normalize import ResultChanges, TableChanges
 from paimon_nb.session.streaming.planner import StreamInput, StreamMode, StreamPlan, inputs_by_name, is_plain_time
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import BufferOutput, Output, TableOutput
@@ -68,6 +69,7 @@ def start_stream(
     if plan.mode is StreamMode.RECOMPUTE:
         return _start_recompute(frozen, plan, query, text, params, output)
     checkpoint = _checkpoint(session, folder)
+    resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
         claim_checkpoint(checkpoint, output.table)
         output.begin(checkpoint)
@@ -79,9 +81,11 @@ def start_stream(
     mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
     late = LateRows() if plan.mode is StreamMode.STATEFUL and any(i.watermarked for i in plan.inputs) else None
     store = (
-        _per_batch(frozen, plan, query, text, params, output)
+        _per_batch(frozen, plan, query, text, params, output, resumed=resumed)
         if plan.mode is StreamMode.STATELESS
-        else _store_as_is(plan, output, None if late is None else _watermark_reader(frozen, plan, late))
+        else _store_as_is(
+            plan, output, None if late is None else _watermark_reader(frozen, plan, late), resumed=resumed
+        )
     )
     writer = frame.writeStream.outputMode(mode).foreachBatch(
         store if late is None else _counting_late_rows(late, store)
@@ -188,6 +192,9 @@ def _stream(
     elif kinds:
         configured = table_options.get(SCAN_MAX_SNAPSHOT_COUNT)
         options[SCAN_MAX_SNAPSHOT_COUNT.key] = str(min(configured, max_snapshots) if configured > 0 else max_snapshots)
+    if stream_input.system is not None:
+        binlog = stream_input.system == "binlog"
+        return stream_frame(session.spark, stream_input.table, options=options, kinds=True, begin=begin, binlog=binlog)
     frame = stream_frame(
         session.spark, stream_input.table, options=options, kinds=kinds, order=ORDER if kinds else None, begin=begin
     )
@@ -195,16 +202,28 @@ def _stream(
     return frame if late is None else watermarked(frame, late)
 
 
-def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int | None] | None) -> Any:
+def _store_as_is(plan: StreamPlan, output: Output, watermark: Callable[[], int | None] | None, *, resumed: bool) -> Any:
     from pyspark.sql import functions as F
 
     updates = plan.grouped
+    if updates and output.merges and resumed:
+        raise UnsupportedOperation(
+            "the job cannot resume: its table merges results by their values, and the earlier results are not in the checkpoint",
+            hint="INSERT INTO a table with merge-engine 'deduplicate', or start another job into an empty table ('pipeline.name')",
+        )
+    changes = None
+    if updates and plan.keys is not None and (output.merges or isinstance(output, BufferOutput)):
+        changes = ResultChanges(plan.keys)
+    has_kinds = updates or not any(i.system for i in plan.inputs)
     watermark_of = watermark if isinstance(output, TableOutput) else None
 
     def store(batch: DataFrame, number: int) -> None:
         with packed_errors():
-            rows = batch.withColumn(KINDS, F.lit("+U")) if updates else batch
-            output.accept(rows, number, None if watermark_of is None else watermark_of())
+            if changes is not None:
+                rows = changes(batch)
+            else:
+                rows = batch.withColumn(KINDS, F.lit("+U")) if updates else batch
+            output.accept(rows, number, None if watermark_of is None else watermark_of(), kinds=has_kinds)
 
     return store
 
@@ -224,10 +243,18 @@ def _watermark_reader(session: Session, plan: StreamPlan, late: LateRows) -> Cal
 
 
 def _per_batch(
-    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: Output,
+    *,
+    resumed: bool,
 ) -> Any:
     """Runs the query on each micro-batch; other tables are read as of that time."""
     (only,) = plan.inputs
+    changes = TableChanges(only, resumed=resumed) if only.is_upsert and output.takes_update_before else None
 
     def store(batch: DataFrame, number: int) -> None:
         with packed_errors():
@@ -236,7 +263,8 @@ def _per_batch(
                 batch_session.lookups.begin()
             watermark = only.watermark if isinstance(output, TableOutput) else None
             if only.append_only and watermark is None:
-                output.accept(run_query(batch_session, query, text, params, {only.ref.parts: batch}), number)
+                result = run_query(batch_session, query, text, params, {only.ref.parts: batch})
+                output.accept(result, number, kinds=only.system is None)
                 return
             batch = batch.persist()
             try:
@@ -246,8 +274,9 @@ def _per_batch(
                         run_query(batch_session, query, text, params, {only.ref.parts: batch}), number, moved_to
                     )
                 elif batch.count():  # reads with all partitions, before one task sorts
+                    changed = batch if changes is None else changes(batch)
                     output.accept(
-                        _in_order(batch_session, query, text, params, {only.ref.parts: batch}), number, moved_to
+                        _in_order(batch_session, query, text, params, {only.ref.parts: changed}), number, moved_to
                     )
             finally:
                 batch.unpersist()
@@ -331,6 +360,12 @@ def last_offset(checkpoint: str) -> dict[str, Any] | None:
     line = fs.read(newest.path).decode().splitlines()[2]
     offset: dict[str, Any] | None = json.loads(line)
     return offset
+
+
+def is_resumed(checkpoint: str) -> bool:
+    """Whether a query of this checkpoint finished a micro-batch before."""
+    fs = open_fs(checkpoint, {})
+    return any(f.name.isdecimal() for f in fs.list(f"{without_scheme(checkpoint)}/commits"))
 
 
 def _checkpoint(session: Session, folder: str) -> str:

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.types.arrow_builders import column
 from paimon_nb.plan import Query
 from paimon_nb.session.core.jobs import TableLoop
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
 from paimon_nb.session.streaming.sinks import OP, BufferOutput
+from paimon_nb.table.scan.predicate.evaluate import keep
+from paimon_nb.table.scan.predicate.model import only_on
+from paimon_nb.table.stream import ChangelogNormalize
+from paimon_nb.table.system import SYSTEM_TABLES
+from paimon_nb.table.system.audit_log import kind_texts
+from paimon_nb.table.system.binlog import pack_updates
+from paimon_nb.table.write.row_kinds import kind_codes
 
 if TYPE_CHECKING:
+    from paimon_nb.format.types import DataField
+    from paimon_nb.sql.simple_select import Selection
+    from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.stream import StreamBatch
+    from paimon_nb.table.table import Table
+
+Columns = Sequence[tuple[str, str]]
+"""Each column of a table that is selected, and its name in the result."""
 
 
 def table_loop(plan: StreamPlan, query: Query, text: str, output: BufferOutput) -> TableLoop | None:
@@ -26,17 +45,54 @@ def table_loop(plan: StreamPlan, query: Query, text: str, output: BufferOutput) 
     if selection is None or not selection.row_by_row or computed_columns(only.table.schema.options):
         return None
     table = only.table.copy(only.ref.options)
-    columns = columns_of(selection, table.schema.fields)
-    if columns is None or not means_the_same(selection.condition, table.schema.fields):
+    fields = table.schema.fields if only.system is None else SYSTEM_TABLES[only.system].fields(table.store)
+    columns = columns_of(selection, fields)
+    if columns is None or not means_the_same(selection.condition, fields):
         return None
-    stream = table.stream(columns=list(dict.fromkeys(c for c, _ in columns)), where=selection.condition)
+    if only.system is not None:
+        return TableLoop(table.stream(), _log_rows(only.system, table, selection, columns, fields, output))
+    selected = list(dict.fromkeys(c for c, _ in columns))
+    if only.is_upsert:
+        keys = table.primary_keys
+        selected = list(dict.fromkeys([*keys, *selected, *_columns_of(selection.condition)]))
+        normalize = ChangelogNormalize([table.schema.field(k) for k in keys])
+        # A row that no longer meets the condition takes the one back that did: only the key decides before.
+        stream = table.stream(columns=selected, where=only_on(selection.condition, set(keys)))
+    else:
+        normalize = None
+        stream = table.stream(columns=selected, where=selection.condition)
 
     def accept(batch: StreamBatch) -> None:
+        import pyarrow.compute as pc
+
         rows = batch.rows
         if only.append_only:
-            import pyarrow.compute as pc
-
             rows = rows.filter(pc.starts_with(rows.column(0), "+"))
+        if normalize is not None:
+            changes, kinds = normalize.apply(rows.remove_column(0), kind_codes(rows.column(0)))
+            rows = keep(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
         output.put(rows.select([0, *(rows.schema.get_field_index(c) for c, _ in columns)]).rename_columns([OP, *(n for _, n in columns)]))  # fmt: skip
 
     return TableLoop(stream, accept)
+
+
+def _log_rows(
+    system: str, table: Table, selection: Selection, columns: Columns, fields: Sequence[DataField], output: BufferOutput
+) -> Callable[[StreamBatch], None]:
+    """Puts out the changes as rows of `$audit_log` or `$binlog`."""
+
+    def accept(batch: StreamBatch) -> None:
+        rows = batch.rows
+        if system == "binlog":
+            kinds = pa.array(kind_codes(rows.column(0)))
+            changes = rows.remove_column(0).append_column(VALUE_KIND, kinds)
+            rows = pack_updates(changes, table.schema.fields, pairs=not batch.full)
+        rows = keep(selection.condition, rows, fields)
+        arrays = [column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
+        output.put(pa.table(arrays, names=[OP, *(n for _, n in columns)]))
+
+    return accept
+
+
+def _columns_of(condition: Predicate | None) -> list[str]:
+    return [] if condition is None else sorted(condition.columns())

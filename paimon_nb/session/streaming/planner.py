@@ -20,14 +20,21 @@ from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID
 from paimon_nb.plan import CreateTable, Query, TableRef, Watermark
 from paimon_nb.session.core.session import Session
+from paimon_nb.session.query.hints import check_consumer
 from paimon_nb.session.query.watermark import watermark_in
 from paimon_nb.session.streaming.windows import all_closed, with_time_window
+from paimon_nb.table.stream import is_upsert_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from sqlglot import exp
 
     from paimon_nb.connectors.api import Source
     from paimon_nb.table.table import Table
+
+
+LOG_TABLES = ("audit_log", "binlog")
+"""System tables that are read as streams."""
 
 
 class StreamMode(Enum):
@@ -44,6 +51,8 @@ class StreamInput:
     text: str
     """The text that the reference's spans point into."""
     table: Table | None = None
+    system: str | None = None
+    """The system table of `LOG_TABLES` that is read: changes of the table as rows that are only added."""
     source: Source | None = None
     declared: CreateTable | None = None
 
@@ -53,14 +62,19 @@ class StreamInput:
         if self.source is not None:
             return not self.source.changes
         assert self.table is not None
-        return not self.table.primary_keys
+        return self.system is not None or not self.table.primary_keys
+
+    @property
+    def is_upsert(self) -> bool:
+        """Whether its changes do not contain what they replace: see `ChangelogNormalize`."""
+        return self.table is not None and self.system is None and is_upsert_stream(self.table.store)
 
     @property
     def watermark(self) -> Watermark | None:
         """Its watermark, if it has one."""
         if self.declared is not None:
             return self.declared.definition.watermark
-        return None if self.table is None else watermark_in(self.table.schema.options)
+        return None if self.table is None or self.system is not None else watermark_in(self.table.schema.options)
 
     @property
     def watermarked(self) -> bool:
@@ -80,6 +94,8 @@ class StreamPlan:
     """Results replace earlier results of their group."""
     closing: bool = False
     """Each result is emitted once, when the watermark closes its window."""
+    keys: tuple[int, ...] | None = None
+    """The positions of the result columns that identify a group; None: not known."""
 
 
 def is_plain_time(session: Session, stream_input: StreamInput) -> bool:
@@ -132,10 +148,11 @@ def inputs_of(session: Session, query: Query, text: str) -> list[StreamInput]:
             statement = session.temporary[ref.parts[0]]
             if statement.definition.options.get("connector", "paimon") != "paimon":
                 found.append(StreamInput(ref, text, source=source_of(statement), declared=statement))
-        elif session.exists(ref.parts) and session.find(ref.parts).name.system is None:
+        elif session.exists(ref.parts) and (system := session.find(ref.parts).name.system) in (None, *LOG_TABLES):
             table = session.table(ref.parts, ref.options)
+            check_consumer(table)
             if not table.options.get(SCAN_BOUNDED):
-                found.append(StreamInput(ref, text, table=table))
+                found.append(StreamInput(ref, text, table=table, system=system))
     return found
 
 
@@ -152,8 +169,14 @@ def empty_unbounded_inputs(session: Session, query: Query, text: str) -> dict[tu
     }
 
 
-def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
-    """Choose the stream mode. Raises UnsupportedOperation: no mode gives correct results for this query."""
+def plan_stream(session: Session, query: Query, text: str, *, merges: bool = False) -> StreamPlan:
+    """Choose the stream mode.
+
+    Args:
+        merges: the output merges rows of one key by their values, so a replaced result must be retracted.
+
+    Raises UnsupportedOperation: no mode gives correct results for this query.
+    """
     inputs = tuple(inputs_of(session, query, text))
     traits = _traits(session, query, text)
     stateless = not traits.keeps_state and len(inputs) == 1
@@ -174,7 +197,15 @@ def plan_stream(session: Session, query: Query, text: str) -> StreamPlan:
             hint="look up in one INSERT, group in a second that reads its table",
         )
     closing = mode is StreamMode.STATEFUL and traits.closed and all(i.watermarked for i in inputs)
-    return StreamPlan(mode, inputs, traits.grouped and not closing, closing)
+    grouped = traits.grouped and not closing
+    if merges and mode is StreamMode.STATEFUL and grouped and traits.keys is None:
+        if any(i.table is None for i in inputs):
+            raise UnsupportedOperation(
+                "the table merges rows by their values, and this query does not show which results replace which",
+                hint="SELECT the columns that it groups by, or INSERT INTO a table with merge-engine 'deduplicate'",
+            )
+        mode = StreamMode.RECOMPUTE
+    return StreamPlan(mode, inputs, grouped, closing, traits.keys)
 
 
 def start_options_of(snapshot: int | None) -> dict[str, str]:
@@ -206,6 +237,8 @@ class _QueryTraits:
     ordered: bool
     closed: bool
     """Every group is a window that the watermark closes."""
+    keys: tuple[int, ...] | None = None
+    """See `StreamPlan`."""
 
 
 _UNKNOWN = _QueryTraits(keeps_state=True, grouped=True, ordered=False, closed=False)
@@ -239,7 +272,43 @@ def _traits(session: Session, query: Query, text: str) -> _QueryTraits:
             traits = _traits(session, view.query, inside)
             closed = (closed or not grouped) and (traits.closed or not traits.grouped)
             grouped, ordered, other = grouped or traits.grouped, ordered or traits.ordered, other or traits.keeps_state
-    return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed)
+    return _QueryTraits(grouped or ordered or other, grouped, ordered, grouped and closed, _group_keys(tree))
+
+
+def _group_keys(tree: exp.Expr) -> tuple[int, ...] | None:
+    """The positions in a SELECT's result of what it groups by; () for one row of all. None when a group is not in the result."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select):
+        return None
+    group = tree.args.get("group")
+    if group is None:
+        return () if all(e.find(exp.AggFunc) for e in tree.selects) else None
+    if any(v for k, v in group.args.items() if k != "expressions"):
+        return None  # ROLLUP and its like give a group several rows
+    positions = [_position_of(e, tree.selects) for e in group.expressions]
+    found = tuple(p for p in positions if p is not None)
+    return found if len(found) == len(positions) else None
+
+
+def _position_of(grouped: exp.Expr, selects: Sequence[exp.Expr]) -> int | None:
+    from sqlglot import exp
+
+    if isinstance(grouped, exp.Literal) and not grouped.is_string:
+        return int(grouped.this) - 1
+    for position, select in enumerate(selects):
+        expression = select.unalias()
+        if expression == grouped or (isinstance(grouped, exp.Column) and grouped.name.lower() in _names(select)):
+            return position
+    return None
+
+
+def _names(select: exp.Expr) -> set[str]:
+    """What a column of a result is called, and the column that it is."""
+    from sqlglot import exp
+
+    expression = select.unalias()
+    return {n.lower() for n in (select.alias, expression.name if isinstance(expression, exp.Column) else "") if n}
 
 
 def inputs_by_name(inputs: Sequence[StreamInput]) -> Mapping[tuple[str, ...], StreamInput]:

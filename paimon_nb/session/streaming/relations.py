@@ -28,7 +28,7 @@ KINDS = "rowkind"
 
 
 def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
-    """The stream of a Paimon table; of `t$audit_log` with row kinds. None if there is no such Paimon table.
+    """The stream of a Paimon table; of `t$audit_log` with kinds, of `t$binlog` with arrays. None if no such table is ours.
 
     Raises: UnsupportedOperation: another system table. BadOptionValue: options of batch reads.
     """
@@ -41,7 +41,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
     except (TableNotFound, DatabaseNotFound, CatalogNotFound):
         return None
     try:
-        if system not in (None, "audit_log"):
+        if system not in (None, "audit_log", "binlog"):
             raise UnsupportedOperation(
                 f"{found.name} cannot be read as a stream",
                 hint="stream the table itself, or its $audit_log, which has row kinds",
@@ -50,9 +50,10 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             session.spark,
             table,
             options=ref.options,
-            filter=ref.filter,
-            columns=ref.columns,
+            filter=None if system else ref.filter,
+            columns=None if system == "binlog" else ref.columns,
             kinds=True if system else None,
+            binlog=system == "binlog",
         )
     except PaimonError as error:
         raise at(error, text, ref.span) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import UnsupportedOperation
@@ -23,11 +23,26 @@ if TYPE_CHECKING:
 class Output(Protocol):
     rows: int
 
-    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
-        """Rows of a micro-batch; a last column `rowkind` has row kinds. `watermark`: epoch ms; None: unknown."""
+    @property
+    def takes_update_before(self) -> bool:
+        """Whether the output needs -U rows."""
+
+    @property
+    def merges(self) -> bool:
+        """Whether rows of one key are merged by their values, so that a replaced row must be retracted."""
+
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
+        """Rows of a micro-batch. `watermark`: epoch ms; None: unknown.
+
+        kinds: a column `rowkind` has the row kinds; otherwise it is a column like any other.
+        """
 
     def replace(self, result: DataFrame) -> None:
         """The whole new result, which replaces the previous one."""
+
+
+_KIND = "__paimon_kind"
+"""The column with the row kinds of rows for a table."""
 
 
 class TableOutput:
@@ -38,16 +53,29 @@ class TableOutput:
         self.table, self.align = table, align
         self.rows = 0
         self._sink: TableSink | None = None
-        self._before: dict[tuple[Any, ...], dict[str, Any]] | None = None
+        self._before: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._counted: Counter[Any] = Counter()
+        self._rows_by_values: dict[Any, dict[str, Any]] = {}
+        """The rows of the last result, by their values."""
         self._commits = 0
         self._checkpoints: StreamCommitter | None = None
         self._write_lock = threading.Lock()
+
+    @property
+    def takes_update_before(self) -> bool:
+        from paimon_nb.table.write.row_kinds import takes_update_before
+
+        return self.table.store.has_keys and takes_update_before(self.table.store)
+
+    @property
+    def merges(self) -> bool:
+        return self.takes_update_before and self.table.options.merge_engine in ("aggregation", "partial-update")
 
     def begin(self, folder: str) -> None:
         """Called before the first micro-batch; `folder`: of the checkpoint."""
         from paimon_nb.spark.streaming.sink import TableSink
 
-        self._sink = TableSink(self.table, kinds=KINDS, folder=folder)
+        self._sink = TableSink(self.table, kinds=_KIND, folder=folder)
 
     @property
     def handles_empty_checkpoints(self) -> bool:
@@ -72,15 +100,21 @@ class TableOutput:
             return self._sink.savepoint()
         return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
 
-    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
         from pyspark.sql import functions as F
 
         assert self._sink is not None
-        if KINDS not in batch.columns:
-            batch = batch.withColumn(KINDS, F.lit("+I"))
-        # A projection may change the key: then -U deletes the old key's row, and +U inserts the new one.
-        stored = F.when(F.col(KINDS) == "-U", "-D").otherwise(F.col(KINDS))
-        self._sink(self.align(batch, KINDS).withColumn(KINDS, stored), number, watermark)
+        if kinds and KINDS in batch.columns:
+            batch = batch.withColumnRenamed(KINDS, _KIND)
+        else:
+            batch = batch.withColumn(_KIND, F.lit("+I"))
+        batch = self.align(batch, _KIND)
+        if not self.takes_update_before:
+            if self.table.store.has_keys and self.table.options.merge_engine != "deduplicate":
+                batch = batch.where(F.col(_KIND) != "-U")
+            # A projection may change the key: then -U deletes the old key's row, and +U inserts the new one.
+            batch = batch.withColumn(_KIND, F.when(F.col(_KIND) == "-U", "-D").otherwise(F.col(_KIND)))
+        self._sink(batch, number, watermark)
         self.rows = self._sink.rows
 
     def replace(self, result: DataFrame) -> None:
@@ -99,34 +133,69 @@ class TableOutput:
             )
         fields = table.schema.fields
         rows = to_arrow(self.align(result, None), fields).to_pylist()
-        now = {tuple(_hashable(r[k]) for k in table.primary_keys): r for r in rows}
-        before = self._before if self._before is not None else {}
-        deleted = [row for key, row in before.items() if key not in now]
-        upserted = [row for key, row in now.items() if before.get(key) != row]
-        if deleted or upserted:
+        changes = self._every_change(rows) if self.takes_update_before else self._upserts(rows)
+        if changes:
             with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
                 self._commits += 1
                 full = checkpoints.is_full(table.store, self._commits)
                 with TableWrite(table.store, full=full) as writing:
                     writing.write(
-                        pa.Table.from_pylist([*deleted, *upserted], schema=table.schema.arrow.remove_metadata()),
-                        pa.array([3] * len(deleted) + [0] * len(upserted), pa.int8()),
+                        pa.Table.from_pylist([r for _, r in changes], schema=table.schema.arrow.remove_metadata()),
+                        [kind for kind, _ in changes],
                     )
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
-            self.rows += len(deleted) + len(upserted)
+            self.rows += len(changes)
+
+    def _upserts(self, rows: list[dict[str, Any]]) -> list[Change]:
+        """One row a key; the table finds by itself what it replaces."""
+        now, before = {self._key(r): r for r in rows}, self._before
         self._before = now
+        removed = [("-D", row) for key, row in before.items() if key not in now]
+        return removed + [("+I", row) for key, row in now.items() if before.get(key) != row]
+
+    def _every_change(self, rows: list[dict[str, Any]]) -> list[Change]:
+        """Each row that is removed and each that came; several rows may have one key. A row that another of its key replaces is -U."""
+        listed = [(_hashable(row), row) for row in rows]
+        counted, by_values = Counter(values for values, _ in listed), dict(listed)
+        removed, added = self._counted - counted, counted - self._counted
+        going = [self._rows_by_values[values] for values in removed.elements()]
+        coming = [by_values[values] for values in added.elements()]
+        self._counted, self._rows_by_values = counted, by_values
+        return _paired(going, coming, self._key)
+
+    def _key(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(_hashable(row[k]) for k in self.table.primary_keys)
+
+
+def _paired(
+    removed: list[dict[str, Any]], added: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]
+) -> list[Change]:
+    """Rows that went and came as changes: -U and +U where one of a key replaces another, else -D and +I."""
+    waiting: dict[Any, list[dict[str, Any]]] = {}
+    for row in added:
+        waiting.setdefault(key(row), []).append(row)
+    changes: list[Change] = []
+    for row in removed:
+        replaced = waiting.get(key(row))
+        changes += [("-U", row), ("+U", replaced.pop(0))] if replaced else [("-D", row)]
+    return changes + [("+I", row) for rows in waiting.values() for row in rows]
 
 
 class ConnectorOutput:
     """Writes to a connector's sink."""
+
+    takes_update_before = True
+    merges = False
 
     def __init__(self, sink: Sink, align: Callable[[DataFrame], DataFrame]) -> None:
         self.sink, self.align = sink, align
         self.rows = 0
         self._buffer = BufferOutput()
 
-    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
+        if not kinds:
+            batch = batch.toDF(*(f"__c{i}" for i in range(len(batch.columns))))  # columns are aligned by position
         self.rows += self.sink.store(self.align(batch), number)
 
     def replace(self, result: DataFrame) -> None:
@@ -142,7 +211,12 @@ class ConnectorOutput:
 class BufferOutput:
     """Buffers changes for a live SELECT: `op` first, then the query's columns. The stream waits when the buffer is full."""
 
-    def __init__(self, max_rows: int = 100_000) -> None:
+    takes_update_before = True
+    merges = False
+
+    def __init__(self, max_rows: int = 100_000, keys: Sequence[int] | None = None) -> None:
+        """`keys`: the positions of the columns that identify a row of the result; None: not known."""
+        self._keys = keys
         self.rows, self.max_rows = 0, max_rows
         self._chunks: list[pa.Table] = []
         self._buffered_rows = 0
@@ -152,13 +226,13 @@ class BufferOutput:
         self._last_rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         """The rows of the last result, by their hashable form."""
 
-    def accept(self, batch: DataFrame, number: int, watermark: int | None = None) -> None:
+    def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
         import pyarrow as pa
 
         from paimon_nb.spark.runtime.arrow_interop import collect
 
         rows = collect(batch)
-        if KINDS in rows.column_names:
+        if kinds and KINDS in rows.column_names:
             at = rows.schema.get_field_index(KINDS)
             rows = rows.remove_column(at).add_column(0, OP, rows.column(at))
         else:
@@ -174,9 +248,13 @@ class BufferOutput:
         listed = [(tuple(_hashable(v) for v in row.values()), row) for row in rows.to_pylist()]
         now, rows_by_key = Counter(key for key, _ in listed), dict(listed)
         deleted, upserted = self._before - now, now - self._before
-        changes_by_row = [("-D", self._last_rows[k]) for k in deleted.elements()] + [
-            ("+I", rows_by_key[k]) for k in upserted.elements()
-        ]
+        old_rows = [self._last_rows[k] for k in deleted.elements()]
+        new_rows = [rows_by_key[k] for k in upserted.elements()]
+        if self._keys is None or len(set(rows.column_names)) < rows.num_columns:
+            changes_by_row: list[Change] = [("-D", row) for row in old_rows] + [("+I", row) for row in new_rows]
+        else:
+            names = [rows.column_names[k] for k in self._keys]
+            changes_by_row = _paired(old_rows, new_rows, lambda row: tuple(_hashable(row[n]) for n in names))
         self._before, self._last_rows = now, rows_by_key
         changes = pa.Table.from_pylist([row for _, row in changes_by_row], schema=rows.schema)
         self.put(changes.add_column(0, OP, pa.array([kind for kind, _ in changes_by_row], pa.string())))
@@ -209,6 +287,8 @@ class BufferOutput:
             self._changed.notify_all()
 
 
+Change = tuple[str, dict[str, Any]]
+"""A row kind and a row."""
 OP = "op"
 """Name of the row kind column in displayed changes, as in Flink's SQL client."""
 

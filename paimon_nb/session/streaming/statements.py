@@ -37,7 +37,7 @@ class LiveQuery(LiveResult):
         self._context, self._statement = context, statement
         self.plan: StreamPlan = plan_stream(context.session, statement, context.text)
         self.job: StreamJob | None = None
-        self._buffer = BufferOutput()
+        self._buffer = BufferOutput(keys=self.plan.keys)
 
     @property
     def frame(self) -> DataFrame:
@@ -92,7 +92,7 @@ class LiveQuery(LiveResult):
             raise UnsupportedOperation(f"this stream cannot be moved: {self.fixed}", hint="run the query again")
         self.plan = restarted_at(self.plan, snapshot)
         self.stop()
-        self._buffer = BufferOutput()
+        self._buffer = BufferOutput(keys=self.plan.keys)
         if self.job is None:
             self.start()
         else:
@@ -185,7 +185,7 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
     # The INSERTs of a statement set share a name; each has its own checkpoint.
     folder = into if name == into else f"{name}-{into}"
     assert query is not None
-    plan = plan_stream(session, query, context.text)
+    plan = plan_stream(session, query, context.text, merges=output.merges)
     if (
         plan.grouped
         and isinstance(output, TableOutput)

@@ -37,6 +37,7 @@ def stream_frame(
     kinds: bool | None = None,
     order: str | None = None,
     begin: StreamOffset | str | None = None,
+    binlog: bool = False,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 
@@ -47,6 +48,7 @@ def stream_frame(
             only rows that are there (+I, +U) come. order: beside kinds, a last column of this name by which changes are sorted.
         begin: where the checkpoint stands, if the caller knows: a position, or 'fresh' for a new one. Without it the limits of
             a micro-batch hold from the second one after a start on, since Spark tells the source only then.
+        binlog: rows as the system table `$binlog` has them, without `order`.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -66,6 +68,7 @@ def stream_frame(
         predicate=usable(filter, store.schema.fields, session_zone(spark)),
         kinds=with_kinds,
         order=order,
+        binlog=binlog,
         begin=begin,
         tasks=spark.sparkContext.defaultParallelism * 2,
     )

@@ -46,6 +46,7 @@ from paimon_nb.table.stream import (
     steps_between,
 )
 from paimon_nb.table.system.audit_log import ROWKIND, kind_texts
+from paimon_nb.table.system.binlog import binlog_fields, pack_updates
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -70,11 +71,15 @@ class TableStreamSource(DataSource):
     """Where the checkpoint stands, 'fresh' for a new one; None: not known before the first micro-batch."""
     tasks: int
     """About how many tasks read a micro-batch."""
+    binlog = False
+    """Rows as `$binlog` has them: each column an array, an update one row."""
 
     @property
     def changes(self) -> tuple[DataField, ...]:
         """The columns of its rows."""
         ordered = () if self.order is None else (DataField(-2, self.order, _BIGINT),)
+        if self.binlog:
+            return binlog_fields(self.fields)
         return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
 
     def schema(self) -> StructType:
@@ -280,6 +285,9 @@ def _rows(
     names, seen = [f.name for f in source.fields], 0
     for snapshot, piece in pieces:
         rows = read_piece(source.store, piece, names, predicate)
+        if source.binlog:
+            yield from task_batches(pack_updates(rows, source.fields, pairs=piece.split.changes), source.changes)
+            continue
         changes = rows.select(names) if source.kinds else without_retracts(rows).select(names)
         if source.kinds:
             changes = changes.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))

@@ -13,6 +13,7 @@ from paimon_nb.plan import (
     AlterTable,
     AlterView,
     Change,
+    ColumnDef,
     CreateTag,
     CreateView,
     DeleteTag,
@@ -96,9 +97,7 @@ def _add(cursor: Cursor) -> list[Change]:
             return SetWatermark("add", _watermark(cursor))
         exists = cursor.take("IF", "NOT", "EXISTS")
         read: Column = column(cursor, path=True)
-        if read.virtual:
-            cursor.refuse(f"metadata column {'.'.join(read.path)} is not supported: it belongs to a source", "remove it, or name a stored column")  # fmt: skip
-        if read.computed is not None:
+        if read.computed is not None or read.metadata is not None:
             return _computed(cursor, "add", read)
         return AddColumn(read.path, read.type, read.comment, read.default, read.first, read.after, exists)
 
@@ -114,7 +113,7 @@ def _modify(cursor: Cursor) -> list[Change]:
         if cursor.sees("WATERMARK", "FOR"):
             return SetWatermark("modify", _watermark(cursor))
         read = column(cursor, path=True)
-        if read.computed is not None:
+        if read.computed is not None or read.metadata is not None:
             return _computed(cursor, "modify", read)
         nullable = "NOT NULL" not in read.type.upper()
         return AlterColumn(read.path, read.type, read.comment, read.default, False, nullable, read.first, read.after)
@@ -123,10 +122,18 @@ def _modify(cursor: Cursor) -> list[Change]:
 
 
 def _computed(cursor: Cursor, how: str, read: Column) -> SetComputed:
-    """ADD or MODIFY c AS expression."""
+    """ADD or MODIFY c AS expression, or c TYPE METADATA."""
     if len(read.path) > 1:
-        cursor.refuse("a nested field cannot be computed", "name a top-level column")
-    return SetComputed(how, read.path[0], read.computed or "", read.comment, read.first, read.after)
+        cursor.refuse("only whole columns are computed or metadata", "name the column without a dot")
+    made = ColumnDef(
+        read.path[0],
+        read.type or None,
+        read.comment,
+        computed=read.computed,
+        metadata=read.metadata,
+        virtual=read.virtual,
+    )
+    return SetComputed(how, made, read.first, read.after)
 
 
 def _alter_column(cursor: Cursor) -> list[Change]:

@@ -105,6 +105,12 @@ def fast_forward(store: TableStore, name: str) -> None:
     Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or the remaining history of main uses schemas
         that the branch lacks or has with other columns. Nothing is changed then.
     """
+    if name in (MAIN_BRANCH, store.branch):
+        raise UnsupportedOperation(
+            f"branch {name!r} cannot be fast-forwarded to itself",
+            hint="name another branch, and the table without '$branch_'",
+            name=name,
+        )
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     branch = open_branch(main, name)
     first = branch.snapshots.earliest_id()

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, MissingFile, UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, UnsupportedOperation
 from paimon_nb.format.metadata_json import java_json
-from paimon_nb.format.row import serialize
+from paimon_nb.format.row import partition_path
 from paimon_nb.options import table as opt
 from paimon_nb.table.maintenance.http_report import report_done
 from paimon_nb.table.partition_spec import in_row_spec
@@ -22,32 +22,37 @@ SUCCESS_FILE = "_SUCCESS"
 
 
 def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Write or update the success files of partitions. Returns their paths.
+    """Write or renew the success files of partitions, or of a level above them where a spec leaves columns out. Returns their paths.
 
     Raises:
-        BadOptionValue: a spec without all partition columns. ColumnNotFound. UnsupportedOperation: not partitioned, or
-        `partition.mark-done-action` has no supported action.
+        ColumnNotFound. UnsupportedOperation: not partitioned, or
+            `partition.mark-done-action` names no action that is possible here.
     """
     keys = store.schema.partition_keys
     if not keys:
-        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be marked done")
-    partitions = []
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="only partitions can be done")
+    folders = []
     for spec in specs:
         values = in_row_spec(store.schema, spec)
-        if missing := [k for k in keys if k not in values]:
-            raise BadOptionValue(
-                f"partition {dict(spec)} lacks {', '.join(missing)}",
-                hint=f"specify {', '.join(keys)}",
-                missing=missing,
-            )
-        partitions.append(serialize([f.type for f in store.schema.partition_fields], [values[k] for k in keys]))
-    return mark_done(store, partitions)
+        fields = [f for f in store.schema.partition_fields if f.name in values]
+        path = partition_path(
+            fields,
+            [values[f.name] for f in fields],
+            legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
+            default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
+        )
+        folders.append(f"{store.data_root}/{path}")
+    return _mark_folders(store, folders)
 
 
 def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
     """The same for serialized partitions. Raises UnsupportedOperation: no supported action. SourceUnavailable: the service
     does not answer.
     """
+    return _mark_folders(store, map(store.partition_dir, partitions))
+
+
+def _mark_folders(store: TableStore, folders: Iterable[str]) -> list[str]:
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
     if not {_HERE, _REPORT} & set(actions):
         raise UnsupportedOperation(
@@ -55,8 +60,7 @@ def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
             hint=f"add {_HERE} to it",
         )
     paths = []
-    for partition in partitions:
-        folder = store.partition_dir(partition)
+    for folder in folders:
         if _HERE in actions:
             paths.append(_success_file(store, folder))
         if _REPORT in actions:

@@ -133,12 +133,9 @@ def _groups(schema: TableSchema, options: TableOptions) -> tuple[SequenceGroup, 
                 raise BadOptionValue(
                     f"column {name!r} is in two sequence groups", hint="use it in one group only", option=key
                 )
-            if name in schema.primary_keys:
-                raise BadOptionValue(
-                    f"key column {name!r} cannot be in a sequence group", hint="keys never change", option=key
-                )
         taken.update(protected)
-        out.append(SequenceGroup(sequence, protected))
+        # A key column is the same in all rows of its key, so it needs no order.
+        out.append(SequenceGroup(sequence, tuple(n for n in protected if n not in schema.primary_keys)))
     return tuple(out)
 
 

@@ -1,6 +1,7 @@
 """Streaming reads of a table: start position, next snapshot, and its rows. Knows no Spark."""
 
 from paimon_nb.table.stream.consumer import ConsumerRecord
+from paimon_nb.table.stream.normalize import ChangelogNormalize, is_upsert_stream
 from paimon_nb.table.stream.offset import StreamOffset
 from paimon_nb.table.stream.planner import (
     Idle,
@@ -16,7 +17,7 @@ from paimon_nb.table.stream.start import FirstLook, check_streamable, first_posi
 from paimon_nb.table.stream.stream import StreamBatch, TableStream
 
 __all__ = [
-    "ConsumerRecord", "FirstLook", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
-    "check_streamable", "first_position", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
+    "ChangelogNormalize", "ConsumerRecord", "FirstLook", "Idle", "StreamSplit", "StreamOffset", "StreamStep", "StreamBatch", "TableStream",
+    "check_streamable", "first_position", "is_upsert_stream", "newest_position", "next_step", "read_piece", "read_step", "starts_full",
     "steps_between",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, local_ms
+from paimon_nb.table.scan.plan.time_travel import SCAN_VERSION, check_mode, local_ms
 from paimon_nb.table.store import TableStore
 from paimon_nb.table.stream.offset import StreamOffset
 
@@ -32,6 +32,7 @@ def check_streamable(store: TableStore) -> None:
     """
     store.check_readable()
     options = store.options
+    check_mode(options)
     if store.has_keys and options.merge_engine in _MERGED and options.changelog_producer == "none":
         raise UnsupportedOperation(
             f"{store.name}: a stream of a {options.merge_engine} table needs a changelog producer",

@@ -19,7 +19,12 @@ _UPDATE_BEFORE = 1
 
 
 def _fields(store: TableStore) -> tuple[DataField, ...]:
-    return (ROWKIND, *(_arrayed(f) for f in store.schema.fields))
+    return binlog_fields(store.schema.fields)
+
+
+def binlog_fields(fields: Sequence[DataField]) -> tuple[DataField, ...]:
+    """The columns for a table's columns."""
+    return (ROWKIND, *(_arrayed(f) for f in fields))
 
 
 def _arrayed(field: DataField) -> DataField:

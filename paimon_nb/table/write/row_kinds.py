@@ -29,12 +29,12 @@ def row_kinds(store: TableStore, rows: pa.Table, kinds: Kinds | None) -> np.ndar
     """
     column = store.options.get(opt.ROWKIND_FIELD)
     if column:
-        return _codes(rows.column(column), f"column {column!r} (rowkind.field)")
+        return kind_codes(rows.column(column), f"column {column!r} (rowkind.field)")
     if kinds is None:
         return np.zeros(rows.num_rows, dtype=np.int8)
     if len(kinds) != rows.num_rows:
-        raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="pass one kind per row")
-    return _codes(kinds if isinstance(kinds, pa.Array | pa.ChunkedArray) else pa.array(kinds), "row kinds")
+        raise SchemaMismatch(f"{len(kinds)} row kinds for {rows.num_rows} rows", hint="give one kind a row")
+    return kind_codes(kinds if isinstance(kinds, pa.Array | pa.ChunkedArray) else pa.array(kinds))
 
 
 def rows_to_keep(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
@@ -58,7 +58,24 @@ def rows_to_keep(store: TableStore, kinds: np.ndarray) -> np.ndarray | None:
     return None if bool(mask.all()) else mask
 
 
-def _codes(values: pa.Array | pa.ChunkedArray, what: str) -> np.ndarray:
+def takes_update_before(store: TableStore) -> bool:
+    """Whether a stream into the table has to bring -U: merging or the changelog needs what a row was. Other key tables
+    find it by the key. Source: Paimon `FlinkTableSinkBase.getChangelogMode`."""
+    if not store.has_keys:
+        return True
+    o = store.options
+    aggregates = o.has(opt.FIELDS_DEFAULT_AGGREGATE_FUNCTION) or any(
+        k.startswith("fields.") and k.endswith(".aggregate-function") for k in o.raw
+    )
+    return (
+        o.changelog_producer == "input"
+        or o.merge_engine == "aggregation"
+        or (o.merge_engine == "partial-update" and aggregates)
+    )
+
+
+def kind_codes(values: pa.Array | pa.ChunkedArray, what: str = "row kinds") -> np.ndarray:
+    """int8 per row, of codes or of symbols. Raises SchemaMismatch: an unknown kind, called `what`."""
     if values.null_count:
         raise SchemaMismatch(f"{what}: null is not a row kind", hint="use +I, -U, +U or -D")
     if pa.types.is_integer(values.type):

@@ -25,6 +25,11 @@ _KEYS = (
     "scan.snapshot-id", "snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis",
 )  # fmt: skip
 _WATERMARK_PREFIX = "watermark-"
+_MODES_WITHOUT_TIME_TRAVEL = ("latest", "latest-full", "full", "compacted-full")
+_TIME_TRAVEL_OPTIONS = (
+    "scan.timestamp-millis", "scan.timestamp", "scan.file-creation-time-millis", "scan.snapshot-id", "scan.tag-name",
+    "incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +97,9 @@ class LatestDelta(TimeTravel):
 def parse_travel(options: TableOptions) -> TimeTravel:
     """The time travel that a table's options (stored and dynamic) specify.
 
-    Raises: BadOptionValue: two versions at once, or a scan.mode without its option.
+    Raises: BadOptionValue: two versions at once, or a scan.mode that lacks its option or uses no time travel.
     """
+    check_mode(options)
     keys = [key for key in _KEYS if key in options.raw]
     names = keys + ([SCAN_VERSION] if SCAN_VERSION in options.raw else [])
     if len(names) > 1:
@@ -130,6 +136,19 @@ def parse_travel(options: TableOptions) -> TimeTravel:
                 option="scan.mode",
             )
     return Latest()
+
+
+def check_mode(options: TableOptions) -> None:
+    """Raise BadOptionValue for a time travel option with a `scan.mode` that uses none. Source: Paimon `SchemaValidation.validateStartupMode`."""
+    mode = options.raw.get(opt.SCAN_MODE.key)
+    if mode in _MODES_WITHOUT_TIME_TRAVEL:
+        for key in _TIME_TRAVEL_OPTIONS:
+            if key in options.raw:
+                raise BadOptionValue(
+                    f"option {key!r}: scan.mode {mode!r} does not use time travel",
+                    hint="keep one of the two",
+                    option=key,
+                )
 
 
 def _named(options: TableOptions) -> TimeTravel:

@@ -63,7 +63,7 @@ def _tied(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) 
     for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
         if tied.any():
             column = rows.column(name).combine_chunks()
-            tied &= _same(column.take(from_numpy(left)), column.take(from_numpy(right)))
+            tied &= same_values(column.take(from_numpy(left)), column.take(from_numpy(right)))
     return np.asarray(tied)
 
 
@@ -88,11 +88,12 @@ def _equal(rows: pa.Table, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     for name in rows.column_names:
         if name not in (VALUE_KIND, SEQUENCE_NUMBER) and same.any():
             column = rows.column(name).combine_chunks()
-            same &= _same(column.take(from_numpy(left)), column.take(from_numpy(right)))
+            same &= same_values(column.take(from_numpy(left)), column.take(from_numpy(right)))
     return np.asarray(same)
 
 
-def _same(left: pa.Array, right: pa.Array) -> np.ndarray:
+def same_values(left: pa.Array, right: pa.Array) -> np.ndarray:
+    """Where two columns have the same value, NULLs being equal."""
     if pa.types.is_nested(left.type):
         pairs = zip(times_as_numbers(left).to_pylist(), times_as_numbers(right).to_pylist(), strict=True)
         return np.array([plain_value(a) == plain_value(b) for a, b in pairs], bool)

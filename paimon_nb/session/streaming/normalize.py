@@ -1,0 +1,93 @@
+"""Micro-batches that say only what rows are now, as changes: what they replace goes out before. Works in the driver.
+
+`table.stream.normalize` has the rule; here it meets DataFrames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paimon_nb.connectors.api import KIND, ORDER, TOLD
+from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.session.query.computed_columns import computed_columns
+from paimon_nb.spark.runtime.arrow_interop import from_arrow, to_arrow
+from paimon_nb.spark.types import fields_of_spark
+from paimon_nb.table.stream import ChangelogNormalize
+from paimon_nb.table.system.audit_log import kind_texts
+from paimon_nb.table.write.row_kinds import UPDATE_AFTER, kind_codes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from paimon_nb.session.streaming.planner import StreamInput
+    from paimon_nb.table.table import Table
+
+_SNAPSHOT_BITS = 33
+"""`ORDER` of a table's stream holds the snapshot above so many bits."""
+
+
+class TableChanges:
+    """The micro-batches of one table's stream, normalised. They have the columns of the table, `KIND` and `ORDER`."""
+
+    def __init__(self, one: StreamInput, *, resumed: bool) -> None:
+        """`resumed`: the query dealt with micro-batches before; what it delivered is looked up in the table."""
+        assert one.table is not None
+        self._table: Table = one.table
+        self._columns_read = None if computed_columns(one.table.schema.options) else one.ref.columns
+        self._resumed = resumed
+        self._normalize = ChangelogNormalize([one.table.schema.field(k) for k in one.table.primary_keys])
+
+    def __call__(self, batch: DataFrame) -> DataFrame:
+        columns = [KIND, *self._columns(), ORDER]
+        fields = {f.name: f for f in (*fields_of_spark(batch.schema), *self._table.schema.fields)}
+        rows = to_arrow(batch.select(*columns), [fields[c] for c in columns]).sort_by(ORDER)
+        if self._resumed and rows.num_rows:
+            self._resumed = False
+            self._load(rows.column(ORDER)[0].as_py() >> _SNAPSHOT_BITS)
+        changes, kinds = self._normalize.apply(rows.drop_columns([KIND, ORDER]), kind_codes(rows.column(KIND)))
+        result = changes.add_column(0, KIND, kind_texts(from_numpy(kinds)))
+        result = result.append_column(ORDER, from_numpy(np.arange(len(kinds), dtype=np.int64)))
+        return from_arrow(batch.sparkSession, result, [fields[c] for c in columns])
+
+    def _columns(self) -> list[str]:
+        """The columns to compare: those that the query can need, and the key."""
+        schema = self._table.schema
+        if self._columns_read is None:
+            return list(schema.names)
+        names = {c.lower() for c in (*self._columns_read, *schema.primary_keys)}
+        return [n for n in schema.names if n.lower() in names]
+
+    def _load(self, snapshot: int) -> None:
+        """Know the rows before a snapshot's changes. Raises SnapshotExpired."""
+        from paimon_nb.table.scan import read_plan
+        from paimon_nb.table.scan.plan.planner import plan_snapshot
+
+        store = self._table.store
+        if snapshot > 1:
+            before = plan_snapshot(store, store.snapshots.get(snapshot - 1))
+            self._normalize.load(read_plan(before, self._columns()))
+
+
+class ResultChanges:
+    """Micro-batches with the new results of groups, normalised."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        """`keys`: the places of the columns that tell groups apart."""
+        self._keys = keys
+        self._normalize: ChangelogNormalize | None = None
+
+    def __call__(self, batch: DataFrame) -> DataFrame:
+        fields = fields_of_spark(batch.schema)
+        names = [str(i) for i in range(len(fields))]  # a result may have several columns of one name
+        rows: pa.Table = to_arrow(batch, fields).rename_columns(names)
+        if self._normalize is None:
+            self._normalize = ChangelogNormalize([replace(fields[k], name=names[k]) for k in self._keys])
+        kinds = np.full(rows.num_rows, UPDATE_AFTER, np.int8)
+        changes, kinds = self._normalize.apply(rows, kinds)
+        result = changes.rename_columns([f.name for f in fields]).append_column(KIND, kind_texts(from_numpy(kinds)))
+        return from_arrow(batch.sparkSession, result, [*fields, TOLD[0]]).coalesce(1)

@@ -1,0 +1,57 @@
+"""Streaming SELECT of `$audit_log` and `$binlog`: changes as rows that are added, for as long as the stream runs."""
+
+from __future__ import annotations
+
+import pytest
+from test_stream_normalize import FROM_1, changes, history
+from test_stream_retract import follows
+
+__all__ = ["history"]
+
+
+def test_the_audit_log_goes_on(history):
+    """Flink's answers."""
+    assert changes(history, f"SELECT * FROM t$audit_log {FROM_1}") == [
+        ("+I", "+I", 1, "A", 1), ("+I", "+I", 2, "a", 2), ("+I", "+I", 1, "B", 1), ("+I", "+I", 3, "c", 3),
+        ("+I", "+I", 1, "C", 1), ("+I", "-D", 2, "a", 2), ("+I", "+I", 1, "C", 5),
+    ]  # fmt: skip
+    assert changes(history, f"SELECT k FROM t$audit_log {FROM_1} WHERE rowkind = '-D'") == [("+I", 2)]
+    with history.stream("SELECT rowkind, k FROM `t$audit_log`") as live:
+        found = iter(live)
+        assert sorted(tuple(r.values()) for r in next(found).to_pylist()) == [("+I", "+I", 1), ("+I", "+I", 3)]
+        history.table("t").delete("k = 3")
+        assert [tuple(r.values()) for r in next(found).to_pylist()] == [("+I", "-D", 3)]
+
+
+def test_the_binlog_goes_on(wb):
+    wb.run("""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1', 'changelog-producer' = 'lookup');
+        INSERT INTO t VALUES (1, 'a');
+        INSERT INTO t VALUES (1, 'b'), (2, 'c');
+        SET 'execution.runtime-mode' = 'streaming'
+    """)
+    assert changes(wb, f"SELECT * FROM t$binlog {FROM_1}") == [
+        ("+I", "+I", [1], ["a"]), ("+I", "+U", [1, 1], ["a", "b"]), ("+I", "+I", [2], ["c"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+def test_logs_are_kept_in_a_table(swb):
+    swb.run("""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1', 'changelog-producer' = 'lookup');
+        CREATE TABLE log (kind STRING, k INT, v STRING);
+        CREATE TABLE pairs (kind STRING, vs ARRAY<STRING>);
+        INSERT INTO t VALUES (1, 'a')
+    """)
+    text = "INSERT INTO log SELECT rowkind, k, upper(v) FROM t$audit_log"
+    follows(
+        swb,
+        text,
+        "log",
+        [
+            ("SHOW TABLES", [("+I", 1, "A")]),
+            ("INSERT INTO t VALUES (1, 'b')", [("+I", 1, "A"), ("+U", 1, "B"), ("-U", 1, "A")]),
+        ],
+    )
+    text = f"INSERT INTO pairs SELECT rowkind, v FROM t$binlog {FROM_1}"
+    follows(swb, text, "pairs", [("SHOW TABLES", [("+I", ["a"]), ("+U", ["a", "b"])])])
