@@ -91,6 +91,6 @@ def test_an_empty_table_and_one_without_keys(wb: paimon_nb.Workbench, keys: bool
     made(wb, keys)
     if not keys:
         wb.table("t").append(pa.table({"k": pa.array([1, 2], pa.int32()), "v": ["a", "b"]}))
-        wb.run(ON)
+    wb.run(ON)
     assert wb.table("t").options.raw["deletion-vectors.enabled"] == "true"
     assert wb.table("t").to_arrow().num_rows == (0 if keys else 2)
