@@ -14,7 +14,7 @@ def _reset(context: Context, table: str, consumer_id: str, next_snapshot_id: int
     if next_snapshot_id is None:
         delete_consumer(store, consumer_id)
     else:
-        if next_snapshot_id not in store.snapshots.ids():
+        if next_snapshot_id >= 1 and next_snapshot_id not in store.snapshots.ids():
             raise SnapshotNotFound(
                 f"{store.name} has no snapshot {next_snapshot_id}",
                 hint="SELECT snapshot_id FROM t$snapshots lists them",
