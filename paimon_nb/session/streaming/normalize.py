@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paimon_nb.connectors.api import KIND, ORDER, TOLD
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, KIND, ORDER
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, to_arrow
@@ -90,4 +90,4 @@ class ResultChanges:
         kinds = np.full(rows.num_rows, UPDATE_AFTER, np.int8)
         changes, kinds = self._normalize.apply(rows, kinds)
         result = changes.rename_columns([f.name for f in fields]).append_column(KIND, kind_texts(from_numpy(kinds)))
-        return from_arrow(batch.sparkSession, result, [*fields, TOLD[0]]).coalesce(1)
+        return from_arrow(batch.sparkSession, result, [*fields, CHANGELOG_FIELDS[0]]).coalesce(1)
