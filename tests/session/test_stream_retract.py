@@ -108,7 +108,7 @@ def test_a_job_that_goes_on_knows_what_it_sent(swb, tmp_path):
     swb.run("CREATE TABLE log (b INT); INSERT INTO log VALUES (8)")
     swb.run("SET 'pipeline.name' = 'counts'")
     follows(swb, grouped, "agg", [("SHOW TABLES", [(1, 7), (8, 1)])])
-    with pytest.raises(UnsupportedOperation, match="cannot go on"):
+    with pytest.raises(UnsupportedOperation, match="cannot resume"):
         swb.sql(grouped)
 
 
