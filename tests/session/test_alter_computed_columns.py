@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaChangeError, SqlSyntaxError
+from paimon_nb.base.errors import ColumnNotFound, PaimonError, SchemaChangeError
 
 STORED = ["a", "b", "s", "ts"]
 CREATED = "CREATE TABLE t (a INT, b INT, s STRING, ts TIMESTAMP(3))"
@@ -68,7 +68,6 @@ REFUSED: dict[str, tuple[list[str], str, type[PaimonError], str]] = {
     "watermark's column dropped": (["ADD WATERMARK FOR ts AS ts"], "DROP ts", SchemaChangeError, "'ts'"),
     "watermark's column renamed": (["ADD WATERMARK FOR ts AS ts"], "RENAME ts TO t2", SchemaChangeError, "'ts'"),
     "no watermark": ([], "DROP WATERMARK", SchemaChangeError, "no watermark"),
-    "metadata": ([], "ADD (m INT METADATA VIRTUAL)", SqlSyntaxError, "metadata"),
 }
 
 
