@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from paimon_nb.format.data.cast import cast_column, cast_text
+    from paimon_nb.format.data.cast import cast_column, cast_text, unquoted
     from paimon_nb.format.data.file_schema import (
         FORMATS,
         KEY_PREFIX,
@@ -32,7 +32,7 @@ else:
     __getattr__ = lazy_getattr(
         __name__,
         {
-            "cast": "cast_column cast_text",
+            "cast": "cast_column cast_text unquoted",
             "file_schema": "FORMATS KEY_PREFIX KIND_FIELD ROW_ID_FIELD SEQUENCE_FIELD SEQUENCE_NUMBER TRACKING_FIELDS VALUE_KIND FileLayout file_compression file_extension file_format file_layout format_of key_value_fields kv_columns",
             "read": "ROW_POSITION iter_data_file may_have_rows open_data_file read_data_file",
             "pushdown": "RowFilter",
@@ -46,5 +46,5 @@ __all__ = [
     "TRACKING_FIELDS", "VALUE_KIND", "DataWriter", "FileLayout", "RowFilter", "WrittenFile", "cast_column", "cast_text",
     "file_compression", "file_extension", "file_format", "file_layout", "format_of", "iter_data_file", "key_value_fields",
     "kv_columns", "may_have_rows", "numbers_as_times", "open_data_file", "open_data_writer", "python_values",
-    "read_data_file", "times_as_numbers",
+    "read_data_file", "times_as_numbers", "unquoted",
 ]  # fmt: skip

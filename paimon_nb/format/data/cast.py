@@ -57,10 +57,16 @@ def cast_column(column: Any, old: DataType, new: DataType) -> Any:
 
 def cast_text(text: str, t: DataType) -> pa.Scalar:
     """A default value's text as a value of its column. Raises `SchemaMismatch`."""
+    text = unquoted(text)
     try:
         return pa.scalar(text) if t.bare() == "STRING" else cast_column(pa.array([text]), VarChar(), t)[0]
     except ReadError as error:
         raise SchemaMismatch(f"default {text!r} is no {t.bare()}", hint=error.message, default=text) from None
+
+
+def unquoted(default: str) -> str:
+    """A default's text without the quotes that Java's Spark stores around it."""
+    return default[1:-1] if len(default) > 1 and default.startswith("'") and default.endswith("'") else default
 
 
 def _cast(column: pa.Array, old: DataType, new: DataType) -> pa.Array | None:

@@ -33,7 +33,7 @@ from paimon_nb.plan import (
     Watermark,
 )
 from paimon_nb.sql.cursor import Cursor
-from paimon_nb.sql.grammar.columns import Column, column, sql_type
+from paimon_nb.sql.grammar.columns import Column, column, default_text, sql_type
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query_of
 
@@ -147,7 +147,8 @@ def _alter_column(cursor: Cursor) -> list[Change]:
     if cursor.take("DROP", "DEFAULT"):
         return [AlterColumn(path, drop_default=True)]
     if cursor.take("SET", "DEFAULT"):
-        return [AlterColumn(path, default=_constant(cursor))]
+        default = default_text(cursor)
+        return [AlterColumn(path, default=default, drop_default=default is None)]
     kind = None
     if cursor.take_one("TYPE") or (cursor.take("SET", "DATA", "TYPE")):
         kind = sql_type(cursor)
@@ -162,12 +163,6 @@ def _alter_column(cursor: Cursor) -> list[Change]:
     comment = cursor.string() if cursor.take("COMMENT") else None
     first, after = _position(cursor)
     return [AlterColumn(path, kind, comment, first=first, after=after)]
-
-
-def _constant(cursor: Cursor) -> str:
-    from paimon_nb.sql.grammar.columns import default_text
-
-    return default_text(cursor)
 
 
 def _drop(cursor: Cursor) -> list[Change]:

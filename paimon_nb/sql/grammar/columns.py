@@ -77,8 +77,8 @@ def column(cursor: Cursor, *, path: bool = False) -> Column:
     return out
 
 
-def default_text(cursor: Cursor) -> str:
-    """The constant of DEFAULT, as text that is cast to the column's type."""
+def default_text(cursor: Cursor) -> str | None:
+    """The constant of DEFAULT, as text that is cast to the column's type. None: the word NULL, which is no default."""
     token = cursor.peek()
     if token.kind == "string":
         return cursor.next().value
@@ -89,8 +89,9 @@ def default_text(cursor: Cursor) -> str:
     typed = re.fullmatch(r"(?is)(?:TIMESTAMP|DATE|TIME)\s*'([^']*)'", text)
     if typed:
         return typed[1]
-    cast = re.fullmatch(r"(?is)CAST\s*\(\s*'?([^']*?)'?\s+AS\s+.*\)", text)
-    return cast[1] if cast else text
+    cast = re.fullmatch(r"(?is)CAST\s*\(\s*('?)([^']*?)\1\s+AS\s+.*\)", text)
+    quoted, constant = (cast[1], cast[2]) if cast else ("", text)
+    return None if not quoted and constant.upper() == "NULL" else constant
 
 
 def sql_type(cursor: Cursor) -> str:
