@@ -99,6 +99,51 @@ def map_parts(column: pa.MapArray) -> tuple[pa.Array, pa.Array, pa.Array]:
     return running(from_numpy(lengths.astype(np.int32))), column.keys.take(take), column.items.take(take)
 
 
+def without_hidden_nulls(column: pa.Array) -> pa.Array:
+    """The same values; where a struct is NULL its required fields hold something: Arrow refuses NULL there when it writes."""
+    t = column.type
+    if not _has_required(t):
+        return column
+    if pa.types.is_map(t):
+        offsets, keys, items = map_parts(column)
+        parts = without_hidden_nulls(keys), without_hidden_nulls(items)
+        return pa.MapArray.from_arrays(offsets, *parts, type=t, mask=mask_of(column))
+    if pa.types.is_list(t):
+        values = without_hidden_nulls(column.flatten())
+        return pa.ListArray.from_arrays(
+            running(filled(column.value_lengths(), 0)), values, type=t, mask=mask_of(column)
+        )
+    valid = column.is_valid()
+    children = []
+    for child, field in zip(column.flatten(), t, strict=True):
+        if not field.nullable and child.null_count:
+            child = _with_values(child, pc.or_(child.is_valid(), valid))
+        children.append(without_hidden_nulls(child))
+    return pa.StructArray.from_arrays(children, fields=list(t), mask=mask_of(column))
+
+
+def _has_required(t: pa.DataType) -> bool:
+    """Whether a struct in the type has a field that is not nullable. A map's key is one by itself."""
+    if pa.types.is_struct(t):
+        return any(not f.nullable or _has_required(f.type) for f in t)
+    if pa.types.is_map(t):
+        return _has_required(t.key_type) or _has_required(t.item_type)
+    return pa.types.is_list(t) and _has_required(t.value_type)
+
+
+def _with_values(column: pa.Array, kept: pa.Array) -> pa.Array:
+    """Some value of the type where `kept` is false; elsewhere the column's own, NULL included."""
+    t = column.type
+    if pa.types.is_struct(t):
+        children = [_with_values(c, kept) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)]
+        nulls = pc.and_(kept, column.is_null())
+        return pa.StructArray.from_arrays(children, fields=list(t), mask=nulls)
+    if pa.types.is_nested(t):
+        return pc.if_else(kept, column, pa.array([[]], t)[0])
+    zero = pa.Array.from_buffers(t, 1, [None, *[pa.py_buffer(bytes(16))] * (column.type.num_buffers - 1)])
+    return pc.if_else(kept, column, zero[0])
+
+
 def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) -> list[Any]:
     """The values of each list, out of all in a row; None where the list is NULL."""
     out: list[Any] = []

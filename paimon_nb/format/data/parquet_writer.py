@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.int96 import INT96_ARROW, FooterPatch, to_int96
-from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running
+from paimon_nb.format.data.logical_arrays import map_parts, mask_of, running, without_hidden_nulls
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -127,7 +127,9 @@ class ParquetWriter:
             return
         rows = pa.concat_tables(self._pending)
         columns = [
-            pa.chunked_array([stored(c, f.type, target.type) for c in column.chunks], type=target.type)
+            pa.chunked_array(
+                [without_hidden_nulls(stored(c, f.type, target.type)) for c in column.chunks], type=target.type
+            )
             for column, f, target in zip(rows.columns, self._fields, self.schema, strict=True)
         ]
         table = pa.Table.from_arrays(columns, schema=self.schema)

@@ -14,15 +14,19 @@ from paimon_nb.format.types.arrow_builders import filled
 
 
 def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Sequence[DataField]) -> pa.Table:
-    """`table` (columns of `file_fields` by name) with the columns of `read_fields`.
+    """`table` (columns of `file_fields` by name) with the columns of `read_fields`, all of which may be NULL.
 
     A column that the file does not have is NULL; a renamed one is found; a retyped one is cast as Java does.
 
     Raises:
         ReadError: a stored value that the new type cannot show.
     """
+    schema = arrow_schema(read_fields, nullable=True)
+    if not read_fields:
+        return table.select([])
     if tuple(file_fields) == tuple(read_fields):
-        return table.select([f.name for f in read_fields])
+        # Not Table.cast: it refuses NULL structs whose fields are NOT NULL.
+        return pa.Table.from_arrays([table.column(f.name) for f in read_fields], schema=schema)
     by_id = {f.id: f for f in file_fields}
     columns = []
     for field in read_fields:
@@ -31,9 +35,7 @@ def evolve(table: pa.Table, file_fields: Sequence[DataField], read_fields: Seque
             columns.append(pa.nulls(table.num_rows, arrow_type(field.type)))
         else:
             columns.append(evolve_column(table.column(there.name), there.type, field.type))
-    if not columns:
-        return table.select([])
-    return pa.Table.from_arrays(columns, schema=arrow_schema(read_fields, nullable=True))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def evolve_column(column: Any, old: DataType, new: DataType) -> Any:

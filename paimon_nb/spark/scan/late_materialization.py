@@ -19,7 +19,7 @@ from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import Found, ParquetReader
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.manifest import DataFile
-from paimon_nb.format.types import DataField, arrow_schema
+from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.scan.superseded_rows import hidden_of
 from paimon_nb.table.scan.plan.prune import file_schema
@@ -127,7 +127,7 @@ def _rows(hits: _Hits, fields: Sequence[DataField]) -> pa.Table:
     field_ids = {f.id for f in fields}
     stored = [f for f in hits.stored if f.id in field_ids]
     rows = hits.reader.fetch(hits.found).select([f.name for f in stored])
-    return evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+    return evolve(rows, stored, fields)
 
 
 def _threads(files: int) -> int:

@@ -25,7 +25,6 @@ from paimon_nb.format.data import (
 from paimon_nb.format.data.schema_evolution import evolve
 from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.format.types import arrow_schema
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.table.inspect.formatting import partition_text
 from paimon_nb.table.lsm.superseded import without_older_results
@@ -182,7 +181,7 @@ def _stored(
             stored = schema_and_system(schema)
             rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)
             positions = rows.column(ROW_POSITION)
-            evolved = evolve(rows.drop_columns([ROW_POSITION]), stored, wide).cast(arrow_schema(wide, nullable=True))
+            evolved = evolve(rows.drop_columns([ROW_POSITION]), stored, wide)
             found = keep(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)
             ref = (split.deletion_vectors or {}).get(file.file_name)
             deleted = load_vector(store, ref).mask(file.row_count) if ref is not None else None

@@ -228,7 +228,7 @@ class _Files:
                 schema=arrow_schema(fields, nullable=True),
             )
         else:
-            rows = evolve(rows, stored, fields).cast(arrow_schema(fields, nullable=True))
+            rows = evolve(rows, stored, fields)
         return with_partition(self.store, self.partition, file, rows)
 
 
