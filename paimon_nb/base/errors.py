@@ -13,7 +13,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- FormatError           bytes on disk
      |   +- CorruptFile  MissingFile  NewerFormat  UnsupportedFormat  BadMessage
      +- ReadError             a read without an answer
-     |   +- TimeTravelError  SnapshotExpired
+     |   +- TimeTravelError (BucketsChanged)  SnapshotExpired
      +- WriteError            rows that cannot be stored
      |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
      +- CommitError           publishing
@@ -204,6 +204,10 @@ class ReadError(PaimonError):
 
 class TimeTravelError(ReadError):
     """The requested version is outside the table's history."""
+
+
+class BucketsChanged(TimeTravelError):
+    """Two states cannot be compared file by file: between them the table was rescaled. Facts: `start`, `end`, snapshot ids."""
 
 
 class SnapshotExpired(ReadError):

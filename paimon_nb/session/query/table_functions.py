@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
+from paimon_nb.base.identifier import split_name
 from paimon_nb.plan import TableFunction, TableRef
 from paimon_nb.session.core.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame
+
+    from paimon_nb.table.table import Table
 
 _OPTION = {
     "paimon_incremental_query": "incremental-between",
@@ -20,20 +25,42 @@ _OPTION = {
 
 def table_function(session: Session, ref: TableRef) -> DataFrame:
     """The rows of `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, end_snapshot => 5)`, ..."""
-    from paimon_nb.spark.scan.table_scan import relation
-
     assert ref.function is not None
     parts, option = _target(session, ref.function)
     found = session.find(parts)
     table = found.catalog.table(found.name, session.options_of(found))
-    return relation(session.spark, table, options={**ref.options, **option}, filter=ref.filter, columns=ref.columns)
+    try:
+        return _rows(session, table, found.name.system, {**ref.options, **option}, ref)
+    except BucketsChanged as changed:
+        if "incremental-between-timestamp" in option:
+            raise
+        between = option.get("incremental-between", "").split(",")
+        start, end = between if len(between) == 2 else (changed.start, changed.end)
+        # The files of the two states have nothing in common, so their rows are compared.
+        before, after = (
+            _rows(session, table, found.name.system, {**ref.options, "scan.version": str(moment)}, None)
+            for moment in (start, end)
+        )
+        return after.subtract(before)
+
+
+def _rows(
+    session: Session, table: Table, system: str | None, options: Mapping[str, str], ref: TableRef | None
+) -> DataFrame:
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.spark.scan.table_scan import relation
+
+    if system is not None:
+        return from_arrow(session.spark, table.system(system, options=options))
+    filter, columns = (None, None) if ref is None else (ref.filter, ref.columns)
+    return relation(session.spark, table, options=options, filter=filter, columns=columns)
 
 
 def _target(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:
     name = function.name[-1].lower()
     if name in _OPTION:
         table, *rest = (*function.positional, *function.named.values())
-        return tuple(p.strip("`") for p in str(table).split(".")), {_OPTION[name]: ",".join(map(str, rest))}
+        return split_name(str(table)), {_OPTION[name]: ",".join(map(str, rest))}
     named = {k.lower(): v for k, v in function.named.items()}
     positional = list(function.positional)
     prefix, last = function.name[:-1], function.name[-1]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, TagNotFound, TimeTravelError
+from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFound, TagNotFound, TimeTravelError
 from paimon_nb.format.manifest import ADD, Entries, as_entries, joined
 from paimon_nb.format.snapshot import Snapshot, Tag
 from paimon_nb.options import TableOptions
@@ -326,7 +326,9 @@ def _same_buckets(store: TableStore, start: Snapshot, end: Snapshot) -> None:
         return
     counts = [TableOptions(store.schemas.get(s.schema_id).options).get(opt.BUCKET) for s in (start, end)]
     if counts[0] != counts[1]:
-        raise TimeTravelError(
+        raise BucketsChanged(
             f"{store.name}: the number of buckets changed from {counts[0]} to {counts[1]} between the two states",
-            hint="compare two states that are both before or both after the rescale",
+            hint="use SELECT * FROM paimon_incremental_query(...), which compares the rows of the two states",
+            start=start.id,
+            end=end.id,
         )
