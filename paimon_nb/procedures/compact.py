@@ -56,7 +56,8 @@ def _compact(
         done = run_compaction(target, context.spark, partitions=selected, full=full, buckets=_buckets(buckets))
     commit_note(context, target, done.snapshots)
     if not done.snapshots:
-        context.notes.append(f"nothing to compact in {target.name}" + ("" if before else ": it is empty"))
+        where_to = f" where {partitions or where}" if partitions or where else ""
+        context.notes.append(f"nothing to compact in {target.name}{where_to}" + ("" if before else ": it is empty"))
     return success()
 
 
@@ -86,10 +87,13 @@ def _is_full(target: Table, strategy: str | None) -> bool:
 def _buckets(text: str | None) -> set[int] | None:
     if text is None:
         return None
-    try:
-        return {int(part) for part in text.split(",")}
-    except ValueError:
-        raise BadOptionValue(f"buckets cannot be {text!r}", hint="use comma-separated numbers, such as '0,3'") from None
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = (p.strip() for p in part.partition("-"))
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise BadOptionValue(f"buckets cannot be {text!r}", hint="use comma-separated numbers and ranges, such as '0,3-5'")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
 
 
 def _by_position(values: Sequence[Any]) -> dict[str, Any]:
@@ -113,7 +117,7 @@ COMPACT: Procedure = Procedure(
         Argument("where", doc="condition on partition columns"),
         Argument("partition_idle_time", "span", doc="only partitions without new files for this time"),
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
-        Argument("buckets", doc="bucket numbers"),
+        Argument("buckets", doc="bucket numbers and ranges: '0,3-5'"),
     ),
     _compact,
     _by_position,
@@ -152,7 +156,7 @@ def _compact_database(
             except PaimonError as error:  # one broken table must not stop the others
                 failed.append(f"{full}: {error.message}")
     context.notes += failed
-    return one_row(result=f"{done} tables compacted" + (f", {len(failed)} failed" if failed else ""))
+    return one_row(result=f"Compact database finished. Success: {done}, Failed: {len(failed)}")
 
 
 COMPACT_DATABASE = Procedure(

@@ -9,8 +9,8 @@ from paimon_nb.procedures.procedure import (
     Context,
     Procedure,
     commit_note,
+    one_row,
     selected_partitions,
-    success,
     table_argument,
 )
 from paimon_nb.table.compact import rewrite_file_indexes
@@ -23,7 +23,7 @@ def _rewrite_file_index(context: Context, table: str, partitions: str | None, wh
     commit_note(context, target, ids)
     if not ids:
         context.notes.append(f"all files of {target.name} have the configured indexes already")
-    return success()
+    return one_row(written_partitions=len({m.partition for m in messages}), written_indexes=len(messages))
 
 
 REWRITE_FILE_INDEX = Procedure(

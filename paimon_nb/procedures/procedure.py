@@ -192,22 +192,31 @@ def success() -> pa.Table:
     return one_row(result=True)
 
 
+_PARTS = re.compile(r"""(?:=\s*"[^"]*"|=\s*'[^']*'|[^;])+""")
+_PAIRS = re.compile(r"""(?:=\s*"[^"]*"|=\s*'[^']*'|[^,])+""")
+"""Separators count outside of quoted values."""
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
 def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
-    """'a=1,b=2;a=3' -> [{a: 1, b: 2}, {a: 3}]. Raises `BadOptionValue`."""
+    """'a=1,b=2;a=3' -> [{a: 1, b: 2}, {a: 3}]; a value may have quotes, as in Spark. Raises `BadOptionValue`."""
     if not text:
         return None
     out = []
-    for part in text.split(";"):
+    for part in _PARTS.findall(text):
         if not part.strip():
             continue
         spec = {}
-        for pair in part.split(","):
+        for pair in _PAIRS.findall(part):
             key, equals, value = pair.partition("=")
             if not equals:
                 raise BadOptionValue(
                     f"partition {text!r} has no '=' in {pair!r}", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02'"
                 )
-            spec[key.strip()] = value.strip().strip("'")
+            spec[key.strip()] = _unquoted(value.strip())
         out.append(spec)
     return out
 

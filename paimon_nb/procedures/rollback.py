@@ -42,6 +42,8 @@ def _by_kind(values: Sequence[Any]) -> dict[str, Any]:
 def _rollback(context: Context, table: str, version: str | None, snapshot: int | None, tag: str | None) -> pa.Table:
     target = context.table(table)
     if version is not None:
+        if tag is not None or snapshot is not None:
+            raise SqlAnalysisError("rollback takes one of version, snapshot and tag", hint=ROLLBACK.usage)
         if version in target.store.tags.names() or not version.isdecimal():
             tag = version
         else:

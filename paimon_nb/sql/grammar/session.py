@@ -92,8 +92,10 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
         while cursor.take(","):
             names.append(cursor.name("column"))
         columns = tuple(names)
-    else:
-        cursor.take("NOSCAN")
+    elif cursor.sees("NOSCAN"):
+        cursor.refuse(
+            "NOSCAN has no effect: a Paimon table's size and row count are in its manifests", "leave NOSCAN out"
+        )
     return Analyze(cursor.text_of(span), span, name, columns, of_partition)
 
 

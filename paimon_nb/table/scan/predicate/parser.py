@@ -1,7 +1,7 @@
 """Parser of a small SQL WHERE grammar: text to predicate, with error positions. Knows no rows.
 
 comparison (=, ==, <>, !=, <, <=, >, >=, <=>), BETWEEN, IN, LIKE, IS [NOT] NULL, AND, OR, NOT, parentheses; literals:
-numbers, 'text', X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
+numbers, 'text', "text" if no column has that name, X'bytes', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...'.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class _Parser:
     # -- tokens
 
     def _split(self) -> list[_Token]:
+        known = {name.lower() for name in self.schema.names}
         out, at = [], 0
         while self.text[at:].strip():
             match = _TOKEN.match(self.text, at)
@@ -98,7 +99,10 @@ class _Parser:
                 what = "unterminated string" if self.text[start] in "'`\"" else f"unexpected {self.text[start]!r}"
                 raise self._error(what, _Token("", self.text[start], start, start + 1))
             kind = str(match.lastgroup)
-            out.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            start, found = match.start(kind), match[kind]
+            if found.startswith('"') and (inner := found[1:-1].replace('""', '"')).lower() not in known:
+                kind, found = "text", "'" + inner.replace("'", "''") + "'"  # a text, as Spark reads it
+            out.append(_Token(kind, found, start, match.end()))
             at = match.end()
         out.append(_Token("end", "the end", len(self.text), len(self.text)))
         return out
