@@ -34,6 +34,8 @@ class Catalog(ABC):
     """Root path of the databases."""
     options: Mapping[str, str]
     """The user's options; redact them before display."""
+    has_created = False
+    """Whether a database or a table was created through this object."""
 
     @property
     def default_database(self) -> str:

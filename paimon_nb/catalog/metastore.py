@@ -6,6 +6,7 @@ import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import SchemaDirectory, TableSchema
@@ -121,6 +122,11 @@ class DirectoryMetastore(Metastore):
         return sorted(found | {DEFAULT_DATABASE})  # `default` always exists, as in Java
 
     def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
+        if "location" in (properties or {}):
+            raise UnsupportedOperation(
+                f"database {name!r} cannot have a place of its own: in a filesystem catalog its folder lies in the warehouse",
+                hint="leave LOCATION out, or CREATE CATALOG on that path",
+            )
         path = self.database_path(name)
         if self._fs.exists(path):
             return False

@@ -81,6 +81,7 @@ class WarehouseCatalog(Catalog):
         if name == SYSTEM_DATABASE:
             raise InvalidName(f"database {name!r} holds the system tables of the catalog", hint="use another name")
         if self.metastore.add_database(name, properties):
+            self.has_created = True
             return True
         if if_not_exists:
             return False
@@ -129,6 +130,7 @@ class WarehouseCatalog(Catalog):
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if self._create_files_and_entry(name, self._checked(name, schema)):
+            self.has_created = True
             return True
         if if_not_exists:
             return False
@@ -141,6 +143,7 @@ class WarehouseCatalog(Catalog):
             raise AlreadyExists(
                 f"table {name} was created by another session", hint="check that table, then try again", name=str(name)
             )
+        self.has_created = True
         return replaced
 
     def _checked(self, name: Identifier, schema: TableSchema) -> TableSchema:

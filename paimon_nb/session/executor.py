@@ -41,7 +41,7 @@ from paimon_nb.plan import (
     Update,
     Use,
 )
-from paimon_nb.session.core.result import Result, of_frame, of_rows
+from paimon_nb.session.core.result import Result, of_frame, of_rows, summary
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.query.error_location import locate
@@ -121,6 +121,9 @@ def run_text(session: Session, text: str, params: Mapping[str, Any]) -> Iterator
         PaimonError: see `run_statement`.
     """
     statements = parse(text)
+    if not statements and text.strip():
+        yield summary("the text has only comments; nothing to run")
+        return
     if not statements:
         raise SqlSyntaxError("the text contains no statement", hint="for example SHOW TABLES", sql=text)
     markers = {name for s in statements for name in getattr(s, "parameters", ())}

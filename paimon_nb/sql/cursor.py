@@ -80,7 +80,7 @@ class Cursor:
     def name(self, what: str = "name") -> str:
         """One identifier; it may start with digits, but is not a string."""
         if not self.peek().is_name:
-            self.fail(f"expected a {what}")
+            self.fail(f"expected {_with_article(what)}")
         return self.next().name
 
     def parts(self, what: str = "name") -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Cursor:
 
     def string(self, what: str = "text") -> str:
         if self.peek().kind != "string":
-            self.fail(f"expected a {what} in quotes")
+            self.fail(f"expected {_with_article(what)} in quotes")
         return self.next().value
 
     def string_or_name(self) -> str:
@@ -226,3 +226,7 @@ class Cursor:
             start=start,
             stop=max(token.stop, start + 1) if found else start + 1,
         )
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

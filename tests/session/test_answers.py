@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import AlreadyExists, UnknownName
+from paimon_nb.base.errors import AlreadyExists, SqlSyntaxError, UnknownName
 from paimon_nb.session import Result
 
 DEFINE = """
@@ -60,13 +60,38 @@ def test_catalogs_and_databases(run, tmp_path):
 
 
 def test_the_first_catalog_gives_way_to_one_of_its_name(run, tmp_path):
-    run("CREATE TABLE t (id INT)")
     first = run.wb.session.catalog.warehouse
     text = f"CREATE CATALOG paimon WITH ('type' = 'paimon', 'warehouse' = '{tmp_path}/own')"
     assert run.wb.run(text).notes == [f"catalog paimon was open on {first}; it is now {tmp_path}/own"]
     assert run("SHOW TABLES") == []
     with pytest.raises(AlreadyExists):
         run(text)
+
+
+def test_the_first_catalog_defined_once_more_is_the_same(run):
+    place = run.wb.session.catalog.warehouse
+    run("CREATE TABLE t (id INT)")
+    for again in ("", "IF NOT EXISTS "):
+        done = run.wb.run(f"CREATE CATALOG {again}paimon WITH ('type' = 'paimon', 'warehouse' = 'file:{place}/')")
+        assert done.notes == [f"catalog paimon was open on {place} already; nothing changed"]
+    assert [row[1] for row in run("SHOW TABLES")] == ["t"]
+    run(f"CREATE CATALOG paimon WITH ('warehouse' = '{place}', 'table-default.file.format' = 'orc')")
+    run("CREATE TABLE u (id INT)")
+    assert run.wb.table("u").schema.options == {"file.format": "orc"}
+
+
+def test_the_first_catalog_stays_once_something_was_made_in_it(run, tmp_path):
+    run("CREATE DATABASE d")
+    with pytest.raises(AlreadyExists, match="where this session made tables"):
+        run(f"CREATE CATALOG paimon WITH ('type' = 'paimon', 'warehouse' = '{tmp_path}/own')")
+    assert run("SHOW DATABASES LIKE 'd'") == [("d",)]
+
+
+def test_a_cell_of_comments_and_one_that_ends_with_a_comment(run):
+    assert said(run("CREATE TABLE t (id INT); -- note")) == "table default.t created"
+    assert said(run("-- note\n/* another */")) == "the text has only comments; nothing to run"
+    with pytest.raises(SqlSyntaxError, match="expected an option"):
+        run("CREATE TABLE u (id INT) WITH (3)")
 
 
 def test_a_database_with_tables_goes_only_with_cascade(run):

@@ -58,6 +58,10 @@ class PrivilegedCatalog(Catalog):
         self.rights().demand(Privilege.ADMIN)
         return self._open
 
+    @property
+    def has_created(self) -> bool:  # type: ignore[override]
+        return self._open.has_created
+
     # -- databases
 
     def databases(self) -> list[str]:
