@@ -211,7 +211,8 @@ def _hint(
     if "__paimon_" in parameters.get("objectName", ""):
         from paimon_nb.spark.scan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 
-        return f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET} exist only on tables without a primary key"
+        places = f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}"
+        return f"tables have {places}; those with a primary key once their rows need no merging (CALL sys.compact)"
     if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):
         # Spark saw only the columns that the query names, so its own suggestions are among those.
         unknown = _NAME_PART.findall(parameters.get("objectName", ""))[-1:]

@@ -38,5 +38,7 @@ def test_with_joins_travel_and_stars(swb):
     assert swb.sql(count.format("")).first()[0] == 2
     assert swb.sql(count.format("VERSION AS OF 1")).first()[0] == 1
     assert swb.sql("SELECT * FROM t").columns == ["id"]
+    swb.run("INSERT INTO k VALUES (1, 'uno')")
+    assert swb.sql(count.format("")).first()[0] == 2
     with pytest.raises(SqlAnalysisError):
         swb.sql("SELECT __paimon_file_path FROM k")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.row.internal_values import Value
 from paimon_nb.format.row.java_to_string import cast_to_string, java_to_string
 from paimon_nb.format.types import DataField, DataType
@@ -29,7 +28,6 @@ def partition_names(
 
     Args:
         legacy: option `partition.legacy-name`: Java's toString instead of CAST to STRING (DATE is a day number).
-    Raises: UnsupportedOperation: a binary partition column under legacy names, which Java names by an object address.
     """
     return {
         f.name: _value_text(f.type, v, legacy, default_name) for f, v in zip(fields, values, strict=True)
@@ -76,11 +74,7 @@ def is_blank(text: str) -> bool:
 def _value_text(t: DataType, value: Value, legacy: bool, default_name: str) -> str:
     if value is None:
         return default_name
-    if legacy and t.root in ("BINARY", "VARBINARY"):
-        raise UnsupportedOperation(
-            f"a partition column of type {t} has no stable directory name",
-            hint="create the table with 'partition.legacy-name' = 'false'",
-            type=str(t),
-        )
+    # Java's legacy name of bytes is that of an object, another one in each process: nobody finds such a directory again.
+    legacy = legacy and t.root not in ("BINARY", "VARBINARY")
     text = java_to_string(t, value) if legacy else cast_to_string(t, value)
     return default_name if text is None or is_blank(text) else text

@@ -16,6 +16,7 @@ from paimon_nb.base.errors import (
     NameError_,
     PaimonError,
     TableNotFound,
+    UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier, quote, split_name
 from paimon_nb.base.sql_quoting import spark_literal
@@ -26,11 +27,14 @@ from paimon_nb.session.query.computed_columns import computed_columns, with_comp
 from paimon_nb.session.query.flink_numeric import with_flink_numerics
 from paimon_nb.session.query.hints import check_consumer, partition_predicate, scan_partitions
 from paimon_nb.session.query.unnest import unnested
+from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.table.scan.predicate.model import all_of
 from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from paimon_nb.format.types import DataField
 
 _counter = itertools.count()
 
@@ -207,10 +211,15 @@ def _paimon(session: Session, ref: TableRef) -> DataFrame:
         ref = replace(ref, columns=None)  # their expressions may need any column
     if partitions is not None:
         frame = _partition_frame(session, ref, table, options, partitions)
-    elif ref.metadata_columns and not table.primary_keys:
+    elif ref.metadata_columns and not (table.primary_keys and ROW_TRACKING_COLUMNS.issuperset(ref.metadata_columns)):
         from paimon_nb.spark.scan.metadata_columns import with_metadata_columns
 
-        frame = with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns)
+        with suppress(UnsupportedOperation):  # the columns may be those of another table in the query
+            return with_computed(
+                with_metadata_columns(session.spark, table.copy(options), ref.filter, ref.metadata_columns),
+                table.schema.options,
+            )
+        frame = relation(session.spark, table, options=options, filter=ref.filter)
     else:
         frame = relation(session.spark, table, options=options, filter=ref.filter, columns=ref.columns)
     return with_computed(frame, table.schema.options)
@@ -224,6 +233,17 @@ def _options(session: Session, ref: TableRef) -> Mapping[str, str]:
         return session.table(ref.parts).schema.options
     except (TableNotFound, DatabaseNotFound, CatalogNotFound, InvalidName):
         return {}
+
+
+def schema_fields(session: Session, ref: TableRef) -> Sequence[DataField]:
+    """The columns of the table that a reference names; empty for temporary and system tables, and tables of Spark."""
+    if len(ref.parts) == 1 and (ref.parts[0] in session.temporary or ref.parts[0] in session.views):
+        return ()
+    try:
+        found = session.find(ref.parts)
+        return () if found.name.system is not None else session.table(ref.parts).schema.fields
+    except (TableNotFound, DatabaseNotFound, CatalogNotFound, InvalidName):
+        return ()
 
 
 def _partition_frame(

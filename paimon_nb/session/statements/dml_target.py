@@ -15,6 +15,7 @@ from paimon_nb.table.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType as SparkType
 
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.spark.write.row_level_write import Placed
@@ -43,16 +44,24 @@ class Target:
         return self.statement.target.alias or self.statement.target.parts[-1]
 
     def rows(self) -> tuple[DataFrame, Placed | None]:
-        """The rows that may match the condition, with all columns; without a primary key also with row positions."""
+        """The rows that may match the condition, with all columns and the metadata columns that the statement names;
+        without a primary key also with row positions."""
+        from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
         from paimon_nb.spark.scan.table_scan import relation
         from paimon_nb.spark.write.row_level_write import placed
+        from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 
         assert self.statement.target is not None
         spark = self.context.session.spark
         filter = self.statement.target.filter
+        places = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
+        if self.table.store.has_keys and places:
+            return with_metadata_columns(spark, self.table, filter, places), None
         if self.table.store.has_keys:
             return relation(spark, self.table, filter=filter), None
         source = placed(spark, self.table, filter)
+        if places:
+            source = add_metadata_columns(spark, self.table, source, places)
         return source.frame, source
 
     def run_sql(self, frames: Sequence[DataFrame], make: Callable[[RenderExpression, Sequence[str]], str]) -> DataFrame:
@@ -116,6 +125,27 @@ class Target:
             ):
                 return name[len(prefix) :]
         return name
+
+    def matched(
+        self,
+        value: Column,
+        source: SparkType,
+        path: tuple[str, ...],
+        *,
+        fill: bool = False,
+        current: Column | None = None,
+    ) -> Column:
+        """A value for a column, or for a field inside it, with nested fields in the table's order, see `match_fields`."""
+        from paimon_nb.spark.types import spark_type
+        from paimon_nb.spark.write.nested_fields import match_fields
+
+        wanted = spark_type(self.table.schema.field(path[0]).type)
+        for name in path[1:]:
+            fields = {f.name.lower(): f.dataType for f in getattr(wanted, "fields", ())}
+            if name.lower() not in fields:
+                return value  # Spark says what is wrong
+            wanted = fields[name.lower()]
+        return match_fields(value, source, wanted, ".".join(path), fill=fill, current=current, or_position=True)
 
     def columns(self, frame: DataFrame, values: Mapping[str, Column], first: int) -> list[Column]:
         """The table's columns, cast to its types: from `values`, else from `frame`, starting at position `first`."""

@@ -1,23 +1,25 @@
-"""Where a row lies, as columns that a query may name: paimon-spark's metadata columns, on tables without keys.
+"""Where a row lies, as columns that a query may name: paimon-spark's metadata columns.
 
-A row of a key table comes from several files, so it lies nowhere in particular; Java refuses to say, too.
+A row of a key table that is merged of several files lies nowhere in particular; Java refuses to say, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
-from paimon_nb.spark.write.row_level_write import FILE, ROW, placed
+from paimon_nb.spark.write.row_level_write import FILE, ROW, Placed, placed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
@@ -32,12 +34,36 @@ _FILES = (
 
 
 def with_metadata_columns(
-    spark: SparkSession, table: Table, filter: Predicate | None, metadata: Sequence[str]
+    spark: SparkSession, table: Table, filter: Predicate | None, wanted: Sequence[str]
 ) -> DataFrame:
-    """The table's rows, then those of these columns that are wanted. The table has no primary key."""
+    """The table's rows, then those of these columns that are wanted.
+
+    Raises UnsupportedOperation: rows of a key table have to be merged.
+    """
+    found = placed(spark, table, filter)
+    if table.store.has_keys and not all(split.raw for split in found.plan.splits):
+        raise UnsupportedOperation(
+            f"{table.name}: rows that are merged of several files lie in none of them",
+            hint="append tables, tables with deletion vectors and fully compacted ones have metadata columns; CALL sys.compact first",
+        )
+    rows, known = _located(spark, table, found)
+    known |= {f.name: col(f.name) for f in TRACKING_FIELDS if f.name in found.carried}
+    own = [col(n) for n in table.schema.names]
+    return rows.select(*own, *(column for name, column in known.items() if name in wanted))
+
+
+def add_metadata_columns(spark: SparkSession, table: Table, found: Placed, wanted: Sequence[str]) -> Placed:
+    """The same rows with those of these columns that are wanted, between the table's own and `found.carried`."""
+    rows, known = _located(spark, table, found)
+    named = [column for name, column in known.items() if name in wanted]
+    columns = [*(col(n) for n in table.schema.names), *named, *(col(n) for n in found.carried)]
+    return replace(found, frame=rows.select(*columns)) if named else found
+
+
+def _located(spark: SparkSession, table: Table, found: Placed) -> tuple[DataFrame, dict[str, Column]]:
+    """The rows with their file's facts, and each metadata column by name."""
     from pyspark.sql import functions as F
 
-    found = placed(spark, table, filter)
     store = found.plan.store
     files = pa.table(
         [
@@ -48,12 +74,15 @@ def with_metadata_columns(
         names=[f.name for f in _FILES],
     )
     rows = found.frame.join(F.broadcast(from_arrow(spark, files, _FILES)), FILE)
-    known = {
+    return rows, {
         FILE_PATH: F.col(FILE_PATH),
         ROW_INDEX: F.col(ROW).alias(ROW_INDEX),
-        PARTITION: F.struct(*[F.col(quote(k)) for k in table.partition_keys]).alias(PARTITION),
+        PARTITION: F.struct(*[col(k) for k in table.partition_keys]).alias(PARTITION),
         BUCKET: F.col(BUCKET),
     }
-    known |= {f.name: F.col(quote(f.name)) for f in TRACKING_FIELDS if f.name in found.carried}
-    own = [F.col(quote(n)) for n in table.schema.names]
-    return rows.select(*own, *(column for name, column in known.items() if name in metadata))
+
+
+def col(name: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.col(quote(name))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from paimon_nb.plan import Delete, Insert, Merge, MergeClause, Query, Span, Statement, StatementSet, TableRef, Update
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.grammar.partition import partition_spec
-from paimon_nb.sql.grammar.query import query, query_of
+from paimon_nb.sql.grammar.query import metadata_columns_of, query, query_of
 from paimon_nb.sql.grammar.values_literals import constant_rows
 from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.pushdown import with_condition
@@ -174,9 +174,11 @@ def update(cursor: Cursor, span: Span) -> Update:
     first = cursor.at
     assignments = _assignments(cursor, "WHERE")
     where = _condition(cursor) if cursor.take("WHERE") else None
-    found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table])
+    tokens = cursor.tokens[first : cursor.at]
+    found = find_tables_in(cursor, tokens, [table])
+    table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Update(
-        cursor.text_of(span), span, with_condition(cursor.text, where, table, found), tuple(found.tables),
+        cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), assignments, where,
     )  # fmt: skip
 
@@ -186,11 +188,19 @@ def delete(cursor: Cursor, span: Span) -> Delete:
     table = _aliased(cursor, ("WHERE",))
     first = cursor.at
     where = _condition(cursor) if cursor.take("WHERE") else None
-    found = find_tables_in(cursor, cursor.tokens[first : cursor.at], [table])
+    tokens = cursor.tokens[first : cursor.at]
+    found = find_tables_in(cursor, tokens, [table])
+    table = replace(with_condition(cursor.text, where, table, found), metadata_columns=metadata_columns_of(tokens))
     return Delete(
-        cursor.text_of(span), span, with_condition(cursor.text, where, table, found), tuple(found.tables),
+        cursor.text_of(span), span, table, _with_metadata_columns(found.tables, tokens),
         tuple(found.edits), tuple(dict.fromkeys(found.parameters)), where,
     )  # fmt: skip
+
+
+def _with_metadata_columns(tables: Sequence[TableRef], tokens: Sequence[Token]) -> tuple[TableRef, ...]:
+    """The tables, which give the metadata columns that these tokens name."""
+    columns = metadata_columns_of(tokens)
+    return tuple(replace(t, metadata_columns=columns) for t in tables)
 
 
 def merge(cursor: Cursor, span: Span) -> Merge:
@@ -214,8 +224,9 @@ def merge(cursor: Cursor, span: Span) -> Merge:
     if all(c.on != "not matched by source" for c in clauses):
         # A target row that fails its part of ON matches nothing; only BY SOURCE clauses need it.
         table = with_condition(cursor.text, condition, table, found, sole_table=False)
+    tables = _with_metadata_columns([*factor.tables, *found.tables], cursor.tokens[: cursor.at])
     return Merge(
-        cursor.text_of(span), span, table, (*factor.tables, *found.tables), (*factor.edits, *found.edits),
+        cursor.text_of(span), span, table, tables, (*factor.edits, *found.edits),
         tuple(dict.fromkeys((*factor.parameters, *found.parameters))), source, alias, condition, tuple(clauses), evolve,
     )  # fmt: skip
 

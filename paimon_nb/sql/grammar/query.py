@@ -12,6 +12,8 @@ from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
 
+FILE_NAME_FUNCTION = "INPUT_FILE_NAME"
+FILE_PATH = "__paimon_file_path"
 METADATA_PREFIX = "__paimon_"
 """Prefix of the metadata columns with a row's position."""
 ROW_TRACKING_COLUMNS = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
@@ -21,6 +23,15 @@ ROW_TRACKING_COLUMNS = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})
 def _needs_quotes(name: str) -> bool:
     """Whether Spark needs quotes where Flink and we do not: non-ASCII letters, and system tables such as `t$files`."""
     return not name.isascii() or "$" in name
+
+
+def metadata_columns_of(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The metadata columns among these names."""
+    return tuple(dict.fromkeys(t.name for t in tokens if t.is_name and is_metadata_column(t.name)))
+
+
+def is_metadata_column(name: str) -> bool:
+    return name.startswith(METADATA_PREFIX) or name in ROW_TRACKING_COLUMNS
 
 
 def _star_exclusions(tokens: Sequence[Token], table: Span, metadata_columns: Sequence[str]) -> list[tuple[Span, str]]:
@@ -41,6 +52,15 @@ def _star_exclusions(tokens: Sequence[Token], table: Span, metadata_columns: Seq
     return [(Span(stop, stop), exclusion) for at, stop in stars if at == level]
 
 
+def _file_path(tokens: Sequence[Token], at: int) -> tuple[Span, str]:
+    """The edit that reads input_file_name() from the table's own column: Spark knows names of files that it opens itself."""
+    before = tokens[at - 1].upper if at else ""
+    behind = tokens[at + 3].upper if at + 3 < len(tokens) else ""
+    alone = before in ("SELECT", "DISTINCT", ",") and behind in ("FROM", ",")
+    name = " AS `input_file_name()`" if alone else ""
+    return Span(tokens[at].start, tokens[at + 2].stop), quote(FILE_PATH) + name
+
+
 def query(cursor: Cursor, span: Span) -> Query:
     """All the cursor's remaining tokens as one query."""
     return query_of(cursor, Span(cursor.start, span.stop))
@@ -51,11 +71,12 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     if cursor.done:
         cursor.fail("expected a query")
     rest = cursor.tokens[cursor.at :]
-    metadata_columns = tuple(
-        dict.fromkeys(
-            t.name for t in rest if t.is_name and (t.name.startswith(METADATA_PREFIX) or t.name in ROW_TRACKING_COLUMNS)
-        )
-    )
+    metadata_columns = metadata_columns_of(rest)
+    files = [
+        i
+        for i, t in enumerate(rest)
+        if t.upper == FILE_NAME_FUNCTION and [n.text for n in rest[i + 1 : i + 3]] == ["(", ")"]
+    ]
     found = find_tables(cursor)
     found.edits += [(Span(t.start, t.stop), quote(t.text)) for t in rest if t.kind == "word" and _needs_quotes(t.text)]
     cursor.at = len(cursor.tokens)
@@ -67,6 +88,9 @@ def query_of(cursor: Cursor, span: Span) -> Query:
         "\\" in by for _, by in [*found.flink_edits, *found.edits]
     ):  # a string with a backslash has another meaning in Flink
         tables = tuple(replace(t, filter=None) for t in tables)
+    if files and len(tables) == 1:
+        found.edits += [_file_path(rest, i) for i in files]
+        metadata_columns = tuple(dict.fromkeys([*metadata_columns, FILE_PATH]))
     if metadata_columns and len(tables) == 1:
         found.edits += _star_exclusions(rest, tables[0].span, metadata_columns)
     if metadata_columns:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedFormat, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, UnknownName, UnsupportedFormat
 from paimon_nb.format.row import (
     Instant,
     bucket_of,
@@ -91,11 +91,10 @@ def test_two_partition_columns_nulls_and_own_default():
     assert partition_path([], []) == ""
 
 
-def test_binary_partitions_have_a_name_only_without_legacy_names():
+def test_binary_partitions_have_one_name_in_both_ways():
     field = DataField(0, "b", parse_type("BYTES"))
     assert partition_path([field], [b"abc"], legacy=False) == "b=abc"
-    with pytest.raises(UnsupportedOperation):
-        partition_path([field], [b"abc"])
+    assert partition_path([field], [b"abc"], legacy=True) == "b=abc"
     with pytest.raises(UnsupportedFormat):
         java_to_string(field.type, b"abc")
 
