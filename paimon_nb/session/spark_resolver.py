@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, SchemaMismatch, TableNotFound, UnsupportedOperation
@@ -10,7 +11,7 @@ from paimon_nb.options.spelling import check_names
 from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.session import Session
-from paimon_nb.session.query.run_query import resolve, time_travel_options
+from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
 from paimon_nb.sql.lexer import tokens
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql.catalog import Catalog
 
     from paimon_nb.format.schema import TableSchema
+    from paimon_nb.format.types import DataField
     from paimon_nb.spark.api.paimon_session import PaimonSession
+    from paimon_nb.table.table import Table
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
 """Option names of other systems, accepted by readers."""
@@ -67,6 +70,20 @@ def _with_named_markers(text: str, values: list[Any]) -> tuple[str, dict[str, An
     return text, {f"_{i}": value for i, value in enumerate(values)}
 
 
+def _with_not_null(frame: DataFrame, fields: Sequence[DataField]) -> DataFrame:
+    """The same rows, whose `schema` says which columns are NOT NULL.
+
+    Spark reads every file's columns as nullable, and a plan that says otherwise would keep filters from the files.
+    """
+    required = {f.name for f in fields if not f.type.nullable}
+    if required:
+        schema = deepcopy(frame.schema)
+        for field in schema.fields:
+            field.nullable = field.nullable and field.name not in required
+        frame.__dict__["schema"] = schema  # a cached property
+    return frame
+
+
 class Resolver:
     """The object that `spark.api.paimon_session` calls."""
 
@@ -76,18 +93,21 @@ class Resolver:
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
         """The rows of a named table, or None if the name belongs to Spark."""
         table_options, travel = _time_travel(options)
-        return resolve(self.session, TableRef(parts, Span(0, 0), options=table_options, travel=travel), ".".join(parts))
+        ref = TableRef(parts, Span(0, 0), options=table_options, travel=travel)
+        frame = resolve(self.session, ref, ".".join(parts))
+        return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
         """The rows of the table at a path."""
         from paimon_nb.spark.scan.table_scan import relation
-        from paimon_nb.table.open import open_table
 
         table_options, travel = _time_travel(options)
         check_names(table_options)
-        return relation(
-            self.session.spark, open_table(path), options={**table_options, **time_travel_options(self.session, travel)}
+        table = self._at(path)
+        frame = relation(
+            self.session.spark, table, options={**table_options, **time_travel_options(self.session, travel)}
         )
+        return _with_not_null(frame, table.schema.fields)
 
     def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
         """`spark.sql(text)` answers as `%%paimon` does."""
@@ -164,9 +184,10 @@ class Resolver:
                 hint="leave partitionBy() out, or write to another table",
             )
         schema_merging = merging_of(self.session, {k: str(v) for k, v in options.items()})
+        merges = schema_merging is not None
         if schema_merging is not None:
             table = with_merged_schema(self.session, target, table, fields_of_spark(frame.schema), schema_merging)
-        aligned = align(frame, table, None, {}, by_name=by_name or schema_merging is not None)
+        aligned = align(frame, table, None, {}, by_name=by_name or merges, fill_missing=merges)
         requested = {k.lower(): str(v).lower() for k, v in options.items()}.get("partitionoverwritemode")
         if where is None:
             partition = {}
@@ -180,11 +201,10 @@ class Resolver:
         """The stream of a named table or of the table at a path; None if the name belongs to Spark."""
         from paimon_nb.session.streaming.relations import stream_of
         from paimon_nb.spark.streaming.reader import stream_frame
-        from paimon_nb.table.open import open_table
 
         table_options = {_ALIASES.get(k, k): str(v) for k, v in options.items()}
         if isinstance(target, str):
-            return stream_frame(self.session.spark, open_table(target), options=table_options)
+            return stream_frame(self.session.spark, self._at(target), options=table_options)
         return stream_of(self.session, TableRef(target, Span(0, 0), options=table_options), ".".join(target))
 
     def sink(
@@ -221,11 +241,14 @@ class Resolver:
             ends=ends,
         )
 
-    def _open(self, target: tuple[str, ...] | str) -> Any:
+    def _at(self, path: str) -> Table:
         from paimon_nb.table.open import open_table
 
+        return open_table(path, options=self.session.options_of_paths())
+
+    def _open(self, target: tuple[str, ...] | str) -> Any:
         try:
-            return open_table(target) if isinstance(target, str) else self.session.table(target)
+            return self._at(target) if isinstance(target, str) else self.session.table(target)
         except TableNotFound:
             return None
 

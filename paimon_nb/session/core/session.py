@@ -253,6 +253,13 @@ class Session:
         # The most specific pattern wins, so apply the widest first.
         return {option: value for _, option, value in sorted(matching, key=lambda m: -m[0])}
 
+    def options_of_paths(self) -> dict[str, str]:
+        """Dynamic options of a table that is read or written by its path: 'spark.paimon.<option>', as in Java."""
+        prefix = "spark.paimon."
+        settings = {**self._spark_options(), **self.settings}
+        texts = {k.removeprefix(prefix): v for k, v in settings.items() if k.startswith(prefix)}
+        return {text: value for text, value in texts.items() if find_option(text) is not None}
+
     def _spark_options(self) -> dict[str, str]:
         """The settings `spark.paimon.*` in Spark's own configuration."""
         if not self.spark_started:

@@ -12,6 +12,8 @@ from paimon_nb.table.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from paimon_nb.format.types import DataField
+
 
 def align(
     frame: DataFrame,
@@ -20,6 +22,8 @@ def align(
     partition: Mapping[str, str | None],
     *,
     by_name: bool = False,
+    match_fields_by: str | None = None,
+    fill_missing: bool = False,
     extra: str | None = None,
 ) -> DataFrame:
     """The source with exactly the table's columns, cast to their types.
@@ -27,6 +31,9 @@ def align(
     Columns that the statement omits get their default, else NULL.
 
     Args:
+        match_fields_by: how fields inside a column are matched: by 'position', by 'name', or by 'name or position' if they
+            share no name. Default: as the columns.
+        fill_missing: nested fields that the source lacks are NULL.
         extra: the source's last column, appended to the table's columns.
 
     Raises:
@@ -37,7 +44,9 @@ def align(
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.types import spark_type
+    from paimon_nb.spark.write.nested_fields import match_fields
 
+    match_fields_by = match_fields_by or ("name" if by_name else "position")
     names = list(table.schema.names)
     for name in (*(columns or ()), *partition):
         column_named(name, names, table)
@@ -60,22 +69,36 @@ def align(
         return frame.toDF(*names, *([extra] if extra else []))  # saves a dozen JVM calls per cast
     # Positions, not names: a source may have duplicate names.
     plain = frame.toDF(*[f"__c{i}" for i in range(len(source))], *([extra] if extra else []))
+    types = dict(zip(names, targets, strict=True))
     for i, name in enumerate(targeted):
-        values.setdefault(name, F.col(f"__c{i}"))
+        value = F.col(f"__c{i}")
+        if match_fields_by != "position":
+            value = match_fields(
+                value, plain.schema.fields[i].dataType, types[name], name,
+                fill=fill_missing, or_position=match_fields_by == "name or position",
+            )  # fmt: skip
+        values.setdefault(name, value)
     out = []
     for field, target in zip(table.schema.fields, targets, strict=True):
         if field.name in values:
             value = values[field.name]
-        elif field.default_value is not None:
-            value = F.lit(field.default_value)
         else:
-            value = F.lit(None)
+            value = F.lit(default_text(field))
         out.append(value.cast(target).alias(field.name))
     try:
         return plain.select(*out, *([extra] if extra else []))
     except AnalysisException:
         _check_casts(plain, out, table)
         raise
+
+
+def default_text(field: DataField) -> str | None:
+    """The text that Spark casts to a column's default. None: there is none, or the write itself puts it in place of NULL."""
+    from paimon_nb.format.data import unquoted
+    from paimon_nb.format.types import Array, Map, Row
+
+    text = field.default_value
+    return None if text is None or isinstance(field.type, Array | Map | Row) else unquoted(text)
 
 
 def _check_casts(plain: DataFrame, values: Sequence[Column], table: Table) -> None:

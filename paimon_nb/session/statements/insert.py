@@ -54,11 +54,21 @@ def insert(context: StatementContext, statement: Insert) -> Result:
     if rows is not None:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, context.text, context.params)
-    if statement.by_name and (rules := merging_of(session, target.options)) is not None:
+    columns = statement.columns
+    by_column_name = statement.by_name or (columns is not None and not session.speaks_flink)
+    rules = merging_of(session, target.options) if by_column_name else None
+    if rules is not None and (columns is None or len(columns) == len(frame.columns)):
         from paimon_nb.spark.types import fields_of_spark
 
-        table = with_merged_schema(session, target.parts, table, fields_of_spark(frame.schema), rules)
-    aligned = align(frame, table, statement.columns, statement.partition, by_name=statement.by_name)
+        columns_named(columns or (), list(table.schema.names), table)
+        named_frame = frame if columns is None else frame.toDF(*columns)
+        table = with_merged_schema(session, target.parts, table, fields_of_spark(named_frame.schema), rules)
+    aligned = align(
+        frame, table, columns, statement.partition,
+        by_name=statement.by_name,
+        match_fields_by="name or position" if by_column_name and not statement.by_name else None,
+        fill_missing=rules is not None,
+    )  # fmt: skip
     notes = [SELF_OVERWRITE] if statement.overwrite and _reads(session, statement, table) else []
     return store_rows(
         session, aligned, table, overwrite=statement.overwrite, partition=statement.partition, notes=notes

@@ -12,6 +12,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import DataType
 from paimon_nb.plan import Merge, MergeClause
 from paimon_nb.session.core.result import Result, summary
+from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import (
     RenderExpression,
     Target,
@@ -19,8 +20,9 @@ from paimon_nb.session.statements.dml_target import (
     with_nested_value,
     with_positional_names,
 )
-from paimon_nb.session.statements.schema_merging import SchemaMerging, with_merged_schema
+from paimon_nb.session.statements.schema_merging import SchemaMerging, merging_of, with_merged_schema
 from paimon_nb.session.statements.update_delete import KIND, render_or_default
+from paimon_nb.sql.grammar.query import is_metadata_column
 from paimon_nb.table.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.scan.read.data_evolution import evolves
 
@@ -57,14 +59,20 @@ def merge(context: StatementContext, statement: Merge) -> Result:
         updates=any(action == "update" for _, action in actions_by_match),
         deletes=any(action == "delete" for _, action in actions_by_match),
     )
-    if statement.evolve:
-        target = _with_new_columns(target, statement)
+    assert statement.target is not None
+    rules = (
+        SchemaMerging(widen=True) if statement.evolve else merging_of(context.session, statement.target.options)
+    )
+    if rules is not None:
+        target = _with_new_columns(target, statement, rules)
+        statement = replace(statement, evolve=True)
     rows, source = target.rows()
     joined, actions = _joined(target, statement, rows)
     from paimon_nb.spark.errors import spark_errors
 
     with spark_errors(context.text, statement.span):
-        changes = _changes(target, joined, actions, source.carried if source is not None else ())
+        position_columns = source.carried if source is not None else ()
+        changes = _changes(target, joined, actions, position_columns, evolve=statement.evolve)
         once = changes.localCheckpoint()  # evaluated several times below; rand() must not change
         if any(on == "matched" for on, _ in actions_by_match):
             _check_single_match(target, once, source is not None)
@@ -80,7 +88,7 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     return summary(f"{counted} rows in {name}{where}", snapshots=[(name, i) for i in ids])
 
 
-def _with_new_columns(target: Target, statement: Merge) -> Target:
+def _with_new_columns(target: Target, statement: Merge, rules: SchemaMerging) -> Target:
     """The target with the clauses' new columns: all source columns for `*`, else the assigned ones."""
     from paimon_nb.spark.types import fields_of_spark
 
@@ -88,13 +96,13 @@ def _with_new_columns(target: Target, statement: Merge) -> Target:
     assert statement.target is not None
     source_span = statement.source
     source = target.run_sql([], lambda render, views: f"SELECT * FROM {render(source_span)}")
-    fields = fields_of_spark(source.schema)
+    fields = tuple(f for f in fields_of_spark(source.schema) if not is_metadata_column(f.name))
     if not any(c.star for c in statement.clauses):
         named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
+        if not statement.evolve:  # the setting, unlike the statement's own words, keeps the types of assigned columns
+            named -= {name.lower() for name in target.table.schema.names}
         fields = tuple(f for f in fields if f.name.lower() in named)
-    table = with_merged_schema(
-        target.context.session, statement.target.parts, target.table, fields, SchemaMerging(widen=True)
-    )
+    table = with_merged_schema(target.context.session, statement.target.parts, target.table, fields, rules)
     return replace(target, table=table)
 
 
@@ -240,12 +248,18 @@ def _is_same_column(a: tuple[str, str], b: tuple[str, str], other: str) -> bool:
 
 
 def _changes(
-    target: Target, joined: DataFrame, actions: Sequence[_Action], position_columns: Sequence[str]
+    target: Target,
+    joined: DataFrame,
+    actions: Sequence[_Action],
+    position_columns: Sequence[str],
+    *,
+    evolve: bool,
 ) -> DataFrame:
     """The table's columns with new values, KIND (NULL: no change), a match flag, and the target's row position columns.
 
     Args:
         position_columns: names of the columns after the table's own in the target's rows.
+        evolve: nested fields that the source lacks are NULL; UPDATE * keeps their values.
     """
     from pyspark.sql import functions as F
 
@@ -259,7 +273,15 @@ def _changes(
     by_clause: list[list[Column]] = []
     for action in actions:
         struct = names[1 + with_values.index(action)] if action.assigned else None
-        assigned = {(column, path): F.col(f"{struct}.v{i}") for i, (column, path, _) in enumerate(action.assigned)}
+        types = joined.select(f"{struct}.*").schema.fields if struct else []
+        assigned: dict[tuple[str, tuple[str, ...]], Column] = {}
+        keeps = evolve and action.clause.star and action.clause.action == "update"
+        for i, (column, path, _) in enumerate(action.assigned):
+            stored = current[list(target.table.schema.names).index(column)] if keeps else None
+            value = F.col(f"{struct}.v{i}")
+            assigned[column, path] = target.matched(
+                value, types[i].dataType, (column, *path), fill=evolve, current=stored
+            )
         by_clause.append(_values(target, action.clause.action, assigned, current))
     which = F.col(names[0])
     kind = F.lit(None).cast("tinyint")
@@ -285,7 +307,7 @@ def _values(
     fields = target.table.schema.fields
     if action == "delete":
         return list(current[: len(fields)])
-    start = {f.name: F.lit(f.default_value) if action == "insert" else current[i] for i, f in enumerate(fields)}
+    start = {f.name: F.lit(default_text(f)) if action == "insert" else current[i] for i, f in enumerate(fields)}
     for (column, path), value in assigned.items():
         start[column] = with_nested_value(start[column], path, value)
     return [start[f.name] for f in fields]

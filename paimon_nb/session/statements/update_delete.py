@@ -10,8 +10,10 @@ from paimon_nb.options import table as opt
 from paimon_nb.plan import Delete, Truncate, Update
 from paimon_nb.session.core.result import Result, summary
 from paimon_nb.session.query.partition_predicates import partition_values
+from paimon_nb.session.query.projection import default_text
 from paimon_nb.session.statements.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.statements.matching_partitions import matching_partitions
+from paimon_nb.session.statements.schema_merging import merging_of
 from paimon_nb.table.dml_checks import check_delete, check_update
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ def delete(context: StatementContext, statement: Delete) -> Result:
         ),
     )
     if source is None:
+        found = found.select(*[quote(n) for n in table.schema.names])
         return _upserted(target, found, DELETED, "deleted")
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
@@ -92,7 +95,7 @@ def render_or_default(render, value, target: Target, column: str) -> str:  # typ
     text = render(value)
     if text.strip().upper() != "DEFAULT":
         return str(text)
-    default = target.table.schema.field(column).default_value
+    default = default_text(target.table.schema.field(column))
     return "NULL" if default is None else spark_literal(default)
 
 
@@ -104,9 +107,14 @@ def assigned_values(
 
     names = list(target.table.schema.names)
     values: dict[str, Column] = {}
+    session = target.context.session
+    fill = merging_of(session, {}) is not None
     for i, (column, path) in enumerate(assigned):
         current = values.get(column, F.col(frame.columns[first + names.index(column)]))
-        values[column] = with_nested_value(current, path, F.col(frame.columns[i]))
+        value = F.col(frame.columns[i])
+        if not session.speaks_flink:
+            value = target.matched(value, frame.schema.fields[i].dataType, (column, *path), fill=fill)
+        values[column] = with_nested_value(current, path, value)
     return values
 
 

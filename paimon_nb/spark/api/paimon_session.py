@@ -114,7 +114,10 @@ def plain_session(session: SparkSession) -> SparkSession:
 
 def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
     """The same DataFrame carrying another session, so that `frame.write.format("paimon")` and `frame.sparkSession` know us."""
-    return with_session(frame, session)
+    adopted = with_session(frame, session)
+    if "schema" in frame.__dict__:
+        adopted.__dict__["schema"] = frame.__dict__["schema"]
+    return adopted
 
 
 class PaimonSession(SparkSession):
