@@ -56,3 +56,21 @@ def test_rows_keep_their_ids(swb, monkeypatch, kind, inline):
     swb.run("DELETE FROM t WHERE _ROW_ID = 2 OR _SEQUENCE_NUMBER = 2")
     assert tracked(swb) == [found[0], found[3]]
     assert sorted(tuple(r) for r in swb.sql("SELECT * FROM t").collect()) == [found[0][:3], found[3][:3]]
+
+
+def test_only_new_rows_take_row_ids(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, b INT) TBLPROPERTIES ('row-tracking.enabled' = 'true');
+        INSERT INTO t VALUES (1, 1), (2, 2);
+        UPDATE t SET b = 0;
+        MERGE INTO t USING (SELECT 2 AS id, 22 AS b UNION ALL SELECT 3, 33) s ON t.id = s.id
+            WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT *;
+        DELETE FROM t WHERE id = 1;
+        INSERT INTO t VALUES (4, 44)
+    """)
+    found = swb.sql("SELECT id, b, _ROW_ID, _SEQUENCE_NUMBER FROM t ORDER BY id").collect()
+    assert [tuple(r) for r in found] == [(2, 22, 1, 3), (3, 33, 2, 3), (4, 44, 3, 5)]
+    swb.run("CALL sys.compact(table => 't')")
+    assert [tuple(r) for r in swb.sql("SELECT id, b, _ROW_ID, _SEQUENCE_NUMBER FROM t ORDER BY id").collect()] == [
+        tuple(r) for r in found
+    ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.data import SEQUENCE_NUMBER, TRACKING_FIELDS
+from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.spark.errors import crossing_tasks
@@ -118,11 +118,17 @@ def change_rows(
         messages += _taken_out(spark, source, marked)
         if added is not None:
             # The files of this change must not be compacted with others in the same breath.
-            tracked = tracks_rows(table.store)
-            new, count, _ = write_messages(
-                added.drop(FILE, ROW, SEQUENCE_NUMBER), table.store.copy({"write-only": "true"}), tracked=tracked
-            )
+            store = table.store.copy({"write-only": "true"})
+            rows = added.drop(FILE, ROW, SEQUENCE_NUMBER)
+            if tracks_rows(table.store):
+                # Rows that are new lie in files of their own: only those take ids from the table's count.
+                row_id = ROW_ID_FIELD.name
+                kept, count, _ = write_messages(rows.where(f"{row_id} IS NOT NULL"), store, tracked=True)
+                messages += kept
+                rows = rows.where(f"{row_id} IS NULL").drop(row_id)
+            new, more, _ = write_messages(rows, store)
             messages += new
+            count += more
     except BaseException:
         commit.abort(messages)
         raise

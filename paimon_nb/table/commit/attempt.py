@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from paimon_nb.base import clock
 from paimon_nb.base.cancellation import publishing
 from paimon_nb.base.errors import Cancelled, CommitConflict, MissingFile, SnapshotNotFound, StoreError
+from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry, read_index_manifest
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -193,7 +194,8 @@ def _with_row_ids(
             out.append(entry)
             continue
         file = replace(entry.file, min_sequence=new_id, max_sequence=new_id)
-        if file.first_row_id is None and file.file_source != 1:  # rows of a compacted file keep their ids
+        has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
+        if file.first_row_id is None and not has_ids:
             file = replace(file, first_row_id=next_id)
             next_id += file.row_count
         out.append(replace(entry, file=file))
