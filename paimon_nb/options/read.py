@@ -36,9 +36,7 @@ LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST = text(
     None,
     "no refresh in these time ranges: '2024-01-31 08:00->2024-01-31 20:00,...'",
 )
-READ_ALLOW_FULLSCAN = boolean(
-    "read.allow.fullScan", True, "allow a scan of a partitioned table without a partition condition"
-)
+READ_ALLOW_FULLSCAN = boolean("read.allow.fullScan", True, "allow a scan of a partitioned table that skips no file")
 READ_CHANGELOG = boolean("read.changelog", False, "streams return each row's kind in the column rowkind")
 READ_SHUFFLE_BUCKET_WITH_PARTITION = boolean(
     "read.shuffle-bucket-with-partition",

@@ -23,7 +23,6 @@ ELSEWHERE: Mapping[str, str] = {
     "lookup.refresh.async": _WAITS,
     "lookup.refresh.async.pending-snapshot-count": _WAITS,
     "metastore.tag-to-partition.preview": "a tag becomes a partition when it is made",
-    "read.allow.fullScan": "a scan without a condition on partitions is not refused",
     "scan.ignore-corrupt-files": "a corrupt file is an error here",
     "scan.ignore-lost-files": "a missing file is an error here",
     "scan.plan-auto-tag-for-read.time-retained": "a read makes no tag",

@@ -191,7 +191,7 @@ class Table:
         """
         from paimon_nb.table.system import SYSTEM_TABLES
 
-        found = SYSTEM_TABLES.get(name)
+        found = SYSTEM_TABLES.get(name.lower())
         if found is None:
             raise TableNotFound(
                 f"no system table {self.name}${name}",
@@ -314,8 +314,12 @@ class Table:
         """
         return self.system("consumers")
 
-    def partition_specs(self) -> list[dict[str, str]]:
+    def partition_specs(self, *, legacy: bool | None = None, default_name: str | None = None) -> list[dict[str, str]]:
         """The partitions that have rows, as in directory names.
+
+        Args:
+            legacy: instead of the option `partition.legacy-name`.
+            default_name: instead of the option `partition.default-name`.
 
         Returns:
             A dictionary of column to text for each partition; empty for an unpartitioned table.
@@ -330,8 +334,8 @@ class Table:
                 partition_names(
                     fields,
                     self.store.partition_values(p),
-                    legacy=options.get(opt.PARTITION_LEGACY_NAME),
-                    default_name=options.get(opt.PARTITION_DEFAULT_NAME),
+                    legacy=options.get(opt.PARTITION_LEGACY_NAME) if legacy is None else legacy,
+                    default_name=options.get(opt.PARTITION_DEFAULT_NAME) if default_name is None else default_name,
                 )
             )
             for p in dict.fromkeys(e.partition for e in entries)

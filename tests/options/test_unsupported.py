@@ -24,13 +24,13 @@ def test_statements_tell_them():
 
 def test_what_asks_for_nothing_is_no_news():
     off = {"chain-table.enabled": "false", "metadata.iceberg.storage": "disabled", "streaming-read-mode": "file"}
-    defaults = {"read.allow.fullScan": "true", "scan.remove-normalize": "false"}
+    defaults = {"query-auth.enabled": "false", "scan.remove-normalize": "false"}
     assert validate_table_options(off | defaults) == []
 
 
 def test_what_differs_from_the_default_is():
     given = {
-        "read.allow.fullScan": "false",
+        "query-auth.enabled": "true",
         "streaming-read-mode": "log",
         "lookup.refresh.async": "true",
     }

@@ -325,7 +325,7 @@ def test_row_54_partitions_that_expire(wb, do):
     )
     do("INSERT INTO t VALUES (1, '20200101'), (2, '29990101')")
     do("INSERT INTO t VALUES (3, NULL)")
-    assert do("SHOW PARTITIONS t") == [("dt=20200101",), ("dt=29990101",), ("dt=__NONE__",)]
+    assert do("SHOW PARTITIONS t") == [("dt=20200101",), ("dt=29990101",), ("dt=null",)]
     do("CALL sys.expire_partitions('t', '7 d')")
     assert ids(wb) == [2, 3]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,10 @@ from paimon_nb.session.statements.alter_computed_columns import as_stored_change
 from paimon_nb.session.streaming.planner import empty_unbounded_inputs
 
 if TYPE_CHECKING:
+    from paimon_nb.catalog.api import Catalog
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.table.table import Table
 
 _PAIMON_CONNECTORS = ("paimon", None, "")
 
@@ -65,7 +68,7 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
     session = context.session
     # The first catalog's name is a default of the workbench: CREATE CATALOG may replace it.
     first = session.catalogs.get(statement.name) if statement.name == session.first_catalog else None
-    if statement.name in session.catalogs and (first is None or statement.if_not_exists):
+    if statement.name in session.catalogs and first is None:
         if statement.if_not_exists:
             return summary(f"catalog {statement.name} exists already")
         raise AlreadyExists(f"catalog {statement.name!r} exists already", hint="USE CATALOG, or DROP CATALOG first")
@@ -81,14 +84,32 @@ def create_catalog(context: StatementContext, statement: CreateCatalog) -> Resul
             option="warehouse",
         )
     made = open_catalog(statement.name, with_store_settings(statement.options, session.spark_setting))
-    session.add_catalog(made)
     misspelled = misspelled_catalog_keys(statement.options).items()
     notes = [f"unknown catalog option {key!r}; did you mean {near!r}?" for key, near in misspelled]
+    if first is not None and first.warehouse == made.warehouse and _adds_no_option(made, first):
+        return summary(
+            f"catalog {made.name} exists already",
+            notes=[*notes, f"catalog {made.name} was open on {made.warehouse} already; nothing changed"],
+        )
+    if first is not None and first.warehouse != made.warehouse:
+        if first.has_created and statement.if_not_exists:
+            return summary(f"catalog {first.name} exists already", notes=[f"it is open on {first.warehouse}"])
+        if first.has_created:
+            raise AlreadyExists(
+                f"catalog {first.name!r} exists already: it is open on {first.warehouse}, where this session made tables",
+                hint=f"use another name, or start with connect({made.warehouse!r})",
+            )
+        notes += [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
     if first is not None:
         session.first_catalog = None
-        if first.warehouse != made.warehouse:
-            notes += [f"catalog {made.name} was open on {first.warehouse}; it is now {made.warehouse}"]
+    session.add_catalog(made)
     return summary(f"catalog {statement.name} created", notes=notes)
+
+
+def _adds_no_option(made: Catalog, first: Catalog) -> bool:
+    """Whether the first catalog has each option of the new one."""
+    known = {"type": "paimon", "metastore": "filesystem", **first.options}
+    return all(known.get(k) == v for k, v in made.options.items() if k != "warehouse")
 
 
 def drop_catalog(context: StatementContext, statement: DropCatalog) -> Result:
@@ -292,6 +313,8 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
+                if not session.speaks_flink:
+                    _check_full_specs(table, specs)
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
                 effects.append("partitions dropped" if ids else "no such partition, nothing dropped")
@@ -300,6 +323,18 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     return summary(
         f"table {found.name} altered: {', '.join(effects) or 'nothing changed'}", notes=notes, snapshots=snapshots
     )
+
+
+def _check_full_specs(table: Table, specs: Sequence[Mapping[str, object]]) -> None:
+    """Spark drops a partition by its full spec only; Flink drops all partitions that match. Raises SqlAnalysisError."""
+    for spec in specs:
+        missing = [key for key in table.partition_keys if key not in spec]
+        if spec and missing and all(key in table.partition_keys for key in spec):
+            raise SqlAnalysisError(
+                f"a partition of {table.name} needs values of {', '.join(table.partition_keys)}; {missing[0]!r} is missing",
+                hint=f"DELETE FROM {table.name} WHERE {next(iter(spec))} = ... drops all matching partitions",
+                column=missing[0],
+            )
 
 
 def create_view(context: StatementContext, statement: CreateView) -> Result:

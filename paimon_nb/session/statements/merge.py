@@ -60,9 +60,7 @@ def merge(context: StatementContext, statement: Merge) -> Result:
         deletes=any(action == "delete" for _, action in actions_by_match),
     )
     assert statement.target is not None
-    rules = (
-        SchemaMerging(widen=True) if statement.evolve else merging_of(context.session, statement.target.options)
-    )
+    rules = SchemaMerging(widen=True) if statement.evolve else merging_of(context.session, statement.target.options)
     if rules is not None:
         target = _with_new_columns(target, statement, rules)
         statement = replace(statement, evolve=True)

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import InvalidName, SqlSyntaxError, UnsupportedOperation
+from paimon_nb.base.errors import InvalidName, SqlAnalysisError, SqlSyntaxError, UnknownName, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier, quote
 from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
@@ -21,9 +21,12 @@ from paimon_nb.session.query.partition_predicates import partition_values
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.table.table import Table
 
 
 _MATERIALIZED_TABLE = "materialized-table"
+_NULL = "null"
+"""Spark's text for NULL in a partition."""
 
 
 def show(context: StatementContext, statement: Show) -> Result:
@@ -97,10 +100,14 @@ def _partitions(context: StatementContext, statement: Show) -> Result:
         )
     named = {k: v for k, v in statement.partition.items() if v is not None}
     values = partition_values(named, table.partition_keys)
+    if context.session.speaks_flink:
+        specs, null = table.partition_specs(), table.options.get(opt.PARTITION_DEFAULT_NAME)
+    else:
+        specs, null = table.partition_specs(legacy=False, default_name=_NULL), _NULL
     found = [
         "/".join(f"{k}={v}" for k, v in row.items())
-        for row in table.partition_specs()
-        if all(row.get(k) == str(v) for k, v in values.items())
+        for row in specs
+        if all(row.get(k) == (null if v is None else str(v)) for k, v in values.items())
     ]
     return rows({"partition": sorted(found)})
 
@@ -166,7 +173,8 @@ def _table_extended(context: StatementContext, statement: Show) -> Result:
     text = []
     for name in names:
         table = session.stored((catalog.name, database, name))
-        text.append(f"Path: {table.path}\nProvider: paimon\nOptions: {redact_options(table.schema.options)}")
+        found = _partitions_of(table, statement) if statement.partition else ""
+        text.append(found or _details(catalog.name, table))
     return rows(
         {
             "namespace": [database] * len(names), "tableName": names, "isTemporary": [False] * len(names),
@@ -174,6 +182,45 @@ def _table_extended(context: StatementContext, statement: Show) -> Result:
         },
         {"isTemporary": pa.bool_()},
     )  # fmt: skip
+
+
+def _details(catalog: str, table: Table) -> str:
+    """The information column of SHOW TABLE EXTENDED, as in Java."""
+    options = redact_options(table.schema.options)
+    external = "EXTERNAL" if "path" in table.schema.options else "MANAGED"
+    facts = {"Catalog": catalog, "Namespace": table.name.database, "Table": table.name.table, "Type": external}
+    if table.schema.comment:
+        facts["Comment"] = table.schema.comment
+    facts |= {"Location": table.path, "Provider": "paimon"}
+    if options:
+        facts["Table Properties"] = f"[{', '.join(f'{k}={v}' for k, v in sorted(options.items()))}]"
+    if table.partition_keys:
+        facts |= {
+            "Partition Provider": "Catalog",
+            "Partition Columns": f"[{', '.join(map(quote, table.partition_keys))}]",
+        }
+    columns = [
+        f" |-- {f.name}: {f.type.bare()} (nullable = {str(f.type.nullable).lower()})" for f in table.schema.fields
+    ]
+    facts["Schema"] = "\n".join(["root", *columns])
+    return "\n".join(f"{key}: {value}" for key, value in facts.items()) + "\n"
+
+
+def _partitions_of(table: Table, statement: Show) -> str:
+    """The partition that SHOW TABLE EXTENDED ... PARTITION names. Raises SqlAnalysisError, UnknownName."""
+    named = {k: v for k, v in statement.partition.items() if v is not None}
+    values = partition_values(named, table.partition_keys)
+    missing = [key for key in table.partition_keys if key not in values]
+    if missing or len(values) != len(table.partition_keys):
+        raise SqlAnalysisError(
+            f"a partition of {table.name} needs values of {', '.join(table.partition_keys) or 'nothing'}",
+            hint="name each partition column; SHOW PARTITIONS lists what is there",
+        )
+    for spec in table.partition_specs(legacy=False, default_name=_NULL):
+        if all(spec[k] == (_NULL if v is None else str(v)) for k, v in values.items()):
+            return f"Partition Values: [{', '.join(f'{k}={v}' for k, v in spec.items())}]\n"
+    spec_text = ", ".join(f"{k} = {v}" for k, v in values.items())
+    raise UnknownName(f"no partition ({spec_text}) in {table.name}", hint=f"SHOW PARTITIONS {table.name}")
 
 
 def _jobs(context: StatementContext, statement: Show) -> Result:
@@ -273,7 +320,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         extra = {
             "": "", "# Detailed Table Information": "", "Identifier": str(table.name), "Path": table.path, "Provider": "paimon",
             "Schema id": str(table.schema.id), "Primary keys": ", ".join(table.primary_keys),
-            "Partition keys": ", ".join(table.partition_keys), "Comment": table.schema.comment or "",
+            "Partition keys": ", ".join(table.partition_keys),
+            **({} if table.schema.comment is None else {"Comment": table.schema.comment}),
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
         }  # fmt: skip
         for name, value in extra.items():

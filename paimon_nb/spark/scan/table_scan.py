@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.errors import ReadError
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.options import table as opt
+from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
@@ -119,10 +121,22 @@ def decide(
     """
     store = table.store.copy(options) if options else table.store
     plan = plan_scan(store, usable(filter, store.schema.fields, zone))
+    _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()
     facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
     return Relation(plan, fields, tuple(routes(plan.splits, facts)), limits)
+
+
+def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
+    """Raises ReadError: the table is partitioned, no file is skipped, and 'read.allow.fullScan' says no."""
+    if not store.schema.partition_keys or store.options.get(READ_ALLOW_FULLSCAN):
+        return
+    if plan.splits and all(stage.kept == stage.total for stage in plan.skipped.stages):
+        raise ReadError(
+            f"{store.name}: the whole table would be read, and 'read.allow.fullScan' is false",
+            hint=f"add a condition on {', '.join(store.schema.partition_keys)}",
+        )
 
 
 def facts_of(

@@ -1,0 +1,401 @@
+"""What the Spark suites of Java Paimon ask of a table: its rows, its refusals, its texts."""
+
+import pytest
+
+from paimon_nb.base.errors import (
+    BadOptionValue,
+    PaimonError,
+    SchemaMismatch,
+    SqlAnalysisError,
+    UnknownName,
+    UnsupportedOperation,
+)
+
+
+def rows(wb, text: str) -> list[tuple]:
+    return sorted((tuple(r) for r in wb.sql(text).collect()), key=repr)
+
+
+def test_default_null_is_no_default(wb):
+    wb.run("""
+        CREATE TABLE t (
+            id INT, s STRING DEFAULT NULL, n INT DEFAULT NULL, m MAP<STRING, INT> DEFAULT null,
+            c INT DEFAULT CAST(NULL AS INT), q STRING DEFAULT 'NULL', z STRING DEFAULT 'old'
+        );
+        INSERT INTO t (id) VALUES (1);
+        ALTER TABLE t ALTER COLUMN z SET DEFAULT NULL;
+        ALTER TABLE t ADD COLUMN d INT DEFAULT NULL;
+        INSERT INTO t (id) VALUES (2)
+    """)
+    none = {"s": None, "n": None, "m": None, "c": None, "q": "NULL", "d": None}
+    assert wb.table("t").to_arrow().sort_by("id").to_pylist() == [
+        {"id": 1, "z": "old", **none},
+        {"id": 2, "z": None, **none},
+    ]
+    assert [f.default_value for f in wb.table("t").schema.fields] == [None] * 5 + ["NULL"] + [None] * 2
+
+
+@pytest.mark.spark
+def test_a_default_that_java_stored_with_its_quotes(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, s STRING, m MAP<STRING, INT> DEFAULT MAP(a, 1));
+        CALL sys.alter_column_default_value('t', 's', '''text''');
+        INSERT INTO t (id) VALUES (1);
+        INSERT INTO t (id) SELECT 2;
+        INSERT INTO t VALUES (3, 'x', NULL);
+        UPDATE t SET s = DEFAULT WHERE id = 3
+    """)
+    assert rows(swb, "SELECT * FROM t") == [(i, "text", {"a": 1}) for i in (1, 2, 3)]
+
+
+TWISTED = "named_struct('nick', 'k', 'name', 'n')"
+
+
+@pytest.mark.spark
+def test_nested_fields_are_matched_by_name_where_columns_are(swb):
+    swb.run("CREATE TABLE t (id INT, s STRUCT<name: STRING, nick: STRING>)")
+    swb.run(f"INSERT INTO t BY NAME SELECT {TWISTED} AS s, 1 AS id")
+    swb.run(f"INSERT INTO t (s, id) SELECT {TWISTED}, 2")
+    frame = swb.spark.sql(f"SELECT {TWISTED} AS s, 3 AS id")
+    frame.writeTo("t").append()
+    frame.write.mode("append").saveAsTable("t")
+    swb.run(f"""
+        MERGE INTO t USING (SELECT 5 AS id, {TWISTED} AS s) x ON t.id = x.id WHEN NOT MATCHED THEN INSERT *;
+        INSERT INTO t VALUES (6, NULL);
+        UPDATE t SET s = {TWISTED} WHERE id = 6;
+        INSERT INTO t BY NAME SELECT 7 AS id, CAST(NULL AS STRUCT<nick: STRING, name: STRING>) AS s
+    """)
+    assert rows(swb, "SELECT id, s.name, s.nick FROM t") == [
+        *((i, "n", "k") for i in (1, 2, 3, 3, 5, 6)),
+        (7, None, None),
+    ]
+    assert rows(swb, "SELECT id FROM t WHERE s IS NULL") == [(7,)]
+    swb.run(f"INSERT INTO t SELECT 8, {TWISTED}")  # columns by position, and so the fields
+    assert rows(swb, "SELECT s.name, s.nick FROM t WHERE id = 8") == [("k", "n")]
+
+
+@pytest.mark.spark
+def test_fields_of_elements_keys_and_values_are_matched_by_name(swb):
+    swb.run("""
+        CREATE TABLE t (
+            a ARRAY<STRUCT<name: STRING, n: INT>>, m MAP<STRUCT<x: INT, y: STRING>, STRUCT<p: INT, q: STRUCT<b: INT, c: STRING>>>
+        );
+        INSERT INTO t BY NAME SELECT
+            array(named_struct('n', 1L, 'name', 'one'), NULL) AS a,
+            map(named_struct('Y', 'y', 'X', 1), named_struct('q', named_struct('c', 'c', 'b', 2), 'p', 3)) AS m
+    """)
+    assert swb.table("t").to_arrow().to_pylist() == [
+        {
+            "a": [{"name": "one", "n": 1}, None],
+            "m": [({"x": 1, "y": "y"}, {"p": 3, "q": {"b": 2, "c": "c"}})],
+        }
+    ]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("source", ["named_struct('name', 'n')", "named_struct('name', 'n', 'nick', 'k', 'x', 1)"])
+def test_fields_that_are_missing_or_unknown_are_refused(swb, source):
+    swb.run("CREATE TABLE t (id INT, s STRUCT<name: STRING, nick: STRING>)")
+    with pytest.raises(SchemaMismatch, match="'s'"):
+        swb.run(f"INSERT INTO t BY NAME SELECT 1 AS id, {source} AS s")
+    with pytest.raises(SchemaMismatch, match="'s'"):
+        swb.run(f"MERGE INTO t USING (SELECT 5 AS id, {source} AS s) x ON t.id = x.id WHEN NOT MATCHED THEN INSERT *")
+    assert rows(swb, "SELECT * FROM t") == []
+
+
+@pytest.mark.spark
+def test_a_merged_column_is_null_in_older_rows_whatever_its_fields_say(swb):
+    swb.run("CREATE TABLE w (a INT, b STRUCT<name: STRING, nick: STRING>); INSERT INTO w VALUES (1, NULL)")
+    swb.run("SET spark.paimon.write.merge-schema = true")
+    try:
+        swb.run("""
+            INSERT INTO w BY NAME SELECT 2 a, named_struct('nick', 'k', 'more', 7, 'name', 'n') b,
+                struct('x', 1, 1.5, DATE '2024-01-01', array(1), map('k', 1), struct(true)) s, parse_json('[1]') v;
+            INSERT INTO w BY NAME SELECT 3 a, named_struct('nick', 'q') b
+        """)
+    finally:
+        swb.run("RESET spark.paimon.write.merge-schema")
+    found = [(1, None, None, None), (2, ("n", "k", 7), "x", "[1]"), (3, (None, "q", None), None, None)]
+    swb.run("INSERT INTO w SELECT * FROM w")
+    text = "SELECT a, b, s.col1, to_json(v) FROM w"
+    assert rows(swb, text) == sorted([*found, *found])
+    swb.run("CALL sys.compact(table => 'w')")
+    assert rows(swb, text) == sorted([*found, *found])
+    assert [r["s"] and r["s"]["col7"] for r in swb.table("w").to_arrow().sort_by("a").to_pylist()][::2] == [
+        None, {"col1": True}, None,
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("format", ["parquet", "orc", "avro"])
+def test_null_beside_required_fields(swb, format):
+    swb.run(f"""
+        CREATE TABLE t (id INT, s STRUCT<a: INT NOT NULL, b: STRUCT<c: STRING NOT NULL> NOT NULL>, l ARRAY<STRUCT<x: BIGINT NOT NULL>>)
+        TBLPROPERTIES ('file.format' = '{format}');
+        INSERT INTO t VALUES (1, struct(1, struct('x')), array(struct(1L), NULL)), (2, NULL, NULL);
+        CREATE TABLE v (id INT, v VARIANT);
+        INSERT INTO v VALUES (1, parse_json('1')), (2, NULL)
+    """)
+    assert rows(swb, "SELECT id, to_json(v) FROM v") == [(1, "1"), (2, None)]
+    assert rows(swb, "SELECT id, s.a, s.b.c, l[0].x, s IS NULL, l[1] IS NULL FROM t") == [
+        (1, 1, "x", 1, False, True), (2, None, None, None, True, True),
+    ]  # fmt: skip
+
+
+def increment(wb, table: str, start: str, end: str) -> list[tuple]:
+    return rows(wb, f"SELECT * FROM paimon_incremental_query('{table}', '{start}', '{end}')")
+
+
+@pytest.mark.spark
+def test_the_audit_log_between_tags_tells_deletes_behind_a_compaction(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, v STRING) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true');
+        INSERT INTO t VALUES (1, 'a');
+        INSERT INTO t VALUES (2, 'b');
+        CALL sys.create_tag(table => 't', tag => 'one');
+        CALL sys.compact(table => 't');
+        DELETE FROM t WHERE id = 1;
+        INSERT INTO t VALUES (3, 'c');
+        CALL sys.create_tag(table => 't', tag => 'two')
+    """)
+    assert increment(swb, "`t$audit_log`", "one", "two") == [("+I", 3, "c"), ("-D", 1, "a")]
+    assert increment(swb, "default.`t$audit_log`", "one", "two") == [("+I", 3, "c"), ("-D", 1, "a")]
+    assert increment(swb, "t", "one", "two") == [(3, "c")]
+    assert increment(swb, "t$audit_log", "3", "4") == [("-D", 1, "a")]
+
+
+@pytest.mark.spark
+def test_tags_before_and_after_a_change_of_buckets(swb):
+    swb.run("""
+        CREATE TABLE t (a INT, b INT) TBLPROPERTIES ('primary-key' = 'a', 'bucket' = '1');
+        INSERT INTO t VALUES (1, 11), (2, 22);
+        CALL sys.create_tag(table => 't', tag => '2024-01-01');
+        ALTER TABLE t SET TBLPROPERTIES ('bucket' = '2');
+        INSERT OVERWRITE t SELECT * FROM t;
+        INSERT INTO t VALUES (3, 33);
+        CALL sys.create_tag(table => 't', tag => '2024-01-03');
+        DELETE FROM t WHERE a = 1;
+        UPDATE t SET b = 222 WHERE a = 2;
+        CALL sys.create_tag(table => 't', tag => '2024-01-05')
+    """)
+    assert increment(swb, "t", "2024-01-01", "2024-01-03") == [(3, 33)]
+    assert increment(swb, "t", "2024-01-01", "2024-01-05") == [(2, 222), (3, 33)]
+    assert increment(swb, "`t$audit_log`", "2024-01-01", "2024-01-05") == [
+        ("+I", 3, 33), ("+U", 2, 222), ("-D", 1, 11),
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+def test_names_of_system_tables_in_any_case(swb):
+    swb.run("CREATE TABLE T (id INT); INSERT INTO T VALUES (1)")
+    assert rows(swb, "SELECT record_count FROM `T$FILES`") == [(1,)]
+    assert rows(swb, "SELECT rowkind, id FROM `T$Audit_Log`") == [("+I", 1)]
+
+
+@pytest.mark.spark
+def test_a_reader_by_path_takes_the_settings_of_the_session(swb, tmp_path):
+    spark = swb.spark
+    swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)")
+    place = str(tmp_path / "w" / "default.db" / "t")
+
+    def ids(reader) -> list[int]:
+        return sorted(r.id for r in reader.collect())
+
+    swb.run("SET spark.paimon.scan.snapshot-id = 1")
+    try:
+        assert ids(spark.read.format("paimon").load(place)) == [1]
+        assert ids(spark.read.format("paimon").option("scan.snapshot-id", "2").load(place)) == [1, 2]
+    finally:
+        swb.run("RESET spark.paimon.scan.snapshot-id")
+    assert ids(spark.read.format("paimon").load(place)) == [1, 2]
+
+
+def levels(wb, table: str) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for row in wb.table(table).system("files").to_pylist():
+        found.setdefault(row["partition"], set()).add(row["level"])
+    return found
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        """partitions => 'pt="p,1"'""",
+        """partitions => 'pt = ''p,1'''""",
+        """where => 'pt = "p,1"'""",
+        """where => 'pt = "p,1" AND n >= 1'""",
+        """partitions => 'pt="p,1",n=1;pt="none"'""",
+    ],
+)
+def test_values_of_partitions_in_quotes(wb, chosen):
+    wb.run("""
+        CREATE TABLE t (id INT, pt STRING, n INT) PARTITIONED BY (pt, n)
+        TBLPROPERTIES ('primary-key' = 'id,pt,n', 'bucket' = '1', 'write-only' = 'true')
+    """)
+    for _ in range(2):
+        wb.run("INSERT INTO t VALUES (1, 'p,1', 1), (1, 'p2', 2)")
+    wb.run(f"CALL sys.compact(table => 't', {chosen})")
+    assert levels(wb, "t") == {"{p,1, 1}": {5}, "{p2, 2}": {0}}
+
+
+def test_a_compaction_of_an_unknown_partition_says_so(wb):
+    wb.run("CREATE TABLE t (id INT, pt STRING) PARTITIONED BY (pt); INSERT INTO t VALUES (1, 'a')")
+    done = wb.run("CALL sys.compact(table => 't', partitions => 'pt=b')")
+    assert (done.arrow.to_pylist(), done.notes) == ([{"result": True}], ["nothing to compact in default.t where pt=b"])
+
+
+def path_of(wb, table: str, condition: str) -> str:
+    ((path,),) = set(rows(wb, f"SELECT __paimon_file_path FROM {table} WHERE {condition}"))
+    return path
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "options",
+    ["", "TBLPROPERTIES ('deletion-vectors.enabled' = 'true')", "TBLPROPERTIES ('row-tracking.enabled' = 'true')"],
+)
+def test_rows_deleted_and_updated_by_their_file(swb, options):
+    swb.run(f"CREATE TABLE t (id INT, v STRING) {options}")
+    for value in ("(1, 'a'), (2, 'b')", "(3, 'c'), (4, 'd')"):
+        swb.run(f"INSERT INTO t VALUES {value}")
+    swb.run(f"DELETE FROM t WHERE __paimon_file_path = '{path_of(swb, 't', 'id = 3')}' AND __paimon_row_index = 1")
+    swb.run(f"UPDATE t SET v = 'new' WHERE __paimon_file_path = '{path_of(swb, 't', 'id = 1')}' AND id > 1")
+    assert rows(swb, "SELECT * FROM t") == [(1, "a"), (2, "new"), (3, "c")]
+
+
+@pytest.mark.spark
+def test_metadata_columns_of_a_key_table_whose_rows_need_no_merging(swb):
+    swb.run(
+        "CREATE TABLE t (id INT, v STRING) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true')"
+    )
+    swb.run("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    assert rows(swb, "SELECT id, __paimon_row_index, __paimon_bucket FROM t") == [(1, 0, 0), (2, 1, 0)]
+    swb.run(f"DELETE FROM t WHERE __paimon_file_path = '{path_of(swb, 't', 'id = 1')}' AND v = 'a'")
+    assert rows(swb, "SELECT * FROM t") == [(2, "b")]
+    with pytest.raises(SqlAnalysisError, match="__paimon_file_path"):
+        swb.run("SELECT __paimon_file_path FROM t")
+    with pytest.raises(UnsupportedOperation, match="merged of several files"):
+        swb.run("DELETE FROM t WHERE __paimon_file_path = 'x'")
+    swb.run("CALL sys.compact(table => 't')")
+    assert rows(swb, "SELECT id, __paimon_row_index FROM t") == [(2, 0)]
+
+
+@pytest.mark.spark
+def test_partitions_of_bytes(swb):
+    swb.run("CREATE TABLE t (id INT, day BINARY) PARTITIONED BY (day)")
+    swb.run("INSERT INTO t SELECT 1, CAST('2021' AS BINARY)")
+    assert rows(swb, "SELECT id, CAST(day AS STRING) FROM t") == [(1, "2021")]
+    assert "/day=2021/" in path_of(swb, "t", "id = 1")
+
+
+def test_ranges_of_buckets(wb):
+    wb.run("CREATE TABLE t (id INT) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '4', 'write-only' = 'true')")
+    for _ in range(2):
+        wb.run("INSERT INTO t VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9)")
+    wb.run("CALL sys.compact(table => 't', buckets => '0-1,3')")
+    found = {(r["bucket"], r["level"]) for r in wb.table("t").system("files").to_pylist()}
+    assert found == {(0, 5), (1, 5), (2, 0), (3, 5)}
+    with pytest.raises(BadOptionValue, match="'1-x'"):
+        wb.run("CALL sys.compact(table => 't', buckets => '1-x')")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("CREATE DATABASE d LOCATION '/tmp/d'", "a place of its own"),
+        ("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN", "NOSCAN has no effect"),
+        ("CALL sys.rollback(table => 't', version => '1', tag => 'one')", "one of version, snapshot and tag"),
+        ("CALL sys.rollback(table => 't', version => 'one', snapshot => 1)", "one of version, snapshot and tag"),
+        ("ALTER TABLE t DROP PARTITION (p = 'a')", "'q' is missing"),
+        ("ALTER TABLE t DROP IF EXISTS PARTITION (q = 'a')", "'p' is missing"),
+    ],
+)
+def test_what_spark_refuses_too(wb, text, why):
+    wb.run("""
+        CREATE TABLE t (id INT, p STRING, q STRING) PARTITIONED BY (p, q);
+        INSERT INTO t VALUES (1, 'a', 'a'), (2, 'a', 'b');
+        CALL sys.create_tag(table => 't', tag => 'one')
+    """)
+    with pytest.raises(PaimonError, match=why):
+        wb.run(text)
+    assert wb.table("t").to_arrow().num_rows == 2
+    assert wb.run("SHOW DATABASES").arrow.num_rows == 1
+
+
+def test_a_part_of_a_spec_in_flinks_words(wb):
+    wb.run(
+        "CREATE TABLE t (id INT, p STRING, q STRING) PARTITIONED BY (p, q); INSERT INTO t VALUES (1, 'a', 'a'), (2, 'b', 'b')"
+    )
+    wb.run("SET 'execution.runtime-mode' = 'batch'; ALTER TABLE t DROP PARTITION (p = 'a')")
+    assert wb.table("t").to_arrow().column("id").to_pylist() == [2]
+
+
+@pytest.mark.spark
+def test_a_full_scan_is_refused_where_the_setting_says_so(swb):
+    swb.run("""
+        CREATE TABLE plain (id INT);
+        INSERT INTO plain VALUES (1);
+        CREATE TABLE t (id INT, p INT) PARTITIONED BY (p);
+        INSERT INTO t VALUES (1, 1), (2, 2);
+        SET spark.paimon.read.allow.fullScan = false
+    """)
+    try:
+        assert rows(swb, "SELECT * FROM plain") == [(1,)]
+        for text in ("SELECT * FROM t", "SELECT id + 1 FROM t WHERE p > 0", "SELECT count(*) FROM t"):
+            with pytest.raises(PaimonError, match="the whole table would be read"):
+                swb.sql(text).collect()
+        assert rows(swb, "SELECT * FROM t WHERE p > 1") == [(2, 2)]
+    finally:
+        swb.run("RESET spark.paimon.read.allow.fullScan")
+
+
+def test_show_partitions_and_table_extended_in_sparks_words(wb):
+    wb.run("""
+        CREATE TABLE t (id INT COMMENT 'number', p DATE, q STRING) PARTITIONED BY (p, q) COMMENT 'about';
+        INSERT INTO t VALUES (1, DATE '2024-01-31', 'a'), (2, NULL, 'b'), (3, DATE '2024-01-31', NULL)
+    """)
+    shown = wb.run("SHOW PARTITIONS t").arrow.column("partition").to_pylist()
+    assert shown == ["p=2024-01-31/q=a", "p=2024-01-31/q=null", "p=null/q=b"]
+    one = wb.run("SHOW PARTITIONS t PARTITION (p = NULL)").arrow.column("partition").to_pylist()
+    assert one == ["p=null/q=b"]
+    ((text,),) = [r.values() for r in wb.run("SHOW TABLE EXTENDED LIKE 't'").arrow.select(["information"]).to_pylist()]
+    facts = dict(line.split(": ", 1) for line in text.split("\n")[:8])
+    assert facts == {
+        "Catalog": "paimon", "Namespace": "default", "Table": "t", "Type": "MANAGED", "Comment": "about",
+        "Location": wb.table("t").path, "Provider": "paimon", "Partition Provider": "Catalog",
+    }  # fmt: skip
+    named = wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (p = '2024-01-31', q = 'a')").arrow.to_pylist()
+    assert [r["information"] for r in named] == ["Partition Values: [p=2024-01-31, q=a]\n"]
+    with pytest.raises(UnknownName, match="no partition"):
+        wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (p = '2024-01-31', q = 'z')")
+    with pytest.raises(SqlAnalysisError, match="needs values of p, q"):
+        wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (q = 'a')")
+    described = wb.run("DESCRIBE EXTENDED t").arrow.to_pylist()
+    assert [r["data_type"] for r in described if r["col_name"] == "Comment"] == ["about"]
+    wb.run("ALTER TABLE t UNSET TBLPROPERTIES ('comment')")
+    assert [r for r in wb.run("DESCRIBE EXTENDED t").arrow.to_pylist() if r["col_name"] == "Comment"] == []
+
+
+@pytest.mark.spark
+def test_the_schema_says_which_columns_are_not_null(swb, tmp_path):
+    swb.run("CREATE TABLE t (id INT NOT NULL, v STRING, k INT) TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '1')")
+    swb.run("INSERT INTO t VALUES (1, NULL, 2)")
+    spark = swb.spark
+    for frame in (
+        spark.table("t"),
+        spark.read.table("t"),
+        spark.read.format("paimon").load(str(tmp_path / "w" / "default.db" / "t")),
+    ):
+        assert [(f.name, f.nullable) for f in frame.schema.fields] == [("id", False), ("v", True), ("k", False)]
+        assert [tuple(r) for r in frame.where("id = 1").collect()] == [(1, None, 2)]
+
+
+@pytest.mark.spark
+def test_input_file_name(swb):
+    swb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)")
+    names = dict(rows(swb, "SELECT id, __paimon_file_path FROM t"))
+    assert rows(swb, "SELECT *, input_file_name() FROM t") == sorted(names.items())
+    assert swb.sql("SELECT input_file_name() FROM t").columns == ["input_file_name()"]
+    assert rows(
+        swb, "SELECT id FROM t WHERE endswith(input_file_name(), '.parquet') GROUP BY id, input_file_name()"
+    ) == [(1,), (2,)]
