@@ -313,7 +313,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
                 specs = [partition_values(p, table.partition_keys) for p in partitions]
-                if not session.speaks_flink:
+                if not session.flink_semantics:
                     _check_full_specs(table, specs)
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]

@@ -55,7 +55,7 @@ def insert(context: StatementContext, statement: Insert) -> Result:
         return _store_constants(session, table, rows, overwrite=statement.overwrite)
     frame = run_query(session, statement.query, context.text, context.params)
     columns = statement.columns
-    by_column_name = statement.by_name or (columns is not None and not session.speaks_flink)
+    by_column_name = statement.by_name or (columns is not None and not session.flink_semantics)
     rules = merging_of(session, target.options) if by_column_name else None
     if rules is not None and (columns is None or len(columns) == len(frame.columns)):
         from paimon_nb.spark.types import fields_of_spark

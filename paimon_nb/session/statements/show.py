@@ -100,7 +100,7 @@ def _partitions(context: StatementContext, statement: Show) -> Result:
         )
     named = {k: v for k, v in statement.partition.items() if v is not None}
     values = partition_values(named, table.partition_keys)
-    if context.session.speaks_flink:
+    if context.session.flink_semantics:
         specs, null = table.partition_specs(), table.options.get(opt.PARTITION_DEFAULT_NAME)
     else:
         specs, null = table.partition_specs(legacy=False, default_name=_NULL), _NULL

@@ -112,7 +112,7 @@ def assigned_values(
     for i, (column, path) in enumerate(assigned):
         current = values.get(column, F.col(frame.columns[first + names.index(column)]))
         value = F.col(frame.columns[i])
-        if not session.speaks_flink:
+        if not session.flink_semantics:
             value = target.matched(value, frame.schema.fields[i].dataType, (column, *path), fill=fill)
         values[column] = with_nested_value(current, path, value)
     return values
