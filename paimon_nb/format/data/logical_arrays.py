@@ -131,17 +131,17 @@ def _has_required(t: pa.DataType) -> bool:
     return pa.types.is_list(t) and _has_required(t.value_type)
 
 
-def _with_values(column: pa.Array, kept: pa.Array) -> pa.Array:
-    """Some value of the type where `kept` is false; elsewhere the column's own, NULL included."""
+def _with_values(column: pa.Array, mask: pa.Array) -> pa.Array:
+    """Some value of the type where `mask` is false; elsewhere the column's own, NULL included."""
     t = column.type
     if pa.types.is_struct(t):
-        children = [_with_values(c, kept) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)]
-        nulls = pc.and_(kept, column.is_null())
+        children = [_with_values(c, mask) if not f.nullable else c for c, f in zip(column.flatten(), t, strict=True)]
+        nulls = pc.and_(mask, column.is_null())
         return pa.StructArray.from_arrays(children, fields=list(t), mask=nulls)
     if pa.types.is_nested(t):
-        return pc.if_else(kept, column, pa.array([[]], t)[0])
+        return pc.if_else(mask, column, pa.array([[]], t)[0])
     zero = pa.Array.from_buffers(t, 1, [None, *[pa.py_buffer(bytes(16))] * (column.type.num_buffers - 1)])
-    return pc.if_else(kept, column, zero[0])
+    return pc.if_else(mask, column, zero[0])
 
 
 def split_lists(column: pa.Array, lengths: list[int | None], flat: list[Any]) -> list[Any]:
