@@ -132,7 +132,7 @@ def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
     """Raises ReadError: the table is partitioned, no file is skipped, and 'read.allow.fullScan' says no."""
     if not store.schema.partition_keys or store.options.get(READ_ALLOW_FULLSCAN):
         return
-    if plan.splits and all(stage.kept == stage.total for stage in plan.skipped.stages):
+    if plan.splits and all(stage.remaining == stage.total for stage in plan.skipped.stages):
         raise ReadError(
             f"{store.name}: the whole table would be read, and 'read.allow.fullScan' is false",
             hint=f"add a condition on {', '.join(store.schema.partition_keys)}",
