@@ -91,7 +91,9 @@ def _buckets(text: str | None) -> set[int] | None:
     for part in text.split(","):
         first, dash, last = (p.strip() for p in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise BadOptionValue(f"buckets cannot be {text!r}", hint="use comma-separated numbers and ranges, such as '0,3-5'")
+            raise BadOptionValue(
+                f"buckets cannot be {text!r}", hint="use comma-separated numbers and ranges, such as '0,3-5'"
+            )
         found.update(range(int(first), int(last or first) + 1))
     return found
 
