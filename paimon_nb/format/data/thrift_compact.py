@@ -57,7 +57,7 @@ def encode(struct: Struct, after: int = 0) -> bytes:
     """A struct's bytes. The value of a struct in a list or field may also be bytes that are encoded already.
 
     Args:
-        after: what is encoded goes on after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.
+        after: the encoding continues after this field: `encode(a)[:-1] + encode(b, after=<last field of a>)` is one struct.
     """
     out = bytearray()
     _put_struct(out, struct, after)

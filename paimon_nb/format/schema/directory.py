@@ -28,7 +28,7 @@ class SchemaDirectory:
         return sorted(int(m[1]) for m in matches if m)
 
     def latest(self) -> TableSchema | None:
-        """The newest version, or None if there is no table."""
+        """The newest version, or None if the table does not exist."""
         ids = self.ids()
         return self.get(ids[-1]) if ids else None
 
