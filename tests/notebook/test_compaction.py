@@ -106,13 +106,13 @@ def test_the_history_is_that_of_the_system_tables(three_runs) -> None:
         sizes[snapshot] = dict(
             zip(files["file_path"].to_pylist(), files["file_size_in_bytes"].to_pylist(), strict=True)
         )
-    assert [m.size for m in history.moments] == [sum(s.values()) for s in sizes.values()]
+    assert [m.size for m in history.samples] == [sum(s.values()) for s in sizes.values()]
     new = [sum(v for k, v in sizes[i].items() if k not in sizes.get(i - 1, {})) for i in sizes]
-    assert [m.written for m in history.moments] == new
-    assert [m.rewritten for m in history.moments] == [0, 0, 0, sum(sizes[3].values()), 0]
-    assert [m.runs for m in history.moments] == [1, 2, 3, 1, 2]
+    assert [m.written for m in history.samples] == new
+    assert [m.rewritten for m in history.samples] == [0, 0, 0, sum(sizes[3].values()), 0]
+    assert [m.runs for m in history.samples] == [1, 2, 3, 1, 2]
     assert history.write == sum(new) / (sum(new) - new[3])
-    assert history.moments[3].space == 1.0
+    assert history.samples[3].space == 1.0
 
 
 def test_a_table_without_keys_has_no_levels_and_an_empty_one_no_files(wb: Workbench, shell: Shell) -> None:

@@ -61,7 +61,7 @@ def test_the_statement_reads_well() -> None:
         (Draft("t", (Column("a", "TEXTUAL"),)), "TEXTUAL"),
         (Draft("t", (Column("a", "ARRAY<INT>", key=True),)), "cannot be"),
         (Draft("t", (Column("a"),), {"bucket": "many"}), "bucket"),
-        (Draft("t", (Column("a", "INT, b INT) WITH ('x' = 'y') --"),)), "not understood"),
+        (Draft("t", (Column("a", "INT, b INT) WITH ('x' = 'y') --"),)), "unexpected"),
     ],
 )  # fmt: skip
 def test_what_would_be_refused_is_said(draft: Draft, said: str) -> None:

@@ -83,7 +83,7 @@ def check(table: Table) -> int:
         files = files_of(table, snapshot)
         assert drawn(table, snapshot, whole=False) == files, snapshot
         compared += len(files)
-    moments = {m.snapshot: m for m in amplification(table.store).moments}
+    moments = {m.snapshot: m for m in amplification(table.store).samples}
     assert sorted(moments) == sorted(ids)
     for snapshot in some(ids):
         assert moments[snapshot].size == sum(f[3] * n for f, n in drawn(table, snapshot).items())

@@ -131,6 +131,7 @@ def test_other_types_of_table_are_refused_by_name(tmp_path, kind):
         made(tmp_path, {"type": kind}).to_arrow()
 
 
+@pytest.mark.spark
 def test_statements_are_refused_before_they_do_anything(tmp_path):
     t = made(tmp_path, {"sequence.snapshot-ordering": "true"})
     wb = paimon_nb.connect(str(tmp_path / "w"))

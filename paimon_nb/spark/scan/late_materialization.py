@@ -44,14 +44,14 @@ class _Hits:
     """Of the whole file."""
 
 
-def searched(
+def scan_selective(
     store: TableStore, splits: Sequence[Split], fields: Sequence[DataField], predicate: Predicate, max_rows: int
 ) -> pa.Table | None:
     """The splits' rows for which the predicate is true.
 
     Args:
         store: `ScanPlan.store`. splits: of Parquet files that each hold all columns of their rows; where versions meet, the
-            merge engine picks one. fields: columns to deliver. most: rows that are worth it.
+            merge engine picks one. fields: columns to return. max_rows: give up above this number of rows.
 
     Returns:
         None where there are more rows, or where a file has a column of the predicate not as the table has it now.

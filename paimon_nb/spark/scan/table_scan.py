@@ -22,7 +22,7 @@ from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
-from paimon_nb.spark.scan.late_materialization import searched
+from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable
 from paimon_nb.spark.scan.pushdown import usable
@@ -230,7 +230,7 @@ def read_searched(resolved: Relation, splits: Sequence[Split]) -> pa.Table | Non
     predicate = resolved.plan.predicate
     if predicate is None or not splits:
         return None
-    return searched(resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits))
+    return scan_selective(resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits))
 
 
 def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:

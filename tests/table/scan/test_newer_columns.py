@@ -58,6 +58,7 @@ def test_nothing_is_written_or_compacted(tmp_path, name):
     assert sorted(Path(t.path).rglob("*")) == before
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("name", CASES)
 def test_statements_read_and_describe_it(tmp_path, name):
     columns, there, column = CASES[name]
