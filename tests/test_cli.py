@@ -151,7 +151,7 @@ def test_a_database_is_compacted_and_no_other(warehouse, capsys):
     wb = paimon_nb.connect(warehouse)
     wb.run("CREATE DATABASE d; CREATE TABLE d.u (id INT)")
     assert words("compact_database", "--warehouse", warehouse, "--database", "d", capsys=capsys)[1] == [
-        "result: 1 tables compacted"
+        "result: Compact database finished. Success: 1, Failed: 0"
     ]
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def spark_start_notice(*, show: bool) -> Iterator[None]:
         yield
         return
     done, line = threading.Event(), _Line()
-    watcher = threading.Thread(target=_watch_start, args=(done, line), name="paimon-spark-start", daemon=True)
+    # The kernel finds the cell that an output belongs to in a context variable, which a new thread does not have.
+    run = copy_context().run
+    watcher = threading.Thread(target=run, args=(_watch_start, done, line), name="paimon-spark-start", daemon=True)
     watcher.start()
     try:
         yield

@@ -183,6 +183,7 @@ HARMLESS: Mapping[str, str] = {
     "data-evolution.row-sidecar.enabled": "sidecars only speed reads up, and a file may lack one",
     "data-evolution.row-sidecar.max-selected-rows": _TUNES,
     "data-evolution.row-sidecar.max-selection-ratio": _TUNES,
+    "deletion-vectors.modifiable": "the files decide whether deletion vectors may be switched, not this option",
     "file-operation.thread-num": _TUNES,
     "file-reader-async-threshold": _TUNES,
     "format-table.commit-hive-sync-url": _FORMAT_TABLE,

@@ -397,7 +397,7 @@ def test_compact_database(three):
     three.put((2, "a"), name="other")
     three.wb.run("CREATE DATABASE d2; CREATE TABLE d2.far (k INT)")
     assert three.call("compact_database(including_databases => 'default', including_tables => 'o.*')") == [
-        {"result": "1 tables compacted"}
+        {"result": "Compact database finished. Success: 1, Failed: 0"}
     ]
     assert (three.kinds("other")[-1], three.kinds()[-1]) == ("COMPACT", "APPEND")
     assert three.call("compact_database('', '', '', '.*other')") == [

@@ -226,7 +226,7 @@ OUTCOMES: dict[str, dict[int, list[Any]]] = {
         194: ["ran"],
         199: [[(True,)]],
         217: [[(True,)], "->", [(1, 2), (2, 3), (3, 1)]],
-        235: [[("1 tables compacted",)], "->", [("db1", "ignore", False), ("db1", "table_1", False)]],
+        235: [[("Compact database finished. Success: 1, Failed: 0",)], "->", [("db1", "ignore", False), ("db1", "table_1", False)]],
         240: [[(True,)], "->", [("my_tag", 10)]],
         244: [[(True,)], "->", []],
         263: [[(True,)], "->", [(1, 30), (2, 6)]],

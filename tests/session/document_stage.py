@@ -146,7 +146,9 @@ class Stage:
         kind = type(statement).__name__
         if kind == "CreateTable" and (session.exists(name) or name[-1] in session.temporary):
             self.wb.run(f"DROP TABLE {'.'.join(name)}")
-        if kind == "CreateCatalog" and name in session.catalogs and name != session.first_catalog:
+        if kind == "CreateCatalog" and name == session.first_catalog:
+            session.catalogs[name].has_created = False  # this part of the document starts a session of its own
+        elif kind == "CreateCatalog" and name in session.catalogs:
             if name == session.current_catalog:
                 self.wb.run(
                     "CREATE CATALOG IF NOT EXISTS waiting WITH ('type' = 'generic_in_memory'); USE CATALOG waiting"

@@ -51,8 +51,9 @@ def test_a_column_that_gets_two_values_is_refused(scene, text):
 def test_hidden_columns_say_which_tables_have_them(scene):
     from paimon_nb.base.errors import SqlAnalysisError
 
-    scene.run("CREATE TABLE k (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    scene.run("CREATE TABLE k (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('write-only' = 'true')")
+    scene.run("INSERT INTO k VALUES (1); INSERT INTO k VALUES (1)")
     for text in ("SELECT __paimon_bucket FROM k", "SELECT __paimon_file_pth FROM t"):
         with pytest.raises(SqlAnalysisError) as caught:
             scene.run(text)
-        assert "tables without keys have __paimon_file_path" in caught.value.hint
+        assert "tables have __paimon_file_path" in caught.value.hint

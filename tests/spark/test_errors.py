@@ -99,7 +99,7 @@ def test_a_python_process_that_was_killed_is_told(spark):
         os.kill(os.getpid(), signal.SIGKILL)
         yield from batches
 
-    with pytest.raises(EngineError, match="a Python process of Spark's is gone") as caught, spark_errors():
+    with pytest.raises(EngineError, match="a Python worker of Spark exited") as caught, spark_errors():
         spark.range(1).mapInArrow(die, "id bigint").collect()
     assert "resumes from its checkpoint" in str(caught.value.hint)
 

@@ -543,7 +543,7 @@ class Machine:
             case "drop" if extra or len(movable) > 1:
                 old = dice.choice([*extra, *extra, *movable])
                 if old.role != "extra" and self.names_column(old):
-                    with pytest.raises(SchemaChangeError, match="names it"):
+                    with pytest.raises(SchemaChangeError, match="uses it"):
                         self.catalog.alter_table(self.full_name(), [DropColumn((old.name,))])
                     return f"may not drop {old.name}"
                 # An old reader would have to show values that compactions throw away.

@@ -230,7 +230,9 @@ def read_searched(resolved: Relation, splits: Sequence[Split]) -> pa.Table | Non
     predicate = resolved.plan.predicate
     if predicate is None or not splits:
         return None
-    return scan_selective(resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits))
+    return scan_selective(
+        resolved.store, splits, resolved.fields, predicate, max_selective_rows(splits, resolved.limits)
+    )
 
 
 def _native(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list[DataFrame]:
