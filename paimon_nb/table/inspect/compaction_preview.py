@@ -108,7 +108,7 @@ def due(levels: Levels, limits: PickLimits, partition: str = "", bucket: int = 0
 
 def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     runs = levels.runs
-    count = f"{len(runs)} run{'s' * (len(runs) != 1)} (starts at {{limits.trigger}})"
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)} (starts at {limits.trigger})"
     oldest = runs[-1].run.size if runs else 0
     newer = sum(r.run.size for r in runs[:-1])
     percent = f"{newer * 100 / oldest:.0f} %" if oldest else "no data"
@@ -126,7 +126,7 @@ def _rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
         ),
         Rule(
             "compaction.size-ratio",
-            f"{count}; a run is merged if it is at max_snapshots {limits.size_ratio} % larger than the runs already picked"
+            f"{count}; a run is merged if it is at most {limits.size_ratio} % larger than the runs already picked"
             f" ({', '.join(bytes_text(r.run.size) for r in runs)})",
             size_ratio(levels, limits) is not None,
         ),

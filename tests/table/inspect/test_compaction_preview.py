@@ -1,5 +1,7 @@
 """What a compaction would pick is what it then does."""
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -24,6 +26,16 @@ def test_below_the_trigger_nothing_is_due(t):
     assert (due.runs, due.decided_by, due.files, due.output_level) == (4, None, (), None)
     assert [r.applies for r in due.rules] == [False, False, False]
     assert str(due).splitlines()[0] == "bucket 0: 4 sorted runs; nothing to compact"
+
+
+def test_every_rule_says_its_numbers(t):
+    (due,) = t.due_compactions()
+    texts = [re.sub(r"[\d.]+ kB|\d+ % of", lambda m: "N" + m[0][m[0].index(" ") :], r.numbers) for r in due.rules]
+    assert texts == [
+        "4 runs (starts at 5); newer runs have N % of the oldest run's size (limit 200 %)",
+        "4 runs (starts at 5); a run is merged if it is at most 1 % larger than the runs already picked (N kB, N kB, N kB, N kB)",
+        "4 runs (starts at 5)",
+    ]
 
 
 def test_what_if(t):
