@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,9 @@ def peer_python() -> str:
     if named:
         return named
     python = _PLACE / "bin/python"
-    if not (_PLACE / ".installed").exists():
+    with _installing():
+        if (_PLACE / ".installed").exists():
+            return str(python)
         try:
             subprocess.run([sys.executable, "-m", "venv", str(_PLACE)], check=True, capture_output=True)
             subprocess.run(
@@ -38,6 +43,15 @@ def peer_python() -> str:
             pytest.skip(f"{', '.join(WANTED)} cannot be installed: {why!s:.200}")
         (_PLACE / ".installed").touch()
     return str(python)
+
+
+@contextmanager
+def _installing() -> Iterator[None]:
+    """One test process installs, the others wait for it."""
+    _PLACE.parent.mkdir(parents=True, exist_ok=True)
+    with (_PLACE.parent / "peers-2.1.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 class Peers:
