@@ -29,6 +29,7 @@ def rows(wb: paimon_nb.Workbench, text: str) -> list[tuple[object, ...]]:
     return sorted((tuple(r.values()) for r in wb.run(text).arrow.to_pylist()), key=repr)
 
 
+@pytest.mark.spark
 def test_a_hint_reads_the_branch(branched):
     assert rows(branched, f"SELECT * FROM t {ON_BRANCH}") == [(3, 4), (5, 6)]
     assert rows(branched, f"SELECT * FROM t {ON_BRANCH} WHERE a = 5") == [(5, 6)]

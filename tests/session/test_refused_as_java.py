@@ -27,6 +27,7 @@ def scene(wb):
     return wb
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("mode", ["full", "latest-full", "latest", "compacted-full"])
 @pytest.mark.parametrize("moment", ["'scan.snapshot-id' = '1'", "'scan.timestamp-millis' = '1'"])
 def test_a_mode_without_a_moment_takes_none(scene, mode, moment):
