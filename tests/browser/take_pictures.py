@@ -137,7 +137,7 @@ def _what_if(notebook: Notebook, output: Any) -> None:
     trigger = output.get_by_label("num-sorted-run.compaction-trigger")
     trigger.fill("3")
     trigger.press("Enter")
-    expect(output.locator(".verdict").first).to_contain_text("▸ due")
+    expect(output.locator(".verdict").first).to_contain_text("▸ Next compaction")
 
 
 def _one_version_back(notebook: Notebook, output: Any) -> None:
