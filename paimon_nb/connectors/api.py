@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, UnknownOption, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
@@ -13,6 +13,8 @@ from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Declared:
             raise BadOptionValue(f"connector {self.connector!r} needs {key!r}", hint=f"add '{key}' = '...'", option=key)
         return self.options[key]
 
-    def parsed(self, key: str, default: Any, convert: Callable[[str], Any]) -> Any:
+    def parsed(self, key: str, default: T, convert: Callable[[str], T]) -> T:
         """An option's value, converted; the default when it is not given. Raises BadOptionValue."""
         if key not in self.options:
             return default

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal as Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.connectors.api import Declared, Source
 from paimon_nb.format.types import (
     Array,
+    Binary,
     Char,
     DataField,
     DataType,
@@ -27,6 +28,7 @@ from paimon_nb.format.types import (
     Row,
     Time,
     Timestamp,
+    VarBinary,
     VarChar,
     arrow_type,
 )
@@ -35,6 +37,7 @@ from paimon_nb.options import parse_bool, parse_duration_ms
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+V = TypeVar("V")
 _BLOCK = 4096
 """Rows are made in blocks of this many, each with its own random generator."""
 _LENGTH, _COLLECTION = 100, 3
@@ -58,13 +61,13 @@ class Datagen(Source):
     """Options: `rows-per-second` (10000), `number-of-rows`, and for each column `fields.<column>.`: `kind` (random,
     sequence), `min`, `max`, `length`, `var-len`, `null-rate`, `max-past`, `start`, `end`."""
 
-    def __init__(self, declared: Declared) -> None:
+    def __init__(self, declared: Declared, seed: int | None = None, began_ms: int | None = None) -> None:
         declared.only("rows-per-second", "number-of-rows", "scan.parallelism", patterns=["fields."])
         self.declared = declared
         self.rate = declared.parsed("rows-per-second", 10_000, int)
-        number = declared.parsed("number-of-rows", None, int)
-        self.seed = secrets.randbits(63)
-        self.began_ms = clock.now_ms()
+        number: int | None = declared.parsed("number-of-rows", None, int)
+        self.seed = secrets.randbits(63) if seed is None else seed
+        self.began_ms = clock.now_ms() if began_ms is None else began_ms
         used: set[str] = set()
         self.columns = [_column(declared, f, used) for f in declared.fields]
         left = [k for k in declared.options if k.startswith("fields.") and k not in used]
@@ -79,12 +82,9 @@ class Datagen(Source):
         """Rows in all; None: they never end."""
         self.bounded = self.total is not None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"declared": self.declared, "seed": self.seed, "began_ms": self.began_ms}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["declared"])  # type: ignore[misc]  the columns hold functions, which no task can be sent
-        self.seed, self.began_ms = state["seed"], state["began_ms"]
+    def __reduce__(self) -> tuple[type[Datagen], tuple[Declared, int, int]]:
+        """The columns hold functions, which cannot be pickled. Each task creates them again from the same seed."""
+        return Datagen, (self.declared, self.seed, self.began_ms)
 
     def rows(self, start: int, stop: int) -> pa.Table:
         """The rows number `start` to `stop` - 1, in the Arrow types of the table's columns."""
@@ -170,7 +170,10 @@ def _random(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
 
 def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker:
     """Random values of a type, as its options limit them."""
-    take = lambda word, default, convert: _option(declared, used, name, word, default, convert)  # noqa: E731
+
+    def take(word: str, default: V, convert: Callable[[str], V]) -> V:
+        return _option(declared, used, name, word, default, convert)
+
     match t:
         case Decimal():
             maximum = Number(10**t.precision - 1).scaleb(-t.scale)
@@ -194,9 +197,9 @@ def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
             values = (lambda random, n: pa.array(random.integers(1, 10, len(n)).astype(np.int32))) if value_type is None else _random(declared, used, f"{name}.value", value_type)  # fmt: skip
             return lambda random, n: _maps(keys, values, random, len(n), length, arrow_type(t))
         case Row():
-            inner = [_random(declared, used, f"{name}.{f.name}", f.type) for f in t.fields]
+            field_makers = [_random(declared, used, f"{name}.{f.name}", f.type) for f in t.fields]
             return lambda random, n: pa.StructArray.from_arrays(
-                [m(random, n).cast(arrow_type(f.type)) for m, f in zip(inner, t.fields, strict=True)],
+                [m(random, n).cast(arrow_type(f.type)) for m, f in zip(field_makers, t.fields, strict=True)],
                 fields=list(arrow_type(t)),
             )
     if t.root in _WHOLE:
@@ -206,36 +209,32 @@ def _values(declared: Declared, used: set[str], name: str, t: DataType) -> Maker
         return lambda random, n: _fitting(pa.array(random.integers(low, high, len(n), endpoint=True)), t)
     if t.root in ("FLOAT", "DOUBLE"):
         limit = 3.4e38 if t.root == "FLOAT" else 8.9e307
-        minimum, maximum = take("min", -limit, float), take("max", limit, float)
-        _ordered(name, minimum, maximum)
-        return lambda random, n: _fitting(pa.array(random.uniform(minimum, maximum, len(n))), t)
+        smallest, largest = take("min", -limit, float), take("max", limit, float)
+        _ordered(name, smallest, largest)
+        return lambda random, n: _fitting(pa.array(random.uniform(smallest, largest, len(n))), t)
     if t.root == "BOOLEAN":
         return lambda random, n: pa.array(random.random(len(n)) < 0.5)
     if t.root == "DATE":
         past = take("max-past", 0, parse_duration_ms)
         return lambda random, n: _timestamps(random, len(n), past, pa.timestamp("ms")).cast(pa.date32())
-    if t.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
-        own = getattr(t, "length", None)
-        fixed = isinstance(t, Char) or t.root == "BINARY"
-        default = own if fixed or (own is not None and own < 1 << 30) else _LENGTH
-        length = take("length", default, int)
-        if own is not None and length > own:
-            raise BadOptionValue(f"fields.{name}.length is {length}, but the column is {t}", hint=f"at most {own}")
+    if isinstance(t, Char | VarChar | Binary | VarBinary):
+        fixed = isinstance(t, Char | Binary)
+        length = take("length", t.length if fixed or t.length < 1 << 30 else _LENGTH, int)
+        if length > t.length:
+            raise BadOptionValue(f"fields.{name}.length is {length}, but the column is {t}", hint=f"at most {t.length}")
         vary = take("var-len", False, parse_bool)
         target = pa.string() if isinstance(t, Char | VarChar) else pa.binary()
         return lambda random, n: _texts(random, len(n), length, vary, target)
     raise BadOptionValue(f"datagen makes no {t}", hint=f"leave column {name!r} out", column=name)
 
 
-def _option(
-    declared: Declared, used: set[str], name: str, word: str, default: Any, convert: Callable[[str], Any]
-) -> Any:
+def _option(declared: Declared, used: set[str], name: str, word: str, default: V, convert: Callable[[str], V]) -> V:
     key = f"fields.{name}.{word}"
     used.add(key)
     return declared.parsed(key, default, convert)
 
 
-def _ordered(name: str, low: Any, high: Any) -> None:
+def _ordered(name: str, low: float, high: float) -> None:
     if low > high:
         raise BadOptionValue(f"fields.{name}.min is above its max", hint=f"min {low}, max {high}")
 

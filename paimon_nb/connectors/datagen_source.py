@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -37,7 +37,7 @@ def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[Data
     fields = tuple(fields)
 
     @crossing_tasks
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for start, stop in pieces_of(batches):
             yield from _spark_batches(source, fields, start, stop)
 

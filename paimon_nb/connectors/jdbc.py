@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from sqlalchemy import Select
 
 _OPTIONS = (
     "url",
@@ -56,7 +57,7 @@ class Jdbc(Source):
         scan, pieces = self.scan, range(self.scan.pieces)
 
         @crossing_tasks
-        def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for piece in pieces_of(batches):
                 for rows in scan.batches(piece, piece + 1):
                     yield from task_batches(rows, scan.fields)
@@ -106,10 +107,10 @@ class Scan:
                 hint="check 'url', 'table-name', 'username', 'password' and the columns' names",
             ) from None
 
-    def _query(self, low: int, high: int) -> Any:
+    def _query(self, low: int, high: int) -> Select[*tuple[Any, ...]]:
         import sqlalchemy as sa
 
-        query = sa.select(*(sa.column(f.name) for f in self.fields)).select_from(
+        query: Select[*tuple[Any, ...]] = sa.select(*(sa.column(f.name) for f in self.fields)).select_from(
             sa.table(self.table, schema=self.schema)
         )
         return query if self.parted_by is None else query.where(sa.column(self.parted_by).between(low, high))

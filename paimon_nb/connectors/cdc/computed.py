@@ -106,7 +106,7 @@ def _truncate(source: DataType, more: list[str]) -> Made:
 
         def cut(v: Decimal) -> Decimal:
             v = Decimal(str(v))
-            unit = Decimal(width).scaleb(v.as_tuple().exponent)  # type: ignore[arg-type]
+            unit = Decimal(width).scaleb(int(v.as_tuple().exponent))
             return v - v % unit if v >= 0 else v - (v % unit + unit) % unit
 
         return source, cut

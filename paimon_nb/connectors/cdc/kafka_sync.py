@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -21,9 +21,12 @@ from paimon_nb.connectors.cdc.job import AWAY_S, SyncJob, SyncOptions
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.target import SourceSchema, Target
 from paimon_nb.connectors.formats.api import Unreadable, refuse
-from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there
+from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there, record_offset
 from paimon_nb.connectors.kafka.options import At, KafkaTable, read_options
 from paimon_nb.format.types import DataField, DataType, parse_type
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
 
 _SAMPLE = 1000
 """Messages that are looked at for the first one that tells columns."""
@@ -96,7 +99,7 @@ class KafkaSync(SyncJob):
             for messages in broker.records(topic, partition, first, end):
                 for message in messages:
                     self._take(topic, str(partition), message)
-                    of[str(partition)] = message.offset() + 1
+                    of[str(partition)] = record_offset(message) + 1
                 if self._stop.is_set():
                     break
                 if time.monotonic() - committed > self.options.interval_s:
@@ -116,17 +119,19 @@ class KafkaSync(SyncJob):
                 if target.position != position:
                     target.begin(position)
 
-    def _take(self, topic: str, partition: str, message: Any) -> None:
+    def _take(self, topic: str, partition: str, message: Message) -> None:
         event = self._event(message)
         if event is None:
             return
         target = self._shape(event)
-        if target is None or message.offset() < self._done.get(target.name.table, {}).get(topic, {}).get(partition, 0):
+        if target is None or record_offset(message) < self._done.get(target.name.table, {}).get(topic, {}).get(
+            partition, 0
+        ):
             return  # left out, or in the table from before: it went further than the others
         for kind, row in event.changes:
             target.put(kind, row, _columns)
 
-    def _event(self, message: Any) -> Event | None:
+    def _event(self, message: Message) -> Event | None:
         """Raises BadMessage."""
         try:
             return parse_event(self.format, message.value(), message.key(), self.options.modes)

@@ -199,7 +199,7 @@ class MySqlClient:
             return before
         found_rows = dict(self.run_query("SHOW STATUS LIKE 'binlog_snapshot_%'"))
         file, position = found_rows.get("Binlog_snapshot_file"), found_rows.get("Binlog_snapshot_position")
-        if not file:
+        if not file or position is None:
             return before
         return str(self.run_query("SELECT BINLOG_GTID_POS(%s, %s)", file, int(position))[0][0] or "")
 

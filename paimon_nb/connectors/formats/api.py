@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadMessage, BadOptionValue, UnknownOption
 from paimon_nb.base.registry import did_you_mean
 
+T = TypeVar("T")
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 
 
@@ -49,7 +50,7 @@ class FormatOptions:
                     option=f"{self.format}.{key}",
                 )
 
-    def parsed(self, key: str, default: Any, convert: Callable[[str], Any]) -> Any:
+    def parsed(self, key: str, default: T, convert: Callable[[str], T]) -> T:
         """Raises BadOptionValue."""
         try:
             return convert(self.settings[key]) if key in self.settings else default

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -57,7 +57,7 @@ class Avro(Decoder, Encoder):
         if options.settings.get("encoding", "binary") != "binary":
             raise BadOptionValue("option 'avro.encoding' is binary here", hint="leave it out", option="avro.encoding")
         self.fields = tuple(fields)
-        legacy = bool(options.parsed("timestamp_mapping.legacy", True, parse_bool))
+        legacy = options.parsed("timestamp_mapping.legacy", True, parse_bool)
         self.schema = _record("org.apache.flink.avro.generated.record", fields, legacy)
 
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
@@ -71,7 +71,7 @@ class Avro(Decoder, Encoder):
             if message is None:
                 continue
             try:
-                row = schemaless_reader(io.BytesIO(message), schema, None)
+                row = cast(dict[str, Any], schemaless_reader(io.BytesIO(message), schema, None))
                 values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed]
             except _UNREADABLE as error:
                 raise self._refuse(message, error) from None

@@ -54,7 +54,7 @@ class DebeziumDecoder(Envelope):
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
         options.only(*OPTIONS, "schema-include")
         super().__init__(fields, options, metadata)
-        self.wrapped = bool(options.parsed("schema-include", False, parse_bool))
+        self.wrapped = options.parsed("schema-include", False, parse_bool)
 
     def records(self, parsed: Any) -> Iterator[Record]:
         whole = need_object(parsed, "the message")

@@ -34,14 +34,14 @@ class Dialect:
                     f"column {field.name!r}: format 'csv' has no form for {field.type}", hint="use 'json'"
                 )
         settings = options.settings
-        bare = bool(options.parsed("disable-quote-character", False, parse_bool))
+        bare = options.parsed("disable-quote-character", False, parse_bool)
         self.separator = _one(settings.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
         self.quote = None if bare else _one(settings.get("quote-character", '"'), "quote-character")
         self.escape = _one(settings["escape-character"], "escape-character") if "escape-character" in settings else None
         self.null = settings.get("null-literal")
         self.elements = settings.get("array-element-delimiter", ";")
-        self.comments = bool(options.parsed("allow-comments", False, parse_bool))
-        self.lenient = bool(options.parsed("ignore-parse-errors", False, parse_bool))
+        self.comments = options.parsed("allow-comments", False, parse_bool)
+        self.lenient = options.parsed("ignore-parse-errors", False, parse_bool)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class CsvDecoder(Decoder):
         texts = next(csv.reader([message.decode()], strict=True, **self.dialect.settings))
         if len(texts) != len(converters):
             raise Unreadable(f"{len(converters)} fields expected, {len(texts)} found")
-        out = []
+        out: list[Any] = []
         for text, field, convert in zip(texts, self.dialect.fields, converters, strict=True):
             if text == self.dialect.null:
                 out.append(None)

@@ -31,7 +31,7 @@ def is_iso(options: FormatOptions) -> bool:
             raise ValueError(text)
         return text == "ISO-8601"
 
-    return bool(options.parsed("timestamp-format.standard", False, standard))
+    return options.parsed("timestamp-format.standard", False, standard)
 
 
 class JsonRecords(Decoder):
@@ -40,7 +40,7 @@ class JsonRecords(Decoder):
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
         self.format = options.format
         self.fields = tuple(fields)
-        self.lenient = bool(options.parsed("ignore-parse-errors", False, parse_bool))
+        self.lenient = options.parsed("ignore-parse-errors", False, parse_bool)
         self.iso = is_iso(options)
         self.required = False
         self._exact = any("DECIMAL" in str(f.type) for f in fields)
@@ -110,7 +110,7 @@ class JsonDecoder(JsonRecords):
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
         options.only(*OPTIONS, "fail-on-missing-field", "decode.json-parser.enabled")
         super().__init__(fields, options)
-        self.required = bool(options.parsed("fail-on-missing-field", False, parse_bool))
+        self.required = options.parsed("fail-on-missing-field", False, parse_bool)
 
     def records(self, parsed: Any) -> Iterator[Record]:
         yield INSERT, need_object(parsed, "the message")
@@ -123,7 +123,7 @@ class JsonEncoder(Encoder):
         options.only(*OPTIONS, "fail-on-missing-field", "decode.json-parser.enabled", "schema-include",
                      "database.include", "table.include")  # fmt: skip
         self.fields, self.iso = tuple(fields), is_iso(options)
-        self.dense = bool(options.parsed("encode.ignore-null-fields", False, parse_bool))
+        self.dense = options.parsed("encode.ignore-null-fields", False, parse_bool)
 
     def objects(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         """One object a row."""

@@ -121,15 +121,17 @@ def _whole(root: str) -> Convert:
     cuts = root in ("INT", "BIGINT")
 
     def convert(value: Any) -> int:
-        if type(value) is not int:
+        if type(value) is int:
+            number = value
+        else:
             try:
-                number = cuts and isinstance(value, float | decimal.Decimal)
-                value = int(value) if number else int(_text(value).strip())
+                rounds = cuts and isinstance(value, float | decimal.Decimal)
+                number = int(value) if rounds else int(_text(value).strip())
             except (ValueError, ArithmeticError):
-                raise Unreadable(f"{_text(value)!r} is no {root}") from None
-        if not low <= value <= high:
-            raise Unreadable(f"{value} does not fit {root}")
-        return int(value)
+                raise Unreadable(f"{_text(value)!r} is not {root}") from None
+        if not low <= number <= high:
+            raise Unreadable(f"{number} does not fit {root}")
+        return number
 
     return convert
 
@@ -182,7 +184,8 @@ def _timestamp(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
     seconds = days * 86_400 + int(found[5]) * 3600 + int(found[6]) * 60 + int(found[7] or 0)
     digits = 3 if precision <= 3 else 6 if precision <= 6 else 9
     fraction = (found[8] or "").ljust(9, "0")[:precision].ljust(digits, "0")[:digits]
-    return seconds * 10**digits + int(fraction or 0)
+    units_per_second: int = 10**digits
+    return seconds * units_per_second + int(fraction or 0)
 
 
 def _bytes(value: Any) -> bytes:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_, SourceLost, SourceUnavailable, TableNotFound
 from paimon_nb.connectors.kafka.options import At, KafkaTable, OffsetSpec
@@ -147,19 +147,19 @@ class Broker:
             for message in self.consumer.consume(min(_TAKE, end - at), timeout=0.5):
                 error = message.error()
                 if error is None:
-                    if message.offset() >= end:
+                    if record_offset(message) >= end:
                         done = True
                         break
                     taken.append(message)
                 elif error.code() == lib.KafkaError._PARTITION_EOF:
-                    done = done or message.offset() >= end
+                    done = done or record_offset(message) >= end
                 elif error.code() in (lib.KafkaError.OFFSET_OUT_OF_RANGE, lib.KafkaError._AUTO_OFFSET_RESET):
                     raise lost(topic, partition, at)
                 elif error.fatal() or error.code() in _refusals(lib):
                     raise SourceUnavailable(f"Kafka: {error.str()}", hint="check 'properties.*'")
             yield taken
             if taken:
-                at = taken[-1].offset() + 1
+                at = record_offset(taken[-1]) + 1
                 last_message = time.monotonic()
             elif not done and time.monotonic() - last_message > AWAY_S:
                 raise self._away(f"nothing came from {topic}-{partition} after offset {at}, {end} was promised")
@@ -225,6 +225,11 @@ class Broker:
         return SourceUnavailable(
             f"Kafka at {servers} does not answer: {why}", hint="check 'properties.bootstrap.servers'"
         )
+
+
+def record_offset(message: Message) -> int:
+    """The offset of a record that a consumer returned. The client's types allow None, for records not yet produced."""
+    return cast(int, message.offset())
 
 
 def check_there(known: Offsets, low: Offsets, high: Offsets) -> None:

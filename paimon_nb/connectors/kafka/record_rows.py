@@ -12,6 +12,7 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, KIND, ORDER
 from paimon_nb.connectors.formats import Decoder, open_decoder
 from paimon_nb.connectors.formats.api import AFTER, DELETE, Rows
+from paimon_nb.connectors.kafka.client import record_offset
 from paimon_nb.connectors.kafka.options import METADATA, KafkaTable
 from paimon_nb.format.types import DataField, arrow_type
 
@@ -81,7 +82,7 @@ class RecordRows:
         made = [columns[f.name].cast(arrow_type(f.type)) for f in self.table.declared.fields]
         names = [f.name for f in self.table.declared.fields]
         if self.changes:
-            offsets = [messages[i].offset() for i in decoded.messages]
+            offsets = [record_offset(messages[i]) for i in decoded.messages]
             made += [pa.array(decoded.kinds, pa.string()), pa.array(_orders(offsets), pa.int64())]
             names += [KIND, ORDER]
         return pa.table(made, names=names)

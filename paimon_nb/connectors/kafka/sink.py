@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -55,7 +55,7 @@ class KafkaSink(Sink):
         table, extra = self.table, self.extra
 
         @crossing_tasks
-        def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             count = 0
             with Writer(table, extra, turn) as writer:
                 for piece in batches if writer.requested else ():

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
     fields = RecordRows(table).fields
 
     @crossing_tasks
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for topic, partition, first, last in pieces_of(batches):
             yield from _read(table, topic, partition, first, last)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -37,7 +37,7 @@ def work_frame(spark: SparkSession, pieces: Sequence[Any], sizes: Sequence[int])
     return spark.createDataFrame(rows, "piece binary", verifySchema=False)
 
 
-def pieces_of(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+def pieces_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
     """Inside a task: the pieces it was given."""
     for batch in batches:
         for packed in batch.column(0):
