@@ -13,14 +13,14 @@ import pytest
 import paimon_nb
 from paimon_nb import workbench
 from paimon_nb.catalog import api
+from paimon_nb.table import handle, inspection, reading, table
 from paimon_nb.table import open as table_open
-from paimon_nb.table import table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "generate"))
 
 import public_api
 
-MODULES = (workbench, table, table_open, api)
+MODULES = (workbench, handle, reading, inspection, table, table_open, api)
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = {test.name: test for module in MODULES for test in FINDER.find(module) if test.examples}
 

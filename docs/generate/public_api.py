@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
-MODULES = ("__init__.py", "workbench.py", "table/table.py", "table/open.py", "catalog/api.py")
+MODULES = (
+    "__init__.py", "workbench.py", "table/handle.py", "table/reading.py", "table/inspection.py", "table/table.py", "table/open.py",
+    "catalog/api.py",
+)  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Example|Examples|Note|Attributes):$")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from paimon_nb.base.errors import UnknownOption
 from paimon_nb.options.catalog import CATALOG_OPTIONS
@@ -23,6 +24,12 @@ _FAMILIES = (
     "table-override",
 )  # fmt: skip
 """Catalog options with these prefixes belong to a store, a database or tables, which validate them."""
+
+
+def checked_texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Option values as text. Raises: UnknownOption: a misspelled Paimon option."""
+    check_names(options)
+    return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
 
 
 def check_names(options: Iterable[str]) -> None:

@@ -276,7 +276,7 @@ class TableQuery:
         return self.table.scan(options=dict(self.options) or None, **dict(self.version)).plan.schema
 
     def _names(self, plan: ScanPlan) -> list[str] | None:
-        return None if self.columns is None else [_column(plan.schema, c) for c in self.columns]
+        return None if self.columns is None else [plan.schema.column_name(c) for c in self.columns]
 
     def _arrow_schema(self, plan: ScanPlan) -> pa.Schema:
         names = self._names(plan)
@@ -296,14 +296,6 @@ class TableQuery:
             rows = rows if left is None else rows.slice(0, left)
             left = None if left is None else left - rows.num_rows
             yield from (rows.select([]) if names == [] else rows).to_batches(max_chunksize=batch_rows)
-
-
-def _column(schema: TableSchema, name: str) -> str:
-    """A column by exact name, else by name in any case. Raises ColumnNotFound."""
-    if name in schema.names:
-        return name
-    folded = {n.lower(): n for n in schema.names}
-    return folded.get(name.lower()) or schema.field(name).name
 
 
 def _counts_exactly(split: Split) -> bool:

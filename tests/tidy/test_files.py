@@ -56,3 +56,8 @@ def test_test_modules_have_names_of_their_own():
 def test_files_that_the_order_of_tests_names_are_there():
     text = (ROOT / "tests" / "conftest.py").read_text()
     assert [name for name in re.findall(r'"(\w+/test_\w+\.py)"', text) if not (ROOT / "tests" / name).is_file()] == []
+
+
+def test_no_file_is_longer_than_700_lines():
+    lengths = {str(p.relative_to(ROOT)): p.read_text().count("\n") for p in PACKAGE.rglob("*.py")}
+    assert {name: lines for name, lines in lengths.items() if lines > 700} == {}

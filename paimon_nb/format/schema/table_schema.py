@@ -117,6 +117,16 @@ class TableSchema:
             column=name,
         )
 
+    def column_name(self, name: str) -> str:
+        """The exact name of a column: `name` itself if there is such a column, else the same in another case.
+
+        Raises `ColumnNotFound`.
+        """
+        if name in self.names:
+            return name
+        folded = {n.lower(): n for n in self.names}
+        return folded.get(name.lower()) or self.field(name).name
+
     def select(self, names: Iterable[str]) -> tuple[DataField, ...]:
         """Columns in the order of `names`."""
         return tuple(self.field(n) for n in names)

@@ -1,0 +1,375 @@
+"""The part of the table handle that reads: scans, lazy queries, point lookups, differences and streams. Needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.identifier import Identifier
+from paimon_nb.format.schema import readable_fields
+from paimon_nb.options.spelling import checked_texts
+from paimon_nb.table.handle import TableHandle, TimestampLike
+from paimon_nb.table.scan import ScanPlan, plan_scan
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.table.query import TableQuery
+    from paimon_nb.table.scan import PointLookup, Predicate
+    from paimon_nb.table.stream import StreamOffset, TableStream
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A planned read.
+
+    Attributes:
+        store: the table's metadata; `plan.store` has the schema that the rows come in.
+        plan: the files to read, as splits, and a report of the files that were left out.
+    """
+
+    store: TableStore
+    plan: ScanPlan
+
+    def __repr__(self) -> str:
+        return f"<Scan of {self.store.name}: {self.plan!r}>"
+
+
+class ReadableTable(TableHandle):
+    """A table whose rows can be read."""
+
+    def __init__(self, store: TableStore, name: Identifier | None = None) -> None:
+        super().__init__(store, name)
+        self._finder: PointLookup | None = None
+
+    def scan(
+        self,
+        where: str | Predicate | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> Scan:
+        """Plan a read: which files, in which splits, and which files are left out and why. Reads metadata only.
+
+        Args:
+            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows.
+            options: dynamic table options; they keep the latest schema.
+            snapshot: read this snapshot, by id (or a tag's name).
+            tag: read the snapshot of this tag.
+            timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
+                `'2024-01-31 12:00:00'` in the local time zone.
+
+        Returns:
+            The plan. `read_plan` of `paimon_nb.table.scan` reads it.
+
+        Raises:
+            SqlSyntaxError: `where` cannot be parsed.
+            ColumnNotFound: `where` names a column that the table does not have.
+            TimeTravelError: the snapshot does not exist.
+
+        Examples:
+            >>> len(t.scan("id = 3").plan.splits)
+            1
+        """
+        store = self._store_at(options, snapshot, tag, timestamp)
+        plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
+        if plan.snapshot is None:
+            self.store.check_identity()  # a dropped table has no snapshot either, and is not empty
+        return Scan(plan.store, plan)
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        *,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> pa.Table:
+        """The table's rows, read in this process.
+
+        A past snapshot is read with its own schema. Use at most one of `snapshot`, `tag` and `timestamp`.
+
+        Args:
+            columns: names of the columns, in the order of the result; None is all.
+            where: SQL text such as `"id = 7 AND day >= '2024-01-01'"`, or a predicate; None is all rows.
+            snapshot: read this snapshot, by id (or a tag's name).
+            tag: read the snapshot of this tag.
+            timestamp: read the last snapshot at or before this time: epoch milliseconds, a datetime, a date, or text such as
+                `'2024-01-31 12:00:00'` in the local time zone.
+            options: dynamic table options such as `{"incremental-between": "1,5"}`; they keep the latest schema.
+
+        Returns:
+            An Arrow table with the chosen columns. The order of rows is not defined.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            SnapshotExpired: the snapshot existed and has expired.
+            TagNotFound: the tag does not exist.
+            ColumnNotFound: a column does not exist.
+            SqlSyntaxError: `where` cannot be parsed.
+            FormatError: a file is broken or missing.
+
+        Examples:
+            >>> t.to_arrow(where="id = 1").to_pylist()
+            [{'id': 1, 'state': 'paid', 'price': 20}]
+            >>> t.to_arrow(["state"], where="id = 1", tag="monday").to_pylist()
+            [{'state': 'new'}]
+        """
+        from paimon_nb.table.scan import read_plan
+
+        plan = self.scan(where, options=options, snapshot=snapshot, tag=tag, timestamp=timestamp).plan
+        if columns is not None and not columns:  # no columns, but the right number of rows
+            return read_plan(plan, [f.name for f in readable_fields(plan.schema)[:1]]).select([])
+        return read_plan(plan, None if columns is None else [plan.schema.column_name(c) for c in columns])
+
+    def select(self, *columns: str | Sequence[str]) -> TableQuery:
+        """A lazy read of some columns: `t.select("id").where("id > 7").limit(5).to_pandas()`.
+
+        Args:
+            columns: column names, or one list of them.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
+        """
+        return self._query().select(*columns)
+
+    def where(self, condition: str | Predicate) -> TableQuery:
+        """A lazy read of the rows for which a condition is true.
+
+        Args:
+            condition: SQL text such as `"id = 7 AND dt >= '2024-01-01'"`, or a `Predicate`.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
+        """
+        return self._query().where(condition)
+
+    def limit(self, rows: int) -> TableQuery:
+        """A lazy read of at most so many rows.
+
+        Args:
+            rows: 0 or more.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
+        """
+        return self._query().limit(rows)
+
+    def at(
+        self,
+        *,
+        snapshot: int | str | None = None,
+        tag: str | None = None,
+        timestamp: TimestampLike | None = None,
+    ) -> TableQuery:
+        """A lazy read of an earlier version, under the schema of that version.
+
+        Args:
+            snapshot: a snapshot id.
+            tag: a tag name.
+            timestamp: epoch milliseconds, a datetime or date, or text on this process's wall clock.
+
+        Returns:
+            A lazy query; `to_arrow`, `to_pandas`, `count` and others read it.
+        """
+        return self._query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
+
+    def to_batches(self, *, batch_rows: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        """The table's rows in record batches; one split is in memory at a time.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+
+        Returns:
+            An iterator of record batches with the table's columns.
+        """
+        return self._query().to_batches(batch_rows=batch_rows)
+
+    def to_reader(self, *, batch_rows: int = 1 << 16) -> pa.RecordBatchReader:
+        """The table's rows as a `pyarrow.RecordBatchReader`, which can be read once.
+
+        Args:
+            batch_rows: rows of a batch, at most.
+
+        Returns:
+            A reader with the table's columns.
+        """
+        return self._query().to_reader(batch_rows=batch_rows)
+
+    def to_pandas(self, **options: object) -> Any:
+        """The table's rows as a pandas DataFrame.
+
+        Args:
+            options: arguments of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+
+        Returns:
+            A `pandas.DataFrame` with the table's columns.
+        """
+        return self._query().to_pandas(**options)
+
+    def to_polars(self, *, lazy: bool = False) -> Any:
+        """The table's rows as a polars DataFrame, or as a LazyFrame that reads only what its query needs.
+
+        Args:
+            lazy: True returns a LazyFrame.
+
+        Returns:
+            A `polars.DataFrame` or `polars.LazyFrame` with the table's columns.
+        """
+        return self._query().to_polars(lazy=lazy)
+
+    def to_duckdb(self, connection: Any = None) -> Any:
+        """The table's rows as a DuckDB relation.
+
+        Args:
+            connection: a DuckDB connection; None: DuckDB's default one.
+
+        Returns:
+            A `duckdb.DuckDBPyRelation` with the table's columns.
+        """
+        return self._query().to_duckdb(connection)
+
+    def count(self) -> int:
+        """The number of rows. Answered from metadata where every stored row is a row of the table.
+
+        Returns:
+            The number of rows, after merging.
+        """
+        return self._query().count()
+
+    def head(self, rows: int = 5) -> pa.Table:
+        """Some rows of the table, in no promised order.
+
+        Args:
+            rows: how many, at most.
+
+        Returns:
+            An Arrow table with the table's columns.
+        """
+        return self._query().head(rows)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._query().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        return self._query()._repr_html_()
+
+    def _query(self) -> TableQuery:
+        from paimon_nb.table.query import TableQuery
+
+        return TableQuery(self)
+
+    def lookup(self, **key: object) -> pa.Table:
+        """The row with this primary key. Files that cannot hold the key are not opened.
+
+        Args:
+            key: value by column: all primary-key columns. Partition columns may be left out; then there can be several rows.
+
+        Returns:
+            An Arrow table with the table's columns and no row or one.
+
+        Raises:
+            UnsupportedOperation: the table has no primary key, or a key column is missing.
+            ColumnNotFound: a column does not exist.
+
+        Examples:
+            >>> t.lookup(id=2).to_pylist()
+            [{'id': 2, 'state': 'new', 'price': 35}]
+        """
+        from paimon_nb.table.scan import Compare, PointLookup, all_of, read_plan
+
+        if not self.primary_keys:
+            raise UnsupportedOperation(f"{self.name} has no primary key", hint="to_arrow(where=...) filters any table")
+        for column in key:
+            self.schema.field(column)
+        missing = [k for k in self.schema.trimmed_primary_keys if k not in key]
+        if missing:
+            raise UnsupportedOperation(
+                f"lookup needs every primary key column; {', '.join(missing)} is missing",
+                hint=f"lookup({', '.join(k + '=...' for k in self.primary_keys)})",
+                missing=missing,
+            )
+        condition = all_of([Compare(k, "=", v) for k, v in key.items()])
+        if self._finder is None:
+            self._finder = PointLookup(self.store)
+        plan = self._finder.plan(condition)
+        return self.to_arrow(where=condition) if plan is None else read_plan(plan)
+
+    def diff(self, start: int | str, end: int | str) -> pa.Table:
+        """The rows that differ between two snapshots. Reads both in full, with the latest schema.
+
+        Args:
+            start: id or tag of the earlier snapshot.
+            end: id or tag of the later snapshot.
+
+        Returns:
+            An Arrow table: rowkind (string) and the table's columns. New and changed rows have the kind `+I` or `+U` and their
+            values at `end`; rows that are gone have `-D`.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            SnapshotExpired: a snapshot has expired.
+            TagNotFound: the tag does not exist.
+
+        Examples:
+            >>> sorted(t.diff("monday", 2).column("id").to_pylist())
+            [1, 3]
+        """
+        from paimon_nb.table.scan import parse_travel, resolve
+        from paimon_nb.table.scan.read.snapshot_diff import changed_rows
+        from paimon_nb.table.system.audit_log import with_kind_first
+
+        ends = []
+        for version in (start, end):
+            store = self.store.copy({"scan.version": str(version)})
+            found = resolve(store, parse_travel(store.options))
+            assert found is not None
+            ends.append(found)
+        return with_kind_first(changed_rows(self.store, *ends))
+
+    def stream(
+        self,
+        options: Mapping[str, Any] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        position: StreamOffset | None = None,
+        idle_s: float | None = None,
+    ) -> TableStream:
+        """The table's rows and then its changes, snapshot by snapshot, read in this process.
+
+        Args:
+            options: where to start and what to read: `scan.mode`, `scan.snapshot-id`, `scan.timestamp-millis`, `consumer-id`,
+                `scan.bounded.watermark`, `streaming-read-overwrite` ...
+            columns: as in `to_arrow`.
+            where: as in `to_arrow`; it is applied to each change on its own.
+            position: continue behind a batch (`StreamBatch.position`); overrides the options.
+            idle_s: seconds without a new snapshot after which the iteration ends; None waits without limit.
+
+        Returns:
+            An iterator of `StreamBatch`, also a context manager. A batch has `snapshot_id` and `rows`, an Arrow table with
+            rowkind (string) and the chosen columns. `poll()` returns the next batch without waiting, or None.
+
+        Raises:
+            UnsupportedOperation: the merge engine needs a changelog producer.
+            BadOptionValue: an option is for batch reads only.
+
+        Examples:
+            >>> with t.stream({"scan.mode": "latest-full"}, idle_s=0) as stream:
+            ...     [batch.rows.num_rows for batch in stream]
+            [3]
+        """
+        from paimon_nb.table.scan.predicate.parser import parse_predicate
+        from paimon_nb.table.stream import TableStream
+
+        store = self.store.copy(checked_texts(options)) if options else self.store
+        predicate = parse_predicate(where, self.schema) if isinstance(where, str) else where
+        selected = None if columns is None else [self.schema.column_name(c) for c in columns]
+        return TableStream(store, columns=selected, predicate=predicate, position=position, idle_s=idle_s)
