@@ -10,10 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paimon_nb import __version__
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.redact import redact_text
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,10 +103,10 @@ def _demo(arguments: list[str]) -> int:
     return 0
 
 
-def last_text(notebook: object) -> str:
+def last_text(notebook: NotebookNode) -> str:
     """The text of the last table in the notebook."""
     found = ""
-    for cell in notebook.cells:  # type: ignore[attr-defined]
+    for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             text = output.get("data", {}).get("text/plain")
             if text and "---" in text:

@@ -15,7 +15,8 @@ from paimon_nb.session.query.run_query import resolve, schema_fields, time_trave
 from paimon_nb.sql.lexer import tokens
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql._typing import ColumnOrName
     from pyspark.sql.catalog import Catalog
 
     from paimon_nb.format.schema import TableSchema
@@ -141,7 +142,7 @@ class Resolver:
         partition_by: Sequence[str] = (),
         create: bool = True,
         by_name: bool = False,
-        where: Column | None = None,
+        where: ColumnOrName | None = None,
     ) -> None:
         """`df.write.format("paimon")`: a table name, or a path as text.
 

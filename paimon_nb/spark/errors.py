@@ -130,16 +130,16 @@ def first_sentence(message: str) -> str:
     return text.rstrip(" .:") if len(text) < 500 else text[:497] + "..."
 
 
-def crossing_tasks(function: Callable[P, R]) -> Callable[P, R]:
+def crossing_tasks(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
     """Decorate a generator function that runs inside Spark tasks: its errors of ours cross the JVM whole."""
 
     @functools.wraps(function)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
         small()
         with packed_errors():
-            yield from function(*args, **kwargs)  # type: ignore[misc]
+            yield from function(*args, **kwargs)
 
-    return wrapped  # type: ignore[return-value]
+    return wrapped
 
 
 @contextmanager

@@ -13,8 +13,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -187,7 +188,7 @@ def spark_arrow_schema(fields: Iterable[DataField]) -> pa.Schema:
 def to_spark_arrow(table: pa.Table, fields: Iterable[DataField]) -> pa.Table:
     """Rows of a table in the form that Spark takes. `table` has the columns of `fields`, in that order."""
     fields = tuple(fields)
-    columns = [_each_chunk(table.column(i), lambda a, t=f.type: _to_spark(a, t)) for i, f in enumerate(fields)]
+    columns = [_each_chunk(table.column(i), partial(_to_spark, t=f.type)) for i, f in enumerate(fields)]
     return pa.table(columns, schema=spark_arrow_schema(fields))
 
 
@@ -209,7 +210,8 @@ def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "
     """
     fields = tuple(fields)
     columns = [
-        _each_chunk(table.column(i), lambda a, f=f: _from_spark(a, f.type, zone, f.name)) for i, f in enumerate(fields)
+        _each_chunk(table.column(i), partial(_from_spark, t=f.type, zone=zone, where=f.name))
+        for i, f in enumerate(fields)
     ]
     return pa.table(columns, schema=pa.schema([pa.field(f.name, arrow_type(f.type)) for f in fields]))
 
@@ -234,7 +236,7 @@ def _to_spark(array: pa.Array, t: DataType) -> pa.Array:
             # Under a NULL the children hold something: PySpark casts the struct and refuses NULL in a required child.
             return _rebuild_struct(array, SPARK_VARIANT, [lambda a: a.fill_null(b"")] * 2)
         case Array() | Map() | Multiset() | Row():
-            return _nested(array, target, [lambda a, c=c: _to_spark(a, c) for c in t.children])
+            return _nested(array, target, [partial(_to_spark, t=c) for c in t.children])
     return array.cast(target)
 
 
@@ -260,7 +262,7 @@ def _from_spark(array: pa.Array, t: DataType, zone: str, where: str) -> pa.Array
         case Atomic(name="VARIANT"):
             return _rebuild_struct(array, target, [lambda a: a.cast(pa.binary())] * 2)
         case Array() | Map() | Multiset() | Row():
-            children = [lambda a, c=c: _from_spark(a, c, zone, where) for c in t.children]
+            children = [partial(_from_spark, t=c, zone=zone, where=where) for c in t.children]
             return _nested(array, target, children)
     try:
         return array.cast(target)
@@ -309,7 +311,7 @@ def _parse_times(array: pa.Array, where: str) -> pa.Array:
         ) from None
 
 
-def _nested(array: pa.Array, target: pa.DataType, convert: list[Callable[[pa.Array], pa.Array]]) -> pa.Array:
+def _nested(array: pa.Array, target: pa.DataType, convert: Sequence[Callable[[pa.Array], pa.Array]]) -> pa.Array:
     """An array of lists, maps or structs with every child converted."""
     if pa.types.is_struct(target):
         return _rebuild_struct(array, target, convert)
@@ -327,7 +329,9 @@ def _nested(array: pa.Array, target: pa.DataType, convert: list[Callable[[pa.Arr
     )
 
 
-def _rebuild_struct(array: Any, target: pa.StructType, convert: list[Callable[[pa.Array], pa.Array]]) -> pa.Array:
+def _rebuild_struct(
+    array: pa.StructArray, target: pa.StructType, convert: Sequence[Callable[[pa.Array], pa.Array]]
+) -> pa.Array:
     fields = [target.field(i) for i in range(target.num_fields)]
     if not fields:
         return array.cast(target)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
 
 @cache
@@ -19,12 +22,12 @@ def has_time_type() -> bool:
     return hasattr(types, "TimeType")
 
 
-@cache
-def has_arrow_udf() -> bool:
-    """Whether a Python function may take and return Arrow arrays as a column expression: since release 4.1."""
+def arrow_udf(function: Callable[[pa.Array], pa.Array], returns: DataType) -> Callable[[Column], Column] | None:
+    """A Python function from an Arrow array to an Arrow array as a column expression; None before release 4.1."""
     from pyspark.sql import functions
 
-    return hasattr(functions, "arrow_udf")
+    make: Callable[..., Callable[[Column], Column]] | None = getattr(functions, "arrow_udf", None)
+    return None if make is None else make(function, returns)
 
 
 def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> DataFrame:

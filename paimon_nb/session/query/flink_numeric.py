@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.plan import Span
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge, jvm
@@ -17,6 +17,9 @@ from paimon_nb.sql.lexer import Token, tokens
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.spark.runtime.jvm_types import Expression, Plan, ScalaSeq
+
+T = TypeVar("T")
 _CAST_TO_TEXT = re.compile(r"\bas\s+(?:string|varchar|char)\b", re.IGNORECASE)
 _AVERAGE = re.compile(r"\b(?:avg|mean)\s*\(", re.IGNORECASE)
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -59,7 +62,7 @@ def _innermost(spans: Collection[Span]) -> list[Span]:
     return [s for s in spans if not any(s != o and s.start <= o.start and o.stop <= s.stop for o in spans)]
 
 
-def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
+def _averages(plan: Plan) -> Iterator[tuple[Span, str]]:
     """Spans of AVG over integers in the user's text, and the integer type."""
     for e in _expressions(plan):
         if e.getClass().getSimpleName() == "Average" and e.origin().startIndex().isDefined():
@@ -68,7 +71,7 @@ def _averages(plan: Any) -> Iterator[tuple[Span, str]]:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), kind
 
 
-def _booleans_cast_to_string(spark: SparkSession, plan: Any) -> set[Span]:
+def _booleans_cast_to_string(spark: SparkSession, plan: Plan) -> set[Span]:
     """Spans of booleans that the user casts to a string."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
     return {
@@ -114,11 +117,11 @@ def _top_operator(words: Sequence[Token]) -> Token | None:
     return last
 
 
-def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
+def _divisions(spark: SparkSession, plan: Plan) -> Iterator[tuple[Span, str]]:
     """Spans of integer divisions in the user's text, and the wider of the two types."""
     user_cast = jvm(spark).org.apache.spark.sql.catalyst.expressions.Cast.USER_SPECIFIED_CAST()
 
-    def integer_rank(operand: Any) -> int | None:
+    def integer_rank(operand: Expression) -> int | None:
         """Rank of the integer type of an operand that Spark, not the user, cast to double."""
         if operand.getClass().getSimpleName() != "Cast" or operand.getTagValue(user_cast).isDefined():
             return None
@@ -133,7 +136,7 @@ def _divisions(spark: SparkSession, plan: Any) -> Iterator[tuple[Span, str]]:
                 yield Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1), _INTEGERS[max(known)]
 
 
-def nodes(plan: Any) -> Iterator[Any]:
+def nodes(plan: Plan) -> Iterator[Plan]:
     """All operators of an analysed query, except those of subqueries in expressions."""
     if plan.getClass().getSimpleName() == "View":
         return  # a view's expressions are not in the user's text
@@ -144,7 +147,7 @@ def nodes(plan: Any) -> Iterator[Any]:
         yield from nodes(child)
 
 
-def _expressions(plan: Any) -> Iterator[Any]:
+def _expressions(plan: Plan) -> Iterator[Expression]:
     """All expressions of an analysed query, including those of its subqueries."""
     if plan.getClass().getSimpleName() == "View":
         return
@@ -154,7 +157,7 @@ def _expressions(plan: Any) -> Iterator[Any]:
         yield from _expressions(child)
 
 
-def _within(e: Any) -> Iterator[Any]:
+def _within(e: Expression) -> Iterator[Expression]:
     yield e
     name = e.getClass().getSimpleName()
     if name.endswith("Subquery") or name in ("Exists", "ListQuery"):
@@ -163,5 +166,5 @@ def _within(e: Any) -> Iterator[Any]:
         yield from _within(child)
 
 
-def _items(sequence: Any) -> Iterator[Any]:
+def _items(sequence: ScalaSeq[T]) -> Iterator[T]:
     return (sequence.apply(i) for i in range(sequence.size()))

@@ -329,7 +329,7 @@ def known_to_spark(session: Session, parts: Sequence[str]) -> bool:
     """Whether Spark has a table or view of this name."""
     if not session.spark_may_have_catalog_entries:
         return False
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.plan import Query
 from paimon_nb.session.query.flink_numeric import nodes
@@ -16,6 +16,8 @@ from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, has_bridge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from paimon_nb.spark.runtime.jvm_types import Plan
 
 MAX_VARIED = 5
 """The UNNESTs of a query that are tried with both functions; further ones use `explode`."""
@@ -55,7 +57,7 @@ def _explodes_rows(frame: DataFrame) -> bool:
     return has_bridge(frame) and any(map(_is_of_rows, nodes(analyzed_plan(frame))))
 
 
-def _is_of_rows(node: Any) -> bool:
+def _is_of_rows(node: Plan) -> bool:
     if node.getClass().getSimpleName() != "Generate" or node.generator().getClass().getSimpleName() != "Explode":
         return False
     elements = node.generator().child().dataType()

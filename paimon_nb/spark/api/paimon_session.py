@@ -8,7 +8,8 @@ ask the session, once, and leaves the DataFrames of other sessions as they were.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column
+    from pyspark.sql._typing import ColumnOrName, OptionalPrimitiveType
     from pyspark.sql.catalog import Catalog
     from pyspark.sql.merge import MergeIntoWriter
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.types import StructType
 
     from paimon_nb.spark.api.stream_session import PaimonStreamReader
     from paimon_nb.spark.streaming.sink import TableSink
@@ -54,7 +57,7 @@ class Resolver(Protocol):
         partition_by: Sequence[str] = (),
         create: bool = True,
         by_name: bool = False,
-        where: Column | None = None,
+        where: ColumnOrName | None = None,
     ) -> None:
         """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore.
 
@@ -189,7 +192,8 @@ class PaimonReader(OptionsMixin, DataFrameReader):
         super().__init__(session)
         self._paimon = session
 
-    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+    def load(self, path: str | list[str] | None = None, format: str | None = None,
+             schema: StructType | str | None = None, **options: OptionalPrimitiveType) -> DataFrame:  # fmt: skip
         """With format "paimon": the table at `path`, or named by the options `database` and `table`."""
         if format is not None:
             self.format(format)
@@ -246,7 +250,7 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
         return self
 
     def save(self, path: str | None = None, format: str | None = None, mode: str | None = None,
-             partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+             partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
         """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
         self._take(format, mode, partitionBy, options)
         if not self._is_paimon:
@@ -254,7 +258,7 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
         return self._store(target_of(path, self._captured, "save"), self._save_mode)
 
     def saveAsTable(self, name: str, format: str | None = None, mode: str | None = None,
-                    partitionBy: Any = None, **options: Any) -> None:  # fmt: skip
+                    partitionBy: str | list[str] | None = None, **options: OptionalPrimitiveType) -> None:  # fmt: skip
         """Into a named table, made if it is absent; columns are matched by name, as Spark does for tables that exist."""
         self._take(format, mode, partitionBy, options)
         if self._is_foreign:
@@ -273,7 +277,8 @@ class PaimonWriter(WriterOptionsMixin, DataFrameWriter):
         replace = overwrite if overwrite is not None else self._save_mode == "overwrite"
         return self._store(parts, "overwrite" if replace else "append", create=False)
 
-    def _take(self, format: str | None, mode: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
+    def _take(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None,
+              options: Mapping[str, OptionalPrimitiveType]) -> None:  # fmt: skip
         self._take_last(format, partition_by, options)
         if mode is not None:
             self.mode(mode)
@@ -309,7 +314,7 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
         super().tableProperty(property, value)
         return self
 
-    def partitionedBy(self, col: Any, *cols: Any) -> PaimonWriterV2:
+    def partitionedBy(self, col: ColumnOrName, *cols: ColumnOrName) -> PaimonWriterV2:
         names = [c if isinstance(c, str) else column_text(c) for c in (col, *cols)]
         self._partition_by = tuple(names)
         super().partitionedBy(col, *cols)
@@ -327,7 +332,7 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
     def append(self) -> None:
         return super().append() if self._is_foreign else self._store("append", create=False)
 
-    def overwrite(self, condition: Any) -> None:
+    def overwrite(self, condition: ColumnOrName) -> None:
         """The partition that the condition names. Raises UnsupportedOperation for other conditions on a Paimon table."""
         if self._is_foreign:
             return super().overwrite(condition)
@@ -336,7 +341,7 @@ class PaimonWriterV2(OptionsMixin, DataFrameWriterV2):
     def overwritePartitions(self) -> None:
         return super().overwritePartitions() if self._is_foreign else self._store("partitions", create=False)
 
-    def _store(self, mode: str, *, create: bool = True, where: Column | None = None) -> None:
+    def _store(self, mode: str, *, create: bool = True, where: ColumnOrName | None = None) -> None:
         self._paimon._resolver.write(
             self._frame, self._parts, mode=mode, options=self._captured, partition_by=self._partition_by, create=create,
             by_name=True, where=where,
@@ -349,11 +354,16 @@ def _hook_writers() -> None:
 
     if getattr(ClassicFrame, "_paimon_hook", False):
         return
-    plain_write, plain_write_to, plain_stream = ClassicFrame.write, ClassicFrame.writeTo, ClassicFrame.writeStream
+    plain_write: property = getattr_static(ClassicFrame, "write")
+    plain_stream: property = getattr_static(ClassicFrame, "writeStream")
+    plain_write_to: Callable[[DataFrame, str], DataFrameWriterV2] = getattr_static(ClassicFrame, "writeTo")
+    plain_merge: Callable[[DataFrame, str, Column], MergeIntoWriter] = getattr_static(ClassicFrame, "mergeInto")
 
     def write(self: DataFrame) -> DataFrameWriter:
         session = self.sparkSession
-        return PaimonWriter(self, session) if isinstance(session, PaimonSession) else plain_write.fget(self)
+        if isinstance(session, PaimonSession):
+            return PaimonWriter(self, session)
+        return cast(DataFrameWriter, plain_write.__get__(self))
 
     def write_to(self: DataFrame, table: str) -> DataFrameWriterV2:
         session = self.sparkSession
@@ -364,12 +374,10 @@ def _hook_writers() -> None:
     def write_stream(self: DataFrame) -> DataStreamWriter:
         session = self.sparkSession
         if not isinstance(session, PaimonSession):
-            return plain_stream.fget(self)
+            return cast("DataStreamWriter", plain_stream.__get__(self))
         from paimon_nb.spark.api.stream_session import PaimonStreamWriter
 
         return PaimonStreamWriter(self, session)
-
-    plain_merge = ClassicFrame.mergeInto
 
     def merge_into(self: DataFrame, table: str, condition: Column) -> MergeIntoWriter:
         session = self.sparkSession
@@ -384,7 +392,12 @@ def _hook_writers() -> None:
         plain_write_to.__doc__,
         plain_stream.__doc__,
     )
-    ClassicFrame.write, ClassicFrame.writeTo = property(write), write_to
-    ClassicFrame.writeStream = property(write_stream)
-    ClassicFrame.mergeInto = merge_into
-    ClassicFrame._paimon_hook = True
+    hooked = {
+        "write": property(write),
+        "writeTo": write_to,
+        "writeStream": property(write_stream),
+        "mergeInto": merge_into,
+        "_paimon_hook": True,
+    }
+    for name, member in hooked.items():
+        setattr(ClassicFrame, name, member)

@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from paimon_nb.base.errors import TableNotFound
 
+if TYPE_CHECKING:
+    from pyspark.sql._typing import OptionalPrimitiveType
+
 _PATH_OPTIONS = ("path", "catalog", "database", "table")
+
+
+class _SparkBuilder(Protocol):
+    """What the mixins call of the Spark class that follows them in the bases."""
+
+    def format(self, source: str) -> object: ...
+    def option(self, key: str, value: OptionalPrimitiveType) -> object: ...
+    def partitionBy(self, *cols: Any) -> object: ...
 
 
 class OptionsMixin:
@@ -23,15 +34,15 @@ class OptionsMixin:
     def format(self, source: str) -> Self:
         self._source = source
         if source.lower() != "paimon":
-            super().format(source)
+            cast(_SparkBuilder, super()).format(source)
         return self
 
-    def option(self, key: str, value: Any) -> Self:
+    def option(self, key: str, value: OptionalPrimitiveType) -> Self:
         self._captured[key] = str(value).lower() if isinstance(value, bool) else str(value)
-        super().option(key, value)
+        cast(_SparkBuilder, super()).option(key, value)
         return self
 
-    def options(self, **options: Any) -> Self:
+    def options(self, **options: OptionalPrimitiveType) -> Self:
         for key, value in options.items():
             self.option(key, value)
         return self
@@ -56,10 +67,15 @@ class WriterOptionsMixin(OptionsMixin):
     def partitionBy(self, *cols: Any) -> Self:
         """`partitionBy("a", "b")` or `partitionBy(["a", "b"])`."""
         self._partition_by = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols
-        super().partitionBy(*cols)
+        cast(_SparkBuilder, super()).partitionBy(*cols)
         return self
 
-    def _take_last(self, format: str | None, partition_by: Any, options: Mapping[str, Any]) -> None:
+    def _take_last(
+        self,
+        format: str | None,
+        partition_by: str | Sequence[str] | None,
+        options: Mapping[str, OptionalPrimitiveType],
+    ) -> None:
         """Arguments of `save`, `start` and their like; None: not given."""
         self.options(**options)
         if partition_by is not None:
@@ -68,7 +84,7 @@ class WriterOptionsMixin(OptionsMixin):
             self.format(format)
 
 
-def target_of(path: Any, captured: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
+def target_of(path: object, captured: Mapping[str, str], verb: str) -> tuple[str, ...] | str:
     """The table's path, or its name from the options `catalog`, `database` and `table`. Raises TableNotFound."""
     location = path or captured.get("path")
     if location is not None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
@@ -17,7 +17,9 @@ from paimon_nb.spark.streaming.start import begun
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql._typing import OptionalPrimitiveType
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
 
     from paimon_nb.spark.api.paimon_session import PaimonSession
 
@@ -29,7 +31,8 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
         super().__init__(session)
         self._paimon = session
 
-    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
+    def load(self, path: str | None = None, format: str | None = None,
+             schema: StructType | str | None = None, **options: OptionalPrimitiveType) -> DataFrame:  # fmt: skip
         """With format "paimon": the stream of the table at `path`, or named by the options `database` and `table`."""
         if format is not None:
             self.format(format)
@@ -89,7 +92,8 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         return self
 
     def start(self, path: str | None = None, format: str | None = None, outputMode: str | None = None,
-              partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+              partitionBy: str | list[str] | None = None, queryName: str | None = None,
+              **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
         """With format "paimon": into the table at `path`, or the one that the options `database` and `table` name."""
         self._take(format, outputMode, partitionBy, queryName, options)
         if not self._is_paimon:
@@ -97,15 +101,16 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
         return self._into(target_of(path, self._captured, "start"))
 
     def toTable(self, tableName: str, format: str | None = None, outputMode: str | None = None,
-                partitionBy: Any = None, queryName: str | None = None, **options: Any) -> StreamingQuery:  # fmt: skip
+                partitionBy: str | list[str] | None = None, queryName: str | None = None,
+                **options: OptionalPrimitiveType) -> StreamingQuery:  # fmt: skip
         """Into a named table, made if it is absent."""
         self._take(format, outputMode, partitionBy, queryName, options)
         if self._is_foreign:
             return super().toTable(tableName)
         return self._into(split_name(tableName))
 
-    def _take(self, format: str | None, mode: str | None, partition_by: Any, name: str | None,
-              options: Mapping[str, Any]) -> None:  # fmt: skip
+    def _take(self, format: str | None, mode: str | None, partition_by: str | Sequence[str] | None, name: str | None,
+              options: Mapping[str, OptionalPrimitiveType]) -> None:  # fmt: skip
         self._take_last(format, partition_by, options)
         if mode is not None:
             self.outputMode(mode)

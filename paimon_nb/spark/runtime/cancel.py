@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -103,7 +104,7 @@ def _cancel(spark: SparkSession, group: str, future: Future[R]) -> None:
             future.result(timeout=POLL_S)
 
 
-def _thread(spark: SparkSession, body: Callable[[], None]) -> object:
+def _thread(spark: SparkSession, body: Callable[[], None]) -> threading.Thread:
     from pyspark.util import InheritableThread
 
     thread = InheritableThread(target=body, session=spark)

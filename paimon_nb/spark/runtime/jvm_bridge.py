@@ -7,47 +7,55 @@ functions raise AttributeError.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from paimon_nb.spark.runtime.jvm_types import (
+        ExecutorInfo,
+        Expression,
+        Gateway,
+        JavaObject,
+        JavaStreamingQuery,
+        Plan,
+        QueryExecution,
+        WorkerFactory,
+    )
 
 
 def has_bridge(owner: DataFrame | SparkSession) -> bool:
-    """Whether a DataFrame or a session is one of a JVM that this process talks to."""
+    """Whether a DataFrame or a session belongs to a JVM that this process talks to."""
     if hasattr(owner, "_jdf"):
         return True
     return hasattr(owner, "_jvm") and owner._jvm is not None
 
 
 def jvm(spark: SparkSession) -> Any:
-    """The packages of the session's JVM: `jvm(spark).java.lang.System`."""
+    """The packages of the session's JVM: `jvm(spark).java.lang.System`. Names are looked up in the JVM, so none is typed."""
     return spark._jvm
 
 
-def java_session(spark: SparkSession) -> Any:
-    """The JVM's `SparkSession`."""
-    return spark._jsparkSession
-
-
-def query_execution(frame: DataFrame) -> Any:
+def query_execution(frame: DataFrame) -> QueryExecution:
     """The JVM's `QueryExecution` of a DataFrame."""
-    return frame._jdf.queryExecution()
+    execution: QueryExecution = frame._jdf.queryExecution()
+    return execution
 
 
-def logical_plan(frame: DataFrame) -> Any:
+def logical_plan(frame: DataFrame) -> Plan:
     """The plan as it was built, before analysis."""
     return query_execution(frame).logical()
 
 
-def analyzed_plan(frame: DataFrame) -> Any:
+def analyzed_plan(frame: DataFrame) -> Plan:
     """The plan with every name and type resolved."""
     return query_execution(frame).analyzed()
 
 
-def optimized_plan(frame: DataFrame) -> Any:
+def optimized_plan(frame: DataFrame) -> Plan:
     """The plan after Spark's optimizer rules."""
     return query_execution(frame).optimizedPlan()
 
@@ -59,7 +67,7 @@ def explain_text(frame: DataFrame, mode: str) -> str:
 
 def cached_bytes(frame: DataFrame) -> int | None:
     """Bytes that a cached DataFrame takes in Spark's block store; None until all of its partitions are cached."""
-    cached = java_session(frame.sparkSession).sharedState().cacheManager().lookupCachedData(frame._jdf)
+    cached = frame.sparkSession._jsparkSession.sharedState().cacheManager().lookupCachedData(frame._jdf)
     if cached.isEmpty():
         return None
     relation = cached.get().cachedRepresentation()
@@ -77,30 +85,31 @@ def in_cloned_session(frame: DataFrame, conf: dict[str, str]) -> DataFrame:
     """The same rows in a clone of the session, with other settings. The frame's own session keeps its settings."""
     from pyspark.sql import SparkSession
 
-    session: Any = frame.sparkSession
+    session = frame.sparkSession
     clone = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
     for key, value in conf.items():
         clone.conf.set(key, value)
-    dataset = session._jvm.org.apache.spark.sql.classic.Dataset
+    dataset = jvm(session).org.apache.spark.sql.classic.Dataset
     return type(frame)(dataset.ofRows(clone._jsparkSession, analyzed_plan(frame)), clone)
 
 
 def column_text(column: Column) -> str:
     """A column expression as Spark prints it."""
-    return str(column._jc.toString())
+    return cast("JavaObject", column._jc).toString()
 
 
-def long_array(spark: SparkSession, big_endian: bytes) -> Any:
+def long_array(spark: SparkSession, big_endian: bytes) -> JavaObject:
     """A Java `long[]` from big-endian 64-bit integers, copied as one block."""
-    packages = jvm(spark)
-    array = spark.sparkContext._gateway.new_array(packages.long, len(big_endian) // 8)
+    packages, context = jvm(spark), spark.sparkContext
+    assert context._gateway is not None, "a running session has a gateway"
+    array: JavaObject = context._gateway.new_array(packages.long, len(big_endian) // 8)
     packages.java.nio.ByteBuffer.wrap(bytearray(big_endian)).asLongBuffer().get(array)
     return array
 
 
-def column_of(spark: SparkSession, expression: Any) -> Column:
+def column_of(spark: SparkSession, expression: Expression) -> Column:
     """A Catalyst expression as a Python column."""
-    from pyspark.sql import Column
+    from pyspark.sql.classic.column import Column
 
     return Column(jvm(spark).org.apache.spark.sql.classic.ExpressionUtils.column(expression))
 
@@ -111,21 +120,23 @@ def local_property(frame: DataFrame, key: str) -> str | None:
     return None if value is None else str(value)
 
 
-def java_query(query: Any) -> Any:
+def java_query(query: StreamingQuery) -> JavaStreamingQuery:
     """The JVM's object behind a `StreamingQuery`.
 
-    `query.lastProgress` and `query.recentProgress` copy everything, in some sixty calls to the JVM for each progress.
+    `query.lastProgress` and `query.recentProgress` copy each progress report, in about sixty calls to the JVM.
     """
-    return query._jsq
+    java: JavaStreamingQuery = query._jsq
+    return java
 
 
-def executor_infos(spark: SparkSession) -> Any:
+def executor_infos(spark: SparkSession) -> Iterable[ExecutorInfo]:
     """`SparkExecutorInfo` of each executor: `numRunningTasks()`, `host()`, ..."""
-    return spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    infos: Iterable[ExecutorInfo] = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    return infos
 
 
-def worker_pools() -> Iterator[Any]:
-    """The JVM's pools of Python workers (`PythonWorkerFactory`). Nothing without a running Spark in this process."""
+def worker_pools() -> Iterator[WorkerFactory]:
+    """The JVM's pools of Python workers (`PythonWorkerFactory`). Empty without a running Spark in this process."""
     context = active_context()
     if context is None or context._jvm is None:
         return
@@ -134,7 +145,7 @@ def worker_pools() -> Iterator[Any]:
         yield pools.next()
 
 
-def private_field(owner: Any, name: str) -> Any:
+def private_field(owner: JavaObject, name: str) -> Any:
     """The value of a private field of a Java object."""
     field = owner.getClass().getDeclaredField(name)
     field.setAccessible(True)
@@ -148,23 +159,26 @@ def active_context() -> SparkContext | None:
     return SparkContext._active_spark_context
 
 
-def gateway(spark: SparkSession) -> Any:
+def gateway(spark: SparkSession) -> Gateway:
     """The Py4J gateway of a session's JVM."""
-    return spark.sparkContext._gateway
+    found: Gateway | None = spark.sparkContext._gateway
+    assert found is not None, "a running session has a gateway"
+    return found
 
 
-def running_gateway() -> Any:
+def running_gateway() -> Gateway | None:
     """The Py4J gateway of this process, or None."""
     from pyspark import SparkContext
 
     return SparkContext._gateway
 
 
-def launch(conf: SparkConf, descriptor: int) -> Any:
+def launch(conf: SparkConf, descriptor: int) -> Gateway:
     """Start a JVM whose standard output and error go to a file descriptor. Returns its Py4J gateway."""
-    from pyspark.java_gateway import launch_gateway
+    from pyspark import java_gateway
 
-    return launch_gateway(conf, popen_kwargs={"stdout": descriptor, "stderr": descriptor})
+    start: Callable[..., Gateway] = java_gateway.launch_gateway
+    return start(conf, popen_kwargs={"stdout": descriptor, "stderr": descriptor})
 
 
 def default_session() -> SparkSession | None:

@@ -35,7 +35,7 @@ def worker_python() -> str:
     with suppress(OSError):
         descriptor, name = tempfile.mkstemp(prefix="paimon_nb-python-")
         owner = os.getpid()
-        atexit.register(lambda: os.getpid() == owner and Path(name).unlink(missing_ok=True))
+        atexit.register(_remove_in, owner, Path(name))
         with os.fdopen(descriptor, "w") as script:
             script.write(_WITHOUT_ZIP.format(python=shlex.quote(sys.executable)))
         os.chmod(name, 0o700)
@@ -44,3 +44,9 @@ def worker_python() -> str:
         ):  # else noexec
             return name
     return sys.executable
+
+
+def _remove_in(process_id: int, script: Path) -> None:
+    """Delete the script, but not in a forked child."""
+    if os.getpid() == process_id:
+        script.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.java import java_home
@@ -20,7 +20,10 @@ from paimon_nb.spark.runtime.jvm_cds import sharing_option
 from paimon_nb.spark.runtime.python_exec import worker_python
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
+
+    from paimon_nb.spark.runtime.jvm_types import Gateway
 
 _LOG4J = Path(__file__).with_name("log4j2.properties")
 _lock = threading.RLock()
@@ -33,7 +36,7 @@ _log: Path | None = None
 _owner_pid = 0
 
 
-def spark_session(spark: SparkSession | None = None, conf: Mapping[str, Any] | None = None) -> SparkSession:
+def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] | None = None) -> SparkSession:
     """The session to work with: the given one, the one that is active in this process, or a new local one.
 
     Args:
@@ -184,7 +187,7 @@ def _start(conf: Mapping[str, str]) -> SparkSession:
     return session
 
 
-def _launch(spark_conf: Any) -> Any:
+def _launch(spark_conf: SparkConf) -> Gateway:
     """Start the JVM with its output in a file: a notebook shows whatever a child process prints."""
     global _log, _owner_pid
     descriptor, name = tempfile.mkstemp(prefix="paimon_nb-jvm-", suffix=".log")
@@ -203,7 +206,7 @@ def _launch(spark_conf: Any) -> Any:
     return gateway
 
 
-def end_jvm(gateway: Any, patience_s: float = 5) -> None:
+def end_jvm(gateway: Gateway, patience_s: float = 5) -> None:
     """Stop the context and see that the JVM is gone; killed when it takes longer. A forked child must not do it for its parent."""
     if os.getpid() != _owner_pid:
         return
@@ -216,9 +219,10 @@ def end_jvm(gateway: Any, patience_s: float = 5) -> None:
         gateway.shutdown()
     process = gateway.proc
     with suppress(Exception):
-        process.stdin.close()  # the JVM ends when its standard input does
+        if process.stdin is not None:
+            process.stdin.close()  # the JVM ends when its standard input does
         process.wait(timeout=patience_s)
-    if process is not None and process.poll() is None:
+    if process.poll() is None:
         process.kill()
     if _log is not None:
         _log.unlink(missing_ok=True)
@@ -248,7 +252,7 @@ def _plain(session: SparkSession) -> SparkSession:
     return plain_session(session)
 
 
-def _apply(session: SparkSession, conf: Mapping[str, Any]) -> None:
+def _apply(session: SparkSession, conf: Mapping[str, object]) -> None:
     from contextlib import suppress
 
     for key, value in conf.items():
@@ -262,7 +266,7 @@ def _silence_python_loggers() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def work_frame(spark: SparkSession, pieces: Sequence[Any], sizes: Sequence[int]) -> DataFrame:
+def work_frame(spark: SparkSession, pieces: Sequence[object], sizes: Sequence[int]) -> DataFrame:
     """One row a piece, column `piece` (pickled), spread so that tasks get about the same bytes.
 
     Args:
@@ -51,7 +51,7 @@ def run_everywhere(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int
     """
 
     @crossing_tasks
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for piece in pieces_of(batches):
             yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(work(piece))], pa.binary())})
 

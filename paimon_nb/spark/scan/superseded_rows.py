@@ -210,7 +210,7 @@ class _Packed:
 
     @property
     def size(self) -> int:
-        return sum(b.nbytes for b, _ in self.bits.values()) + sum(t.nbytes for t in self.made) + 200
+        return sum(b.nbytes for b, _ in self.bits.values()) + sum(int(t.nbytes) for t in self.made) + 200
 
 
 def _packed(hidden: Hidden) -> _Packed:

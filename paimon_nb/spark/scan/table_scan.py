@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, reduce
@@ -316,11 +316,11 @@ def _tasks(spark: SparkSession, resolved: Relation, splits: list[Split]) -> list
 
 def _reading_task(
     store: TableStore, fields: tuple[DataField, ...], predicate: Predicate | None
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     names = [f.name for f in fields]
 
     @crossing_tasks
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for split in pieces_of(batches):
             rows = read_split(store, split, names, predicate).select(names)
             yield from task_batches(rows, fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.spark.errors import packed_errors
 from paimon_nb.spark.types import from_spark_arrow
-from paimon_nb.spark.versions import has_arrow_udf, repartition_by_id
+from paimon_nb.spark.versions import arrow_udf, repartition_by_id
 from paimon_nb.spark.write.bucket_hash import bucket_expression
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -111,17 +111,17 @@ def with_bucket(
     if expression:
         # A null where none may be: any task will do, its writer says which column and row.
         return frame, F.coalesce(F.expr(expression), F.lit(0))
-    if not has_arrow_udf():
-        return _with_bucket_column(frame, fields, count, function), F.col(_BUCKET)
 
     def buckets(keys: pa.Array) -> pa.Array:
         return _buckets_of([keys.field(i) for i in range(len(fields))], fields, count, function)
 
-    udf: Any = F.arrow_udf(buckets, IntegerType())
+    udf = arrow_udf(buckets, IntegerType())
+    if udf is None:
+        return _with_bucket_column(frame, fields, count, function), F.col(_BUCKET)
     return frame, udf(F.struct(*_named([f.name for f in fields])))
 
 
-def _buckets_of(columns: Sequence[Any], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
+def _buckets_of(columns: Sequence[pa.Array], fields: Sequence[DataField], count: int, function: str) -> pa.Array:
     from paimon_nb.format.row import bucket_of
 
     with packed_errors():
@@ -148,7 +148,7 @@ def _tasks(frame: DataFrame) -> int:
     return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or "200")
 
 
-def _named(names: Any) -> list[Column]:
+def _named(names: Iterable[str]) -> list[Column]:
     from pyspark.sql import functions as F
 
     from paimon_nb.base.identifier import quote

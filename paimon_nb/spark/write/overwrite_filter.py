@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
+    from pyspark.sql._typing import ColumnOrName
+
+    from paimon_nb.spark.runtime.jvm_types import Expression
 
 
-def partition_of(condition: Column, rows: DataFrame, partition_keys: Sequence[str]) -> dict[str, str]:
+def partition_of(condition: ColumnOrName, rows: DataFrame, partition_keys: Sequence[str]) -> dict[str, str]:
     """SQL of a value by partition column; {} for a condition that is always true.
 
     Args:
@@ -36,17 +39,17 @@ def partition_of(condition: Column, rows: DataFrame, partition_keys: Sequence[st
     return out
 
 
-def _name(expression: Any) -> str:
+def _name(expression: Expression) -> str:
     return str(expression.getClass().getSimpleName())
 
 
-def _conjuncts(expression: Any) -> list[Any]:
+def _conjuncts(expression: Expression) -> list[Expression]:
     if _name(expression) == "And":
         return [*_conjuncts(expression.left()), *_conjuncts(expression.right())]
     return [expression]
 
 
-def _equality(expression: Any) -> tuple[str | None, str]:
+def _equality(expression: Expression) -> tuple[str | None, str]:
     """(column, SQL of the value) of `column = value`, either way round."""
     if _name(expression) in ("EqualTo", "EqualNullSafe"):
         sides = [expression.left(), expression.right()]

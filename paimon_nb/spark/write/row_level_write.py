@@ -5,11 +5,11 @@ Which rows change and what becomes of them is a DataFrame when it comes here; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.table import Table
 
+T = TypeVar("T")
+R = TypeVar("R")
 FILE, ROW = "__paimon_file", "__paimon_row"
 """Columns beside the table's: number of the row's file among `Placed.files`, physical position in it."""
 INLINE_BYTES = 8 << 20
@@ -82,9 +84,9 @@ def _with_locations(store: TableStore, number: int, split: Split, fields: Sequen
 
 def _reading_task(
     store: TableStore, fields: Sequence[DataField]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     @crossing_tasks
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, split in pieces_of(batches):
             rows = _with_locations(store, number, split, fields)
             yield from task_batches(rows, fields)
@@ -152,7 +154,7 @@ def _taken_out(spark: SparkSession, source: Placed, marked: Sequence[Marked]) ->
     return run_everywhere(spark, marked, [s.size for s, _ in marked], lambda m: without_rows(store, *m))
 
 
-def _in_threads(work: Callable, items: Sequence) -> list:  # type: ignore[type-arg]
+def _in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     if len(items) < 2:
         return [work(i) for i in items]
     with ThreadPoolExecutor(cpu_count() or 1) as pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,13 +91,26 @@ def write(
     messages, count, inline = write_messages(
         frame, store, kinds=kinds, overwrite=scope is not None, inline_bytes=inline_bytes, full=full
     )
-    terms = {
-        "overwrite": scope, "expected_rows": count, "watermark": watermark, "ignore_empty": store.options.ignores_empty_commits,
-    }  # fmt: skip
     if checkpoints is None:
-        ids = commit.commit(messages, identifier, **terms)
+        ids = commit.commit(
+            messages,
+            identifier,
+            overwrite=scope,
+            expected_rows=count,
+            watermark=watermark,
+            ignore_empty=store.options.ignores_empty_commits,
+        )
     else:
-        ids = checkpoints.commit(store, messages, identifier, full=bool(full), **terms)
+        ids = checkpoints.commit(
+            store,
+            messages,
+            identifier,
+            full=bool(full),
+            overwrite=scope,
+            expected_rows=count,
+            watermark=watermark,
+            ignore_empty=store.options.ignores_empty_commits,
+        )
     return WriteResult(tuple(ids), count, inline)
 
 
@@ -176,9 +189,9 @@ def _in_tasks(frame: DataFrame, job: WriteJob) -> tuple[list[CommitMessage], int
     return messages, int(seen.get["rows"])
 
 
-def _task(job: WriteJob) -> Any:
+def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     @crossing_tasks
-    def write_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def write_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with job.writing() as writing:
             for rows in _gathered(batches):
                 job.feed(writing, rows)
@@ -189,7 +202,7 @@ def _task(job: WriteJob) -> Any:
     return write_rows
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Spark's batches joined to longer tables."""
     waiting: list[pa.RecordBatch] = []
     count = 0
