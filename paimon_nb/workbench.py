@@ -176,10 +176,10 @@ class Workbench:
     @property
     def spark(self) -> SparkSession:
         """A SparkSession that knows Paimon's table names, options and time travel. Starts Spark."""
-        from paimon_nb.session.spark_resolver import Resolver
+        from paimon_nb.session.spark_resolver import SparkResolver
         from paimon_nb.spark.api.paimon_session import paimon_session
 
-        return paimon_session(self.session.spark, Resolver(self.session))
+        return paimon_session(self.session.spark, SparkResolver(self.session))
 
     def table(self, name: str, **options: str) -> Table:
         """A handle of a table for metadata and for small reads and writes, without Spark.

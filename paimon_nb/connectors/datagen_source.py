@@ -13,7 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from paimon_nb.base import clock
 from paimon_nb.format.types import DataField
 from paimon_nb.spark.errors import crossing_tasks
-from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema, task_batches
 

@@ -51,7 +51,7 @@ class Jdbc(Source):
 
     def batch(self, spark: SparkSession) -> DataFrame:
         from paimon_nb.spark.errors import crossing_tasks
-        from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+        from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
         from paimon_nb.spark.types import spark_schema, task_batches
 
         scan, pieces = self.scan, range(self.scan.pieces)

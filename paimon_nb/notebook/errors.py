@@ -9,6 +9,14 @@ from typing import Any
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.base.redact import redact_text
 
+
+class LastError:
+    """The last error in this kernel, of a cell or of a panel. `%paimon traceback` prints it."""
+
+    error: BaseException | None = None
+
+
+last = LastError()
 WHOLE_OR_NOT = "Commits are atomic: %paimon snapshots TABLE lists the ones that succeeded."
 
 

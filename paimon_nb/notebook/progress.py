@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from paimon_nb.spark.runtime.progress import Progress
+    from paimon_nb.spark.jobs.progress import Progress
 
 T = TypeVar("T")
 AFTER_S = 0.5
@@ -24,7 +24,7 @@ CANCEL = '<button type="button" class="pnb-cancel" style="font:inherit">Cancel</
 
 def run_watched(spark: SparkSession, work: Callable[[], T], *, show: bool) -> T:
     """Run `work`; an interrupt cancels its jobs and raises `Cancelled`."""
-    from paimon_nb.spark.runtime.cancel import run
+    from paimon_nb.spark.jobs.cancel import run
 
     line = _Line() if show and has_front_end() else None
     try:

@@ -12,6 +12,7 @@ from paimon_nb.plan import Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.session import Session
 from paimon_nb.session.query.run_query import resolve, schema_fields, time_travel_options
+from paimon_nb.spark.api.base_session import Resolver
 from paimon_nb.sql.lexer import tokens
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
-    from paimon_nb.spark.api.paimon_session import PaimonSession
+    from paimon_nb.spark.api.base_session import ResolvingSession
+    from paimon_nb.spark.streaming.sink import TableSink
     from paimon_nb.table.table import Table
 
 _ALIASES = {"snapshot-id": "scan.snapshot-id"}
@@ -85,21 +87,19 @@ def _with_not_null(frame: DataFrame, fields: Sequence[DataField]) -> DataFrame:
     return frame
 
 
-class Resolver:
-    """The object that `spark.api.paimon_session` calls."""
+class SparkResolver(Resolver):
+    """Resolves the tables of a workbench session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
     def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
-        """The rows of a named table, or None if the name belongs to Spark."""
         table_options, travel = _time_travel(options)
         ref = TableRef(parts, Span(0, 0), options=table_options, travel=travel)
         frame = resolve(self.session, ref, ".".join(parts))
         return None if frame is None else _with_not_null(frame, schema_fields(self.session, ref))
 
     def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
-        """The rows of the table at a path."""
         from paimon_nb.spark.scan.table_scan import relation
 
         table_options, travel = _time_travel(options)
@@ -111,7 +111,6 @@ class Resolver:
         return _with_not_null(frame, table.schema.fields)
 
     def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
-        """`spark.sql(text)` answers as `%%paimon` does."""
         from paimon_nb.session.executor import run_text
 
         if isinstance(args, list):
@@ -120,17 +119,15 @@ class Resolver:
         *_, result = run_text(self.session, text, params)
         return dataframe_of(self.session, result)
 
-    def names(self, session: PaimonSession) -> Catalog:
-        """`spark.catalog`."""
+    def names(self, session: ResolvingSession) -> Catalog:
         from paimon_nb.session.query.spark_catalog_api import SparkCatalogApi
 
         return SparkCatalogApi(session, self.session)
 
-    def over(self, plain: SparkSession) -> Resolver:
-        """A fork of the session that runs on `plain`."""
+    def over(self, plain: SparkSession) -> SparkResolver:
         from paimon_nb.session.streaming.executor import fork
 
-        return Resolver(fork(self.session, plain))
+        return SparkResolver(fork(self.session, plain))
 
     def write(
         self,
@@ -144,15 +141,6 @@ class Resolver:
         by_name: bool = False,
         where: ColumnOrName | None = None,
     ) -> None:
-        """`df.write.format("paimon")`: a table name, or a path as text.
-
-        Args:
-            mode: 'append', 'error', 'ignore', 'overwrite' (all rows, unless Spark's setting or the option
-                `partitionOverwriteMode` is 'dynamic'), 'partitions' (only the partitions that get rows), or
-                'replace' (the table).
-            create: create a missing table.
-            where: the partitions to overwrite, see `spark.write.overwrite_filter`.
-        """
         from paimon_nb.session.query.projection import align
         from paimon_nb.session.statements.insert import overwrite_mode, store_rows
         from paimon_nb.session.statements.schema_merging import merging_of, with_merged_schema
@@ -199,7 +187,6 @@ class Resolver:
         store_rows(self.session, aligned, table, overwrite=replaces, partition=partition, dynamic=dynamic)
 
     def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
-        """The stream of a named table or of the table at a path; None if the name belongs to Spark."""
         from paimon_nb.session.streaming.relations import stream_of
         from paimon_nb.spark.streaming.reader import stream_frame
 
@@ -218,8 +205,7 @@ class Resolver:
         checkpoint: str | None,
         partition_by: Sequence[str] = (),
         ends: bool = False,
-    ) -> tuple[DataFrame, Any]:
-        """`df.writeStream.format("paimon")`: the aligned rows, and the sink of each micro-batch."""
+    ) -> tuple[DataFrame, TableSink]:
         from paimon_nb.session.streaming.relations import table_sink
 
         table = self._open(target)

@@ -24,6 +24,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import nearest
+from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.worker_pool import forget_dead_workers
 from paimon_nb.spark.runtime.worker_setup import ready_for_the_next, small
 
@@ -209,8 +210,6 @@ def _hint(
     condition: str | None, parameters: dict[str, str], columns: Callable[[], Sequence[str]] = tuple
 ) -> str | None:
     if "__paimon_" in parameters.get("objectName", ""):
-        from paimon_nb.spark.scan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
-
         places = f"{FILE_PATH}, {ROW_INDEX}, {PARTITION} and {BUCKET}"
         return f"tables have {places}; those with a primary key once their rows need no merging (CALL sys.compact)"
     if condition and condition.startswith("UNRESOLVED_COLUMN") and (known := columns()):

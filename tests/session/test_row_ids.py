@@ -2,6 +2,7 @@
 
 import pytest
 
+from paimon_nb.spark.scan import located_rows
 from paimon_nb.spark.write import row_level_write
 
 pytestmark = pytest.mark.spark
@@ -23,6 +24,7 @@ def tracked(wb) -> list[tuple]:
     ids=["copies", "vectors", "copies in tasks", "vectors in tasks"],
 )
 def test_rows_keep_their_ids(swb, monkeypatch, kind, inline):
+    monkeypatch.setattr(located_rows, "INLINE_BYTES", inline)
     monkeypatch.setattr(row_level_write, "INLINE_BYTES", inline)
     swb.run(f"""
         CREATE TABLE t (id INT, v STRING, p STRING) PARTITIONED BY (p) WITH ('bucket' = '-1', 'row-tracking.enabled' = 'true'{kind});

@@ -169,8 +169,10 @@ def test_only_touched_files_are_written_anew(swb):
 
 
 def test_many_rows_go_through_tasks(swb, monkeypatch):
+    from paimon_nb.spark.scan import located_rows
     from paimon_nb.spark.write import row_level_write
 
+    monkeypatch.setattr(located_rows, "INLINE_BYTES", 0)
     monkeypatch.setattr(row_level_write, "INLINE_BYTES", 0)
     for kind in ("plain_parts", "marked_b2"):
         swb.run(create(kind, kind))

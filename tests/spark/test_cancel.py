@@ -7,7 +7,7 @@ import time
 import pytest
 
 from paimon_nb.base.errors import Cancelled, SqlAnalysisError
-from paimon_nb.spark.runtime.cancel import run
+from paimon_nb.spark.jobs.cancel import run
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ from paimon_nb.connectors.kafka.dead_letters import send_dead, split_bad_records
 from paimon_nb.connectors.kafka.options import At, KafkaTable
 from paimon_nb.connectors.kafka.record_rows import RecordRows
 from paimon_nb.spark.errors import crossing_tasks, packed_errors
-from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema, task_batches
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.notebook.errors import last
 from paimon_nb.notebook.undo import History
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ class Current:
     """The session of this kernel: one at a time, created on first use."""
 
     workbench: Workbench | None = None
-    error: BaseException | None = None
 
     def __init__(self) -> None:
         self.history = History()
@@ -24,6 +24,15 @@ class Current:
         self.live: dict[str, LiveTable] = {}
         """Live table of each cell, by cell id."""
         self.jobs_view: JobsView | None = None
+
+    @property
+    def error(self) -> BaseException | None:
+        """The last error, of a cell or of a panel."""
+        return last.error
+
+    @error.setter
+    def error(self, error: BaseException | None) -> None:
+        last.error = error
 
 
 current = Current()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.registry import nearest
+from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.options import TABLE_OPTIONS, find_option
 
@@ -37,13 +37,11 @@ class Arguments(argparse.ArgumentParser):
 
 
 def typed(field: DataField, text: str) -> Any:
-    """A value from the command line, converted to the column's type."""
-    from paimon_nb.format.data import cast_text
-
+    """A value from the command line, converted to the column's type. Raises: UsageError."""
     try:
-        return text if field.type.root in ("CHAR", "VARCHAR") else cast_text(text, field.type).as_py()
-    except PaimonError:
-        raise UsageError(f"%paimon why: {text!r} is not a valid {field.type} value for column {field.name}") from None
+        return key_value(field, text)
+    except InvalidKeyValue as error:
+        raise UsageError(f"%paimon why: {error}") from None
 
 
 def words(line: str) -> list[str]:

@@ -11,8 +11,7 @@ import anywidget
 import traitlets
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.notebook.errors import sentence
-from paimon_nb.notebook.magics.active import current
+from paimon_nb.notebook.errors import last, sentence
 from paimon_nb.notebook.svg import framed, standalone
 
 _HERE = Path(__file__).parent
@@ -37,7 +36,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
-            current.error = why = _the_reason(self, error)
+            last.error = why = _the_reason(self, error)
             self.trouble = sentence(why)
         else:
             self.trouble = ""

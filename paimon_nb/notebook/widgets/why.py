@@ -10,6 +10,7 @@ import traitlets
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.display import cell
+from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.notebook.widgets.base import Picture, report_errors, script
@@ -78,17 +79,13 @@ class WhyView(Picture):
         return f"{head} " + (f"sets {', '.join(changed)}" if changed else "changes nothing")
 
     def on_message(self, content: Any) -> None:
-        from IPython.core.error import UsageError
-
-        from paimon_nb.notebook.magics.arguments import typed
-
         values = {k: str(v) for k, v in dict(content.get("key", {})).items() if k in self._table.primary_keys}
         try:
-            self.show(**{k: typed(self._table.schema.field(k), v) for k, v in values.items() if v != ""})
+            self.show(**{k: key_value(self._table.schema.field(k), v) for k, v in values.items() if v != ""})
         except PaimonError as error:
             self.view = self._view(error.message, values)
-        except UsageError as error:
-            self.view = self._view(str(error).removeprefix("%paimon why: "), values)
+        except InvalidKeyValue as error:
+            self.view = self._view(str(error), values)
 
     @property
     def sql(self) -> str:

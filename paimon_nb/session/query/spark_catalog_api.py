@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from paimon_nb.catalog.api import Catalog as OurCatalog
     from paimon_nb.session.core.session import Session
-    from paimon_nb.spark.api.paimon_session import PaimonSession
+    from paimon_nb.spark.api.base_session import ResolvingSession
 
 
 class SparkCatalogApi(Catalog):
     """Passes names outside our catalogs to Spark."""
 
-    def __init__(self, spark: PaimonSession, session: Session) -> None:
+    def __init__(self, spark: ResolvingSession, session: Session) -> None:
         super().__init__(spark._plain)
         self._session, self._paimon_session = session, spark
         self._spark_catalog = Catalog(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.spark.write.row_level_write import Placed
+    from paimon_nb.spark.scan.located_rows import LocatedRows
 
 
 class RenderExpression(Protocol):
@@ -43,12 +43,12 @@ class Target:
         assert self.statement.target is not None
         return self.statement.target.alias or self.statement.target.parts[-1]
 
-    def rows(self) -> tuple[DataFrame, Placed | None]:
+    def rows(self) -> tuple[DataFrame, LocatedRows | None]:
         """The rows that may match the condition, with all columns and the metadata columns that the statement names;
         without a primary key also with row positions."""
+        from paimon_nb.spark.scan.located_rows import locate_rows
         from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
         from paimon_nb.spark.scan.table_scan import relation
-        from paimon_nb.spark.write.row_level_write import placed
         from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 
         assert self.statement.target is not None
@@ -59,7 +59,7 @@ class Target:
             return with_metadata_columns(spark, self.table, filter, places), None
         if self.table.store.has_keys:
             return relation(spark, self.table, filter=filter), None
-        source = placed(spark, self.table, filter)
+        source = locate_rows(spark, self.table, filter)
         if places:
             source = add_metadata_columns(spark, self.table, source, places)
         return source.frame, source

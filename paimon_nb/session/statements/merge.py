@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.spark.write.row_level_write import Placed
+    from paimon_nb.spark.scan.located_rows import LocatedRows
 
 _KINDS = {"insert": 0, "update": 2, "delete": 3}
 _IN_TARGET, _IN_SOURCE, _WHICH = "__paimon_in_target", "__paimon_in_source", "__paimon_which"
@@ -313,7 +313,7 @@ def _values(
 
 def _check_single_match(target: Target, changes: DataFrame, has_positions: bool) -> None:
     """Raises WriteError if a target row matches several source rows: Java rejects it for all clause conditions, too."""
-    from paimon_nb.spark.write.row_level_write import FILE, ROW
+    from paimon_nb.spark.scan.located_rows import FILE, ROW
 
     row = [FILE, ROW] if has_positions else [quote(k) for k in target.table.primary_keys]
     several = changes.where("__paimon_matched").groupBy(*row).count().where("count > 1").first()
@@ -326,9 +326,10 @@ def _check_single_match(target: Target, changes: DataFrame, has_positions: bool)
         )
 
 
-def _store(target: Target, changed: DataFrame, source: Placed | None, actions: Sequence[_Action]) -> list[int]:
+def _store(target: Target, changed: DataFrame, source: LocatedRows | None, actions: Sequence[_Action]) -> list[int]:
+    from paimon_nb.spark.scan.located_rows import FILE, ROW
     from paimon_nb.spark.write.column_update import change_columns
-    from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
+    from paimon_nb.spark.write.row_level_write import change_rows
     from paimon_nb.spark.write.table_write import write
 
     names = [quote(n) for n in target.table.schema.names]

@@ -83,7 +83,8 @@ def delete(context: StatementContext, statement: Delete) -> Result:
         found = found.select(*[quote(n) for n in table.schema.names])
         return _upserted(target, found, DELETED, "deleted")
     from paimon_nb.spark.errors import spark_errors
-    from paimon_nb.spark.write.row_level_write import FILE, ROW, change_rows
+    from paimon_nb.spark.scan.located_rows import FILE, ROW
+    from paimon_nb.spark.write.row_level_write import change_rows
 
     with spark_errors(context.text, statement.span):
         ids, count, _ = change_rows(table, source, found.select(FILE, ROW), None)

@@ -12,9 +12,7 @@ from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.spark.runtime.jvm_bridge import analyzed_plan, logical_plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from paimon_nb.spark.api.paimon_session import PaimonSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _counter = itertools.count()
 
@@ -22,7 +20,7 @@ _counter = itertools.count()
 class PaimonMerge:
     """What `mergeInto` returns. Clauses are tried in the order in which they were added; `merge()` runs them."""
 
-    def __init__(self, frame: DataFrame, table: str, condition: Column, session: PaimonSession) -> None:
+    def __init__(self, frame: DataFrame, table: str, condition: Column, session: SparkSession) -> None:
         self._frame, self._table, self._session = frame, split_name(table), session
         self._alias = _alias(frame)
         self._both = session.table(table).alias(self._table[-1]).crossJoin(frame.alias(self._alias))

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
 
 from paimon_nb.base.errors import TableNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import split_name
+from paimon_nb.spark.api.base_session import Resolver, ResolvingSession, adopt
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, target_of, without_path
 from paimon_nb.spark.runtime.arrow_interop import without_empty_batches
-from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, set_default_session, with_session
+from paimon_nb.spark.runtime.jvm_bridge import column_text, default_session, set_default_session
+from paimon_nb.spark.runtime.session import plain_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,63 +34,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from paimon_nb.spark.api.stream_session import PaimonStreamReader
-    from paimon_nb.spark.streaming.sink import TableSink
-
-
-class Resolver(Protocol):
-    """What the session asks about Paimon."""
-
-    def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
-        """The rows of a named table; None if the name is Spark's own."""
-
-    def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
-        """The rows of the table at a path."""
-
-    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
-        """The last statement's result."""
-
-    def write(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        partition_by: Sequence[str] = (),
-        create: bool = True,
-        by_name: bool = False,
-        where: ColumnOrName | None = None,
-    ) -> None:
-        """Store rows in a named table, or in the table at a path. `mode`: append, overwrite, partitions, replace, error, ignore.
-
-        where: an overwrite replaces the partition that this condition means.
-        """
-
-    def over(self, plain: SparkSession) -> Resolver:
-        """The same tables for statements that run in another of Spark's sessions, whose temporary views they see."""
-
-    def names(self, session: PaimonSession) -> Catalog:
-        """What `spark.catalog` is."""
-
-    def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
-        """The stream of a named table, or of the table at a path; None if the name is Spark's own."""
-
-    def sink(
-        self,
-        frame: DataFrame,
-        target: tuple[str, ...] | str,
-        *,
-        mode: str,
-        options: Mapping[str, str],
-        checkpoint: str | None,
-        partition_by: Sequence[str] = (),
-        ends: bool = False,
-    ) -> tuple[DataFrame, TableSink]:
-        """A stream's rows lined up with a table, which is made if absent, and what stores each micro-batch.
-
-        mode: append, complete, update; the last needs a table with keys, and the others would keep each result as a row of its own.
-        ends: the query takes what is there and is over.
-        """
 
 
 def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
@@ -110,28 +55,8 @@ def paimon_session(plain: SparkSession, resolver: Resolver) -> PaimonSession:
     return session
 
 
-def plain_session(session: SparkSession) -> SparkSession:
-    """The session below a `PaimonSession`; any other session as it is."""
-    return session._plain if isinstance(session, PaimonSession) else session
-
-
-def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """The same DataFrame carrying another session, so that `frame.write.format("paimon")` and `frame.sparkSession` know us."""
-    adopted = with_session(frame, session)
-    if "schema" in frame.__dict__:
-        adopted.__dict__["schema"] = frame.__dict__["schema"]
-    return adopted
-
-
-class PaimonSession(SparkSession):
+class PaimonSession(ResolvingSession):
     """A SparkSession whose `sql`, `table`, `read` and DataFrame writers know Paimon tables."""
-
-    def __init__(self, plain: SparkSession, resolver: Resolver, workbench: object) -> None:
-        # Not SparkSession.__init__: that would make a new Python session for the JVM; this one shares all of `plain`.
-        self.__dict__.update({k: v for k, v in plain.__dict__.items() if k != "_paimon_sessions"})
-        self._plain = plain
-        self._resolver = resolver
-        self._workbench = workbench  # held, so that its id stays its own
 
     def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:
         """Like `SparkSession.sql`, in either dialect and with Paimon tables."""
@@ -165,24 +90,11 @@ class PaimonSession(SparkSession):
 
         return PaimonStreamReader(self)
 
-    def over(self, plain: SparkSession) -> PaimonSession:
-        """This session as it is now, over another of Spark's: a stream's batches come in a session of their own."""
-        plain = plain_session(plain)
-        return PaimonSession(plain, self._resolver.over(plain), self._workbench)
-
-    def adopt(self, frame: DataFrame) -> DataFrame:
-        """A frame of the session below as one of this session."""
-        return adopt(frame, self)
-
     def createDataFrame(self, data: Any, *args: Any, **kwargs: Any) -> DataFrame:
         """Like Spark's, without its loss of rows behind an empty chunk of an Arrow table."""
         if type(data).__module__.startswith("pyarrow"):
             data = without_empty_batches(data)
         return super().createDataFrame(data, *args, **kwargs)
-
-    def newSession(self) -> SparkSession:
-        fresh = self._plain.newSession()
-        return PaimonSession(fresh, self._resolver, self._workbench)
 
 
 class PaimonReader(OptionsMixin, DataFrameReader):

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
-    from paimon_nb.spark.api.paimon_session import PaimonSession
+    from paimon_nb.spark.api.base_session import ResolvingSession
 
 
 class PaimonStreamReader(OptionsMixin, DataStreamReader):
     """`spark.readStream`."""
 
-    def __init__(self, session: PaimonSession) -> None:
+    def __init__(self, session: ResolvingSession) -> None:
         super().__init__(session)
         self._paimon = session
 
@@ -58,7 +58,7 @@ class PaimonStreamReader(OptionsMixin, DataStreamReader):
 class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
     """`df.writeStream`."""
 
-    def __init__(self, frame: DataFrame, session: PaimonSession) -> None:
+    def __init__(self, frame: DataFrame, session: ResolvingSession) -> None:
         super().__init__(frame)
         self._frame, self._paimon, self._mode = frame, session, "append"
         self._trigger: dict[str, Any] | None = None
@@ -81,7 +81,7 @@ class PaimonStreamWriter(WriterOptionsMixin, DataStreamWriter):
 
     def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:
         """The function's DataFrames know Paimon, too; temporary views of them are found by their `sparkSession`."""
-        sessions: list[PaimonSession] = []
+        sessions: list[ResolvingSession] = []
 
         def call(batch: DataFrame, number: int) -> None:
             if not sessions:  # one a stream: what one batch set up is there for the next

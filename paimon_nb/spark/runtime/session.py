@@ -49,7 +49,7 @@ def spark_session(spark: SparkSession | None = None, conf: Mapping[str, object] 
     global _users, _local_session, _starting
     _silence_python_loggers()
     if spark is not None:
-        spark = _plain(spark)
+        spark = plain_session(spark)
         _apply(spark, {"spark.sql.timeType.enabled": "true", **(conf or {})})
         return spark
     with _lock:
@@ -243,13 +243,13 @@ def _running_session() -> SparkSession | None:
     if "pyspark" not in sys.modules:
         return None
     session = default_session()
-    return _plain(session) if session is not None and is_alive(session) else None
+    return plain_session(session) if session is not None and is_alive(session) else None
 
 
-def _plain(session: SparkSession) -> SparkSession:
-    from paimon_nb.spark.api.paimon_session import plain_session
-
-    return plain_session(session)
+def plain_session(session: SparkSession) -> SparkSession:
+    """The session below one of `spark.api`; any other session as it is."""
+    plain: SparkSession = vars(session).get("_plain", session)
+    return plain
 
 
 def _apply(session: SparkSession, conf: Mapping[str, object]) -> None:

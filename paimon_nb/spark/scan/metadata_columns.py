@@ -15,8 +15,9 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.plan.metadata_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from paimon_nb.spark.runtime.arrow_interop import from_arrow
-from paimon_nb.spark.write.row_level_write import FILE, ROW, Placed, placed
+from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows, locate_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from paimon_nb.table.scan.predicate.model import Predicate
     from paimon_nb.table.table import Table
 
-FILE_PATH, ROW_INDEX = "__paimon_file_path", "__paimon_row_index"
-PARTITION, BUCKET = "__paimon_partition", "__paimon_bucket"
 _FILES = (
     DataField(-1, FILE, parse_type("INT")),
     DataField(-2, FILE_PATH, parse_type("STRING")),
@@ -40,7 +39,7 @@ def with_metadata_columns(
 
     Raises UnsupportedOperation: rows of a key table have to be merged.
     """
-    found = placed(spark, table, filter)
+    found = locate_rows(spark, table, filter)
     if table.store.has_keys and not all(split.raw for split in found.plan.splits):
         raise UnsupportedOperation(
             f"{table.name}: rows that are merged of several files lie in none of them",
@@ -52,7 +51,7 @@ def with_metadata_columns(
     return rows.select(*own, *(column for name, column in known.items() if name in wanted))
 
 
-def add_metadata_columns(spark: SparkSession, table: Table, found: Placed, wanted: Sequence[str]) -> Placed:
+def add_metadata_columns(spark: SparkSession, table: Table, found: LocatedRows, wanted: Sequence[str]) -> LocatedRows:
     """The same rows with those of these columns that are wanted, between the table's own and `found.carried`."""
     rows, known = _located(spark, table, found)
     named = [column for name, column in known.items() if name in wanted]
@@ -60,7 +59,7 @@ def add_metadata_columns(spark: SparkSession, table: Table, found: Placed, wante
     return replace(found, frame=rows.select(*columns)) if named else found
 
 
-def _located(spark: SparkSession, table: Table, found: Placed) -> tuple[DataFrame, dict[str, Column]]:
+def _located(spark: SparkSession, table: Table, found: LocatedRows) -> tuple[DataFrame, dict[str, Column]]:
     """The rows with their file's facts, and each metadata column by name."""
     from pyspark.sql import functions as F
 

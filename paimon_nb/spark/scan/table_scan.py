@@ -20,8 +20,9 @@ from paimon_nb.format.types.arrow_builders import no_rows
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
-from paimon_nb.spark.runtime.task_runner import pieces_of, work_frame
+from paimon_nb.spark.runtime.session import plain_session
 from paimon_nb.spark.scan.late_materialization import scan_selective
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, separable
@@ -94,10 +95,6 @@ def relation(
     Raises:
         TimeTravelError, SnapshotExpired: the moment is not there. ReadError: options that contradict each other.
     """
-    from paimon_nb.spark.api.paimon_session import (
-        plain_session,  # imports pyspark, which rows that are read here do not need
-    )
-
     spark = plain_session(spark)
     zone = session_zone(spark)
     return frame_of(spark, decide(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone))

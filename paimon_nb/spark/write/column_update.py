@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.write.row_level_write import FILE, ROW, Placed
+from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages
 from paimon_nb.table.commit import CommitMessage
 from paimon_nb.table.scan.read.split_reader import read_split
@@ -27,7 +27,7 @@ _LOCATION = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_ty
 
 
 def change_columns(
-    table: Table, source: Placed, updated: DataFrame, assigned: Collection[str], inserted: DataFrame
+    table: Table, source: LocatedRows, updated: DataFrame, assigned: Collection[str], inserted: DataFrame
 ) -> list[int]:
     """Give rows new values in some columns, and add rows.
 

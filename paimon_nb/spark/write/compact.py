@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.spark.errors import spark_errors
-from paimon_nb.spark.runtime.job_cleanup import marked, sweep
-from paimon_nb.spark.runtime.task_runner import run_everywhere
+from paimon_nb.spark.jobs.job_cleanup import marked, sweep
+from paimon_nb.spark.jobs.task_runner import run_everywhere
 from paimon_nb.table.cluster import Order
 from paimon_nb.table.commit import CommitMessage, TableCommit
 from paimon_nb.table.compact import (

@@ -13,9 +13,9 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
 from paimon_nb.spark.errors import crossing_tasks, spark_errors
+from paimon_nb.spark.jobs.job_cleanup import marked, sweep
 from paimon_nb.spark.runtime.arrow_batching import narrow_first
 from paimon_nb.spark.runtime.arrow_interop import collect, session_zone
-from paimon_nb.spark.runtime.job_cleanup import marked, sweep
 from paimon_nb.spark.runtime.jvm_bridge import optimized_plan
 from paimon_nb.spark.types import from_spark_arrow, spark_arrow_type
 from paimon_nb.spark.write.bucket_shuffle import spread

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.plan import Query, Span
+from paimon_nb.plan.metadata_columns import FILE_PATH
 from paimon_nb.sql.cursor import Cursor
 from paimon_nb.sql.lexer import Token
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
 
 FILE_NAME_FUNCTION = "INPUT_FILE_NAME"
-FILE_PATH = "__paimon_file_path"
 METADATA_PREFIX = "__paimon_"
 """Prefix of the metadata columns with a row's position."""
 ROW_TRACKING_COLUMNS = frozenset({"_ROW_ID", "_SEQUENCE_NUMBER"})

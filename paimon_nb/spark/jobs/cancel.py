@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from paimon_nb.base.cancellation import CancellationToken
 from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.spark.errors import translate
-from paimon_nb.spark.runtime.progress import Progress, poll
+from paimon_nb.spark.jobs.progress import Progress, poll
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

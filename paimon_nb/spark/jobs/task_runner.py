@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -57,3 +59,11 @@ def run_everywhere(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int
 
     rows = work_frame(spark, pieces, sizes).mapInArrow(task, "result binary").collect()
     return [pickle.loads(row["result"]) for row in rows]
+
+
+def run_in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """`work` on every item in threads of the driver; results in the order of the items."""
+    if len(items) < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+        return list(pool.map(work, items))

@@ -1,0 +1,133 @@
+# ruff: noqa: N802  the names are Spark's
+"""A SparkSession over another one, with a resolver of Paimon names: what readers and writers need of `wb.spark`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from pyspark.sql import DataFrame, SparkSession
+
+from paimon_nb.spark.runtime.jvm_bridge import with_session
+from paimon_nb.spark.runtime.session import plain_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql._typing import ColumnOrName
+    from pyspark.sql.catalog import Catalog
+
+    from paimon_nb.spark.streaming.sink import TableSink
+
+
+class Resolver(Protocol):
+    """Finds Paimon tables for a session. It implements what the session's methods do with them."""
+
+    def table(self, parts: tuple[str, ...], options: Mapping[str, str]) -> DataFrame | None:
+        """The rows of a named table; None if the name belongs to Spark."""
+
+    def path(self, path: str, options: Mapping[str, str]) -> DataFrame:
+        """The rows of the table at a path."""
+
+    def sql(self, text: str, args: Any, kwargs: Mapping[str, Any]) -> DataFrame:
+        """The last statement's result."""
+
+    def write(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        partition_by: Sequence[str] = (),
+        create: bool = True,
+        by_name: bool = False,
+        where: ColumnOrName | None = None,
+    ) -> None:
+        """Write rows into a table.
+
+        Args:
+            frame: the rows.
+            target: the parts of the table's name, or its path.
+            mode: 'append', 'error', 'ignore', 'overwrite' (all rows, unless Spark's setting or the option
+                `partitionOverwriteMode` is 'dynamic'), 'partitions' (only the partitions that get rows), or
+                'replace' (the table).
+            options: the writer's options.
+            partition_by: partition columns of a new table.
+            create: create a missing table.
+            by_name: match columns by name, else by position.
+            where: the partitions to overwrite, see `spark.write.overwrite_filter`.
+        """
+
+    def over(self, plain: SparkSession) -> Resolver:
+        """A resolver of the same tables whose statements run in another Spark session and see its temporary views."""
+
+    def names(self, session: ResolvingSession) -> Catalog:
+        """The session's `spark.catalog`."""
+
+    def stream(self, target: tuple[str, ...] | str, options: Mapping[str, str]) -> DataFrame | None:
+        """The stream of a named table or of the table at a path; None if the name belongs to Spark."""
+
+    def sink(
+        self,
+        frame: DataFrame,
+        target: tuple[str, ...] | str,
+        *,
+        mode: str,
+        options: Mapping[str, str],
+        checkpoint: str | None,
+        partition_by: Sequence[str] = (),
+        ends: bool = False,
+    ) -> tuple[DataFrame, TableSink]:
+        """Prepare a streaming write. Creates a missing table.
+
+        Args:
+            frame: the stream.
+            target: the parts of the table's name, or its path.
+            mode: 'append', 'complete', or 'update', which needs a table with primary keys: without keys, each new
+                version of a result would be one more row.
+            options: the writer's options.
+            checkpoint: checkpoint location; None: Spark chooses a temporary one.
+            partition_by: partition columns of a new table.
+            ends: the trigger ends the query when all available data is processed.
+
+        Returns:
+            The stream with the table's columns, and the sink of each micro-batch.
+        """
+
+
+class ResolvingSession(SparkSession):
+    """A session that shares the JVM session, settings and temporary views of another one.
+
+    Args:
+        plain: the other session.
+        resolver: finds Paimon tables.
+        workbench: the owner of the tables. Sessions of one workbench over one plain session are the same object.
+    """
+
+    def __init__(self, plain: SparkSession, resolver: Resolver, workbench: object) -> None:
+        # SparkSession.__init__ would register a new Python session for the JVM session.
+        self.__dict__.update({k: v for k, v in plain.__dict__.items() if k != "_paimon_sessions"})
+        self._plain = plain
+        self._resolver = resolver
+        self._workbench = workbench  # a reference, so that its id is not reused
+
+    def over(self, plain: SparkSession) -> Self:
+        """The same session over another Spark session: each streaming query runs its micro-batches in a session of its own."""
+        plain = plain_session(plain)
+        return type(self)(plain, self._resolver.over(plain), self._workbench)
+
+    def adopt(self, frame: DataFrame) -> DataFrame:
+        """The same DataFrame as one of this session."""
+        return adopt(frame, self)
+
+    def newSession(self) -> SparkSession:
+        return type(self)(self._plain.newSession(), self._resolver, self._workbench)
+
+
+def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same DataFrame with another `sparkSession`, so that its `write` knows Paimon tables."""
+    adopted = with_session(frame, session)
+    if "schema" in frame.__dict__:
+        adopted.__dict__["schema"] = frame.__dict__["schema"]
+    return adopted

@@ -1,0 +1,1 @@
+"""Spark jobs of this package: pieces of work as tasks, cancellation, progress, cleanup after failures."""

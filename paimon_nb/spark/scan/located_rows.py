@@ -1,0 +1,84 @@
+"""Rows of tables without primary keys with their positions in files as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from paimon_nb.format.data import TRACKING_FIELDS
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.format.types.arrow_builders import no_rows
+from paimon_nb.spark.errors import crossing_tasks
+from paimon_nb.spark.jobs.task_runner import pieces_of, run_in_threads, work_frame
+from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
+from paimon_nb.spark.scan.pushdown import usable
+from paimon_nb.spark.types import spark_schema, task_batches
+from paimon_nb.table.row_rewrite import placed_rows, single_files
+from paimon_nb.table.scan.plan.planner import ScanPlan, plan_scan
+from paimon_nb.table.scan.plan.splits import Split
+from paimon_nb.table.scan.predicate.model import Predicate
+from paimon_nb.table.scan.read.row_tracking import tracks_rows
+from paimon_nb.table.store import TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from paimon_nb.table.table import Table
+
+FILE, ROW = "__paimon_file", "__paimon_row"
+"""Columns after the table's: index of the row's file in `LocatedRows.files`, position of the row in it."""
+INLINE_BYTES = 8 << 20
+"""Files up to this total size are read in the driver."""
+LOCATION_FIELDS = (DataField(-1, FILE, parse_type("INT")), DataField(-2, ROW, parse_type("BIGINT")))
+
+
+@dataclass(frozen=True)
+class LocatedRows:
+    """The candidate rows of a change."""
+
+    plan: ScanPlan
+    files: tuple[Split, ...]
+    """One file each."""
+    frame: DataFrame
+    """The table's columns, then `beside`."""
+    carried: tuple[str, ...] = (FILE, ROW)
+    """FILE and ROW, and in a table that tracks its rows `TRACKING_FIELDS`."""
+
+
+def locate_rows(spark: SparkSession, table: Table, filter: Predicate | None = None) -> LocatedRows:
+    """All rows of the files that may hold rows for which `filter` is true. The snapshot is fixed now."""
+    store = table.store
+    own = store.without_fallback()  # rows that another branch answers with are not this one's to change
+    plan = plan_scan(own, usable(filter, store.schema.fields, session_zone(spark)))
+    files = single_files(plan)
+    tracked = tracks_rows(plan.store)
+    carried = (*LOCATION_FIELDS, *TRACKING_FIELDS) if tracked else LOCATION_FIELDS
+    fields, names = (*plan.schema.fields, *carried), tuple(f.name for f in carried)
+    if sum(s.size for s in files) <= INLINE_BYTES:
+        parts = run_in_threads(lambda n: _with_locations(plan.store, n, files[n], fields), range(len(files)))
+        rows = pa.concat_tables([no_rows(fields), *parts])
+        return LocatedRows(plan, files, from_arrow(spark, rows, fields), names)
+    frame = work_frame(spark, list(enumerate(files)), [s.size for s in files])
+    return LocatedRows(plan, files, frame.mapInArrow(_reading_task(plan.store, fields), spark_schema(fields)), names)
+
+
+def _with_locations(store: TableStore, number: int, split: Split, fields: Sequence[DataField]) -> pa.Table:
+    rows, positions = placed_rows(store, split, tracked=fields[-1] in TRACKING_FIELDS)
+    rows = rows.append_column(FILE, pa.array(np.full(len(positions), number, np.int32)))
+    return rows.append_column(ROW, pa.array(positions)).select([f.name for f in fields])
+
+
+def _reading_task(
+    store: TableStore, fields: Sequence[DataField]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    @crossing_tasks
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, split in pieces_of(batches):
+            rows = _with_locations(store, number, split, fields)
+            yield from task_batches(rows, fields)
+
+    return read
