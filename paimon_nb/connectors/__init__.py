@@ -1,4 +1,4 @@
-"""Level 5: sources and sinks that are no Paimon tables: what `'connector' = '...'` names in a CREATE TABLE."""
+"""Level 5: connectors, the sources and sinks that `'connector' = '...'` selects in a CREATE TABLE."""
 
 from paimon_nb.connectors.api import Sink, Source
 from paimon_nb.connectors.registry import SINKS, SOURCES, open_sink, open_source

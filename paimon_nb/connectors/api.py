@@ -1,4 +1,4 @@
-"""What every connector answers. A connector knows its options and its world, and neither SQL nor catalogs."""
+"""Interface of connectors: `Source`, `Sink` and the table definition they get. Connectors depend on neither SQL nor catalogs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A connector table as CREATE TABLE declares it."""
+class ConnectorTable:
+    """Definition of a connector table, from CREATE TABLE."""
 
     name: str
     fields: tuple[DataField, ...]
-    """Its columns in order, METADATA columns included; computed ones are added by whoever reads."""
+    """Columns in order, with METADATA columns and without computed columns."""
     options: Mapping[str, str]
-    """All of WITH (...), `connector` included."""
+    """All options of WITH (...), including `connector`."""
     primary_keys: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """Column -> key of those that are METADATA columns."""
+    """METADATA columns: column name -> metadata key."""
     virtual: frozenset[str] = frozenset()
-    """METADATA columns that are read and never written."""
+    """METADATA columns declared VIRTUAL: an INSERT does not write them."""
 
     @property
     def connector(self) -> str:
@@ -38,23 +38,32 @@ class Declared:
 
     @property
     def physical(self) -> tuple[DataField, ...]:
-        """The columns that the connector's own rows hold."""
+        """Columns without METADATA columns."""
         return tuple(f for f in self.fields if f.name not in self.metadata)
 
     @property
     def stored(self) -> tuple[DataField, ...]:
-        """The columns that an INSERT gives."""
+        """Columns that an INSERT writes."""
         return tuple(f for f in self.fields if f.name not in self.virtual)
 
-    def only(self, *known: str, patterns: Sequence[str] = (), metadata: Collection[str] = ()) -> None:
-        """Raise UnknownOption for an option that is neither `known` nor begins with one of `patterns`, UnsupportedOperation
-        for a METADATA column of another key than `metadata`."""
+    def check_options(self, *known: str, patterns: Sequence[str] = (), metadata: Collection[str] = ()) -> None:
+        """Check the option names and metadata keys of the table.
+
+        Args:
+            known: names of the options.
+            patterns: prefixes of further options.
+            metadata: metadata keys; a key may end with `*`.
+
+        Raises:
+            UnknownOption: an option is not one of these.
+            UnsupportedOperation: a METADATA column has another key.
+        """
         for column, key in self.metadata.items():
             if key not in metadata and not any(m.endswith("*") and key.startswith(m[:-1]) for m in metadata):
                 raise UnsupportedOperation(
                     f"connector {self.connector!r} has no metadata for column {column!r}"
                     + (f" ({key!r})" if key != column else ""),
-                    hint=f"metadata: {', '.join(metadata)}" if metadata else "leave the METADATA column out",
+                    hint=f"metadata: {', '.join(metadata)}" if metadata else "remove the METADATA column",
                 )
         for key in self.options:
             if key not in ("connector", *known) and not key.startswith(tuple(patterns)):
@@ -64,41 +73,41 @@ class Declared:
                     option=key,
                 )
 
-    def need(self, key: str) -> str:
-        """An option that must be there. Raises BadOptionValue."""
+    def require(self, key: str) -> str:
+        """Value of a required option. Raises BadOptionValue: it is missing."""
         if key not in self.options:
             raise BadOptionValue(f"connector {self.connector!r} needs {key!r}", hint=f"add '{key}' = '...'", option=key)
         return self.options[key]
 
-    def parsed(self, key: str, default: T, convert: Callable[[str], T]) -> T:
-        """An option's value, converted; the default when it is not given. Raises BadOptionValue."""
+    def convert_option(self, key: str, default: T, convert: Callable[[str], T]) -> T:
+        """Converted value of an option, or the default. Raises BadOptionValue: `convert` fails."""
         if key not in self.options:
             return default
         try:
             return convert(self.options[key])
         except (ValueError, ArithmeticError):
             raise BadOptionValue(
-                f"option {key!r} cannot be {self.options[key]!r}", hint=f"for example {default!r}", option=key
+                f"invalid value {self.options[key]!r} for option {key!r}", hint=f"for example {default!r}", option=key
             ) from None
 
 
 KIND, ORDER = "rowkind", "__paimon_order"
-"""Columns behind those of a source that tells changes: the row kind (+I, -U, +U, -D), and a BIGINT that rises from change to
-change of the same row within a micro-batch."""
+"""Columns that a changelog source appends: the row kind (+I, -U, +U, -D), and a BIGINT that increases from change to change
+of the same row within a micro-batch."""
 CHANGELOG_FIELDS = (DataField(-1, KIND, parse_type("STRING")), DataField(-2, ORDER, parse_type("BIGINT")))
-"""The same as fields."""
+"""`KIND` and `ORDER` as fields."""
 
 
 class Source(ABC):
-    """Rows from somewhere."""
+    """A source of rows."""
 
     bounded: bool
-    """The rows come to an end, so that batch mode can read them."""
+    """Whether the source ends. Batch mode reads only bounded sources."""
     changes = False
-    """Rows also change and go: `stream` gives `KIND` and `ORDER` behind the columns."""
+    """Whether this is a changelog source: `stream` then appends the columns `KIND` and `ORDER`."""
 
     def batch(self, spark: SparkSession) -> DataFrame:
-        """All rows. Raises UnsupportedOperation: they never end."""
+        """All rows. Raises UnsupportedOperation: the source is unbounded."""
         raise UnsupportedOperation(
             f"{type(self).__name__.lower()} never ends, so batch mode cannot read it",
             hint="SET 'execution.runtime-mode' = 'streaming'",
@@ -106,16 +115,22 @@ class Source(ABC):
 
     @abstractmethod
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
-        """The rows as they come. `begin`: the offset that the query's checkpoint holds, 'fresh' for a new one, None: not known."""
+        """The rows as a stream.
+
+        Args:
+            spark: the session.
+            begin: offset in the checkpoint of the query, 'fresh' for a new query, or None if unknown.
+        """
 
 
 class Sink(ABC):
-    """A place for rows."""
+    """A sink for rows."""
 
     @abstractmethod
     def store(self, batch: DataFrame, number: int | None = None) -> int:
-        """Take some rows; `rowkind` may be a last column. Returns how many they were.
+        """Write the rows of a batch and return their number.
 
         Args:
-            number: of the micro-batch in its query, which may come again after a crash; None: the rows come only once.
+            batch: the rows. The last column may be `rowkind`.
+            number: id of the micro-batch in its query, or None in batch mode. The same id comes again after a crash.
         """

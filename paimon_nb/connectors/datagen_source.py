@@ -1,5 +1,5 @@
-# ruff: noqa: N802  the names are Spark's
-"""Rows that are a function of their number, as Spark sources. Runs in Spark's Python workers."""
+# ruff: noqa: N802  the names are defined by Spark
+"""Spark data sources for rows that are a function of their row number. Runs in Spark's Python workers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 _TASK_ROWS = 10_000
 
 
-class Numbered(Protocol):
-    """Rows by number. Pickled into tasks."""
+class RowGenerator(Protocol):
+    """Generates rows by row number. Pickled into tasks."""
 
     def batches(self, start: int, stop: int) -> Iterator[pa.Table]: ...
 
     def due(self, now_ms: int) -> int: ...
 
 
-def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[DataField], total: int) -> DataFrame:
+def generated_batch(spark: SparkSession, source: RowGenerator, fields: Sequence[DataField], total: int) -> DataFrame:
     """The first `total` rows."""
-    pieces = _pieces(0, total, spark.sparkContext.defaultParallelism)
+    pieces = _row_ranges(0, total, spark.sparkContext.defaultParallelism)
     fields = tuple(fields)
 
     @crossing_tasks
@@ -44,58 +44,60 @@ def generated_batch(spark: SparkSession, source: Numbered, fields: Sequence[Data
     return work_frame(spark, pieces, [b - a for a, b in pieces]).mapInArrow(make, spark_schema(fields))
 
 
-def generated_stream(spark: SparkSession, source: Numbered, fields: Sequence[DataField]) -> DataFrame:
-    """The rows as they are due."""
+def generated_stream(spark: SparkSession, source: RowGenerator, fields: Sequence[DataField]) -> DataFrame:
+    """The rows as a stream, at the rate of the generator."""
     tasks = spark.sparkContext.defaultParallelism
-    return stream_from(spark, NumberedSource, source=source, fields=tuple(fields), tasks=tasks)
+    return stream_from(spark, GeneratedSource, source=source, fields=tuple(fields), tasks=tasks)
 
 
-class NumberedSource(DataSource):
-    source: Numbered
+class GeneratedSource(DataSource):
+    source: RowGenerator
     fields: tuple[DataField, ...]
     tasks: int
 
     def schema(self) -> Any:
         return spark_schema(self.fields)
 
-    def streamReader(self, schema: Any) -> NumberedReader:
-        return NumberedReader(self)
+    def streamReader(self, schema: Any) -> GeneratedReader:
+        return GeneratedReader(self)
 
 
-class Range(InputPartition):
+class RowRange(InputPartition):
     def __init__(self, start: int, stop: int) -> None:
         self.start, self.stop = start, stop
 
 
-class NumberedReader(DataSourceStreamReader):
+class GeneratedReader(DataSourceStreamReader):
     """Offsets are row numbers."""
 
-    def __init__(self, of: NumberedSource) -> None:
-        self.of = of
+    def __init__(self, source: GeneratedSource) -> None:
+        self.source = source
 
     def initialOffset(self) -> dict[str, Any]:
         return {"row": 0}
 
     def latestOffset(self) -> dict[str, Any]:
-        return {"row": self.of.source.due(clock.now_ms())}
+        return {"row": self.source.source.due(clock.now_ms())}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         low, high = start["row"], end["row"]
-        if high <= low:  # a checkpoint that outlived its generator: numbers begin anew
+        if high <= low:  # the checkpoint is of an earlier generator; row numbers start again at 0
             return []
-        return [Range(a, b) for a, b in _pieces(low, high, self.of.tasks)]
+        return [RowRange(a, b) for a, b in _row_ranges(low, high, self.source.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Range)
-        return _spark_batches(self.of.source, self.of.fields, partition.start, partition.stop)
+        assert isinstance(partition, RowRange)
+        return _spark_batches(self.source.source, self.source.fields, partition.start, partition.stop)
 
 
-def _spark_batches(source: Numbered, fields: tuple[DataField, ...], start: int, stop: int) -> Iterator[pa.RecordBatch]:
+def _spark_batches(
+    source: RowGenerator, fields: tuple[DataField, ...], start: int, stop: int
+) -> Iterator[pa.RecordBatch]:
     for rows in source.batches(start, stop):
         yield from task_batches(rows.combine_chunks(), fields)
 
 
-def _pieces(low: int, high: int, max_tasks: int) -> list[tuple[int, int]]:
-    """A range of row numbers cut for at most so many tasks, none of them for a few rows."""
+def _row_ranges(low: int, high: int, max_tasks: int) -> list[tuple[int, int]]:
+    """Split a range of row numbers into at most `max_tasks` ranges of at least `_TASK_ROWS` rows."""
     tasks = max(1, min(max_tasks, (high - low) // _TASK_ROWS))
     return list(itertools.pairwise(low + (high - low) * i // tasks for i in range(tasks + 1)))

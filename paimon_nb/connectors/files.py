@@ -1,11 +1,11 @@
-"""`filesystem`: csv, json, parquet and orc files in a folder, read and written by Spark."""
+"""`filesystem`: csv, json, parquet and orc files in a directory, read and written by Spark."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.connectors.api import Declared, Sink, Source
+from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 from paimon_nb.options import parse_bool
 from paimon_nb.spark.types import spark_schema
 
@@ -18,14 +18,14 @@ _FORMATS = ("csv", "json", "parquet", "orc")
 class Files(Source):
     """Options: `path`, `format`; `csv.field-delimiter`, `csv.ignore-parse-errors`, `json.ignore-parse-errors` ...
 
-    A stream takes new files as they appear; a file must appear whole (written elsewhere and renamed).
+    A stream reads new files as they appear. A file must be complete when it appears: write it elsewhere and rename it.
     """
 
     bounded = True
 
-    def __init__(self, declared: Declared) -> None:
-        self.path, self.format, self.settings = _path_and_format(declared)
-        self.fields = declared.fields
+    def __init__(self, definition: ConnectorTable) -> None:
+        self.path, self.format, self.settings = _path_and_format(definition)
+        self.fields = definition.fields
 
     def batch(self, spark: SparkSession) -> DataFrame:
         reader = spark.read.format(self.format).schema(spark_schema(self.fields)).options(**self.settings)
@@ -37,14 +37,14 @@ class Files(Source):
 
 
 class FilesSink(Sink):
-    """Each batch becomes files of its own; a batch that is repeated after a crash is written twice."""
+    """Writes each batch to new files. At least once: a batch that is repeated after a crash is written twice."""
 
-    def __init__(self, declared: Declared) -> None:
-        self.path, self.format, self.settings = _path_and_format(declared)
+    def __init__(self, definition: ConnectorTable) -> None:
+        self.path, self.format, self.settings = _path_and_format(definition)
         self.settings.pop("mode", None)
 
     def store(self, batch: DataFrame, number: int | None = None) -> int:
-        # Kept, to be written and counted from the same rows: the source may be read only once.
+        # Cached, because the rows are written and counted, and some sources can be read only once.
         batch = batch.drop("rowkind").persist()
         try:
             batch.write.format(self.format).options(**self.settings).mode("append").save(self.path)
@@ -53,25 +53,25 @@ class FilesSink(Sink):
             batch.unpersist()
 
 
-def _path_and_format(declared: Declared) -> tuple[str, str, dict[str, str]]:
-    """Path, format, and Spark's options for it. Raises BadOptionValue, UnknownOption."""
-    declared.only(
+def _path_and_format(definition: ConnectorTable) -> tuple[str, str, dict[str, str]]:
+    """Path, format and Spark's options of the format. Raises BadOptionValue, UnknownOption."""
+    definition.check_options(
         "path", "format", "source.monitor-interval", "csv.field-delimiter", "csv.quote-character", "csv.escape-character",
         "csv.null-literal", "csv.allow-comments", "csv.ignore-parse-errors", "csv.array-element-delimiter",
         "json.ignore-parse-errors", "json.fail-on-missing-field", "json.timestamp-format.standard",
         patterns=["sink.", "partition."],
     )  # fmt: skip
-    path, kind = declared.need("path"), declared.need("format")
+    path, kind = definition.require("path"), definition.require("format")
     if kind not in _FORMATS:
-        raise BadOptionValue(f"format cannot be {kind!r}", hint=f"one of {', '.join(_FORMATS)}", option="format")
+        raise BadOptionValue(f"invalid format {kind!r}", hint=f"one of {', '.join(_FORMATS)}", option="format")
     settings = {}
     for flink, spark in (
         ("csv.field-delimiter", "sep"), ("csv.quote-character", "quote"), ("csv.escape-character", "escape"),
         ("csv.null-literal", "nullValue"),
     ):  # fmt: skip
-        if kind == "csv" and flink in declared.options:
-            settings[spark] = declared.options[flink].replace("\\t", "\t")
+        if kind == "csv" and flink in definition.options:
+            settings[spark] = definition.options[flink].replace("\\t", "\t")
     if kind in ("csv", "json"):
-        ignores = declared.parsed(f"{kind}.ignore-parse-errors", False, parse_bool)
+        ignores = definition.convert_option(f"{kind}.ignore-parse-errors", False, parse_bool)
         settings["mode"] = "DROPMALFORMED" if ignores else "FAILFAST"
     return path, kind, settings

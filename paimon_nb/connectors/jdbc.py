@@ -1,4 +1,4 @@
-"""`jdbc`: a table of PostgreSQL, MySQL, MariaDB or SQLite, read through SQLAlchemy: at once, or as a stream that comes to its end."""
+"""`jdbc`: reads a table of PostgreSQL, MySQL, MariaDB or SQLite through SQLAlchemy, as a batch or a bounded stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, SourceUnavailable, StoreError
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.connectors.api import Declared, Source
+from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Time, Timestamp, arrow_type
 
 if TYPE_CHECKING:
@@ -31,23 +31,28 @@ _OPTIONS = (
     "scan.fetch-size",
     "scan.auto-commit",
 )
-_PARTED = ("scan.partition.column", "scan.partition.num", "scan.partition.lower-bound", "scan.partition.upper-bound")
-_FETCH = 10_000
+_PARTITION_OPTIONS = (
+    "scan.partition.column",
+    "scan.partition.num",
+    "scan.partition.lower-bound",
+    "scan.partition.upper-bound",
+)
+_DEFAULT_FETCH_SIZE = 10_000
 
 
 class Jdbc(Source):
-    """Options as Flink's. With `scan.partition.*` so many tasks read, and rows outside the bounds are not read, as in Flink."""
+    """Options as in Flink. `scan.partition.*` sets the number of tasks; as in Flink, rows outside the bounds are not read."""
 
     bounded = True
 
-    def __init__(self, declared: Declared) -> None:
-        declared.only(*_OPTIONS, *_PARTED, patterns=["lookup.", "sink."])
-        url_options = declared.options
-        login = {"user": url_options.get("username"), "password": url_options.get("password")}
-        database = Database.of(declared.need("url"), {f"jdbc.{k}": v for k, v in login.items() if v is not None})
-        schema, _, table = declared.need("table-name").rpartition(".")
-        fetch = declared.parsed("scan.fetch-size", 0, int) or _FETCH
-        self.scan = Scan(database, schema or None, table, declared.fields, *_parted(declared), fetch)
+    def __init__(self, definition: ConnectorTable) -> None:
+        definition.check_options(*_OPTIONS, *_PARTITION_OPTIONS, patterns=["lookup.", "sink."])
+        options = definition.options
+        login = {"user": options.get("username"), "password": options.get("password")}
+        database = Database.of(definition.require("url"), {f"jdbc.{k}": v for k, v in login.items() if v is not None})
+        schema, _, table = definition.require("table-name").rpartition(".")
+        fetch_size = definition.convert_option("scan.fetch-size", 0, int) or _DEFAULT_FETCH_SIZE
+        self.scan = Scan(database, schema or None, table, definition.fields, *_partitions(definition), fetch_size)
 
     def batch(self, spark: SparkSession) -> DataFrame:
         from paimon_nb.spark.errors import crossing_tasks
@@ -58,8 +63,8 @@ class Jdbc(Source):
 
         @crossing_tasks
         def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for piece in pieces_of(batches):
-                for rows in scan.batches(piece, piece + 1):
+            for partition in pieces_of(batches):
+                for rows in scan.batches(partition, partition + 1):
                     yield from task_batches(rows, scan.fields)
 
         return work_frame(spark, pieces, [1] * len(pieces)).mapInArrow(make, spark_schema(scan.fields))
@@ -72,39 +77,44 @@ class Jdbc(Source):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What is read, in pieces by number. Pickled into tasks."""
+    """A table scan, split into numbered partitions. Pickled into tasks."""
 
     database: Database
     schema: str | None
     table: str
     fields: tuple[DataField, ...]
-    parted_by: str | None
+    partition_column: str | None
     bounds: tuple[tuple[int, int], ...]
-    """First and last value of each piece; one that is not used without `parted_by`."""
-    fetch: int
-    """Rows that are held at a time."""
+    """First and last value of each partition. Without `partition_column`: one unused entry."""
+    fetch_size: int
+    """Maximum number of rows in memory."""
 
     @property
     def pieces(self) -> int:
         return len(self.bounds)
 
     def due(self, now_ms: int) -> int:
-        """All pieces, at any time."""
+        """All partitions; they do not depend on the time."""
         return self.pieces
 
     def batches(self, start: int, stop: int) -> Iterator[pa.Table]:
-        """Raises SourceUnavailable: the database does not answer, or refuses. SchemaMismatch: a value is not of its column's type."""
+        """The rows of the partitions `start` to `stop` - 1.
+
+        Raises:
+            SourceUnavailable: the database does not answer or rejects the query.
+            SchemaMismatch: a value does not have the type of its column.
+        """
         try:
             with self.database.transaction() as connection:
                 for low, high in self.bounds[start:stop]:
-                    found = connection.execution_options(yield_per=self.fetch).execute(self._query(low, high))
+                    found = connection.execution_options(yield_per=self.fetch_size).execute(self._query(low, high))
                     for rows in found.partitions():
                         yield self._arrow(rows)
         except StoreError as error:
             reason = error.message.partition(" refused: ")[2]
             raise SourceUnavailable(
-                f"{self.database.dialect} at {self.database.address} does not give table {self.table!r}: {reason}",
-                hint="check 'url', 'table-name', 'username', 'password' and the columns' names",
+                f"{self.database.dialect} at {self.database.address} cannot read table {self.table!r}: {reason}",
+                hint="check 'url', 'table-name', 'username', 'password' and the column names",
             ) from None
 
     def _query(self, low: int, high: int) -> Select[*tuple[Any, ...]]:
@@ -113,45 +123,47 @@ class Scan:
         query: Select[*tuple[Any, ...]] = sa.select(*(sa.column(f.name) for f in self.fields)).select_from(
             sa.table(self.table, schema=self.schema)
         )
-        return query if self.parted_by is None else query.where(sa.column(self.parted_by).between(low, high))
+        return (
+            query if self.partition_column is None else query.where(sa.column(self.partition_column).between(low, high))
+        )
 
     def _arrow(self, rows: Sequence[Any]) -> pa.Table:
         columns = []
         for i, field in enumerate(self.fields):
-            read = _reader(field.type)
+            convert = _converter(field.type)
             try:
-                values = [None if row[i] is None else read(row[i]) for row in rows]
+                values = [None if row[i] is None else convert(row[i]) for row in rows]
                 columns.append(pa.array(values, arrow_type(field.type)))
             except (ValueError, TypeError, ArithmeticError, AttributeError, pa.ArrowInvalid) as error:
                 raise SchemaMismatch(
-                    f"column {field.name!r} of {self.table!r} holds what is no {field.type}: {error}",
-                    hint="declare the column as the database has it",
+                    f"column {field.name!r} of {self.table!r} has a value that is not {field.type}: {error}",
+                    hint="declare the column with the type it has in the database",
                     column=field.name,
                 ) from None
         return pa.table(columns, names=[f.name for f in self.fields])
 
 
-def _parted(declared: Declared) -> tuple[str | None, tuple[tuple[int, int], ...]]:
-    """The column, and the bounds of each piece. Source: Flink `JdbcNumericBetweenParametersProvider`."""
-    if not any(key in declared.options for key in _PARTED):
+def _partitions(definition: ConnectorTable) -> tuple[str | None, tuple[tuple[int, int], ...]]:
+    """The partition column and the bounds of each partition. Source: Flink `JdbcNumericBetweenParametersProvider`."""
+    if not any(key in definition.options for key in _PARTITION_OPTIONS):
         return None, ((0, 0),)
-    for key in _PARTED:
-        declared.need(key)
-    column = declared.options[_PARTED[0]]
-    count, low, high = (declared.parsed(key, 1, int) for key in _PARTED[1:])
-    if column not in {f.name for f in declared.fields} or count < 1 or low > high:
+    for key in _PARTITION_OPTIONS:
+        definition.require(key)
+    column = definition.options[_PARTITION_OPTIONS[0]]
+    count, low, high = (definition.convert_option(key, 1, int) for key in _PARTITION_OPTIONS[1:])
+    if column not in {f.name for f in definition.fields} or count < 1 or low > high:
         raise BadOptionValue(
-            f"'scan.partition.*' ask for {count} parts of {column!r} from {low} to {high}",
-            hint="name a column of the table, one part at least, and a lower bound below the upper",
-            option=_PARTED[0],
+            f"'scan.partition.*' are invalid: {count} partitions of {column!r} from {low} to {high}",
+            hint="name a column of the table, at least one partition, and a lower bound that is not above the upper bound",
+            option=_PARTITION_OPTIONS[0],
         )
     count = min(count, high - low + 1)
-    ends = [low + (high - low + 1) * i // count for i in range(count + 1)]
-    return column, tuple((a, b - 1) for a, b in itertools.pairwise(ends))
+    edges = [low + (high - low + 1) * i // count for i in range(count + 1)]
+    return column, tuple((a, b - 1) for a, b in itertools.pairwise(edges))
 
 
-def _reader(t: DataType) -> Callable[[Any], Any]:
-    """Values as drivers give them to those that Arrow takes: they write booleans as numbers, times as spans, and SQLite texts."""
+def _converter(t: DataType) -> Callable[[Any], Any]:
+    """Converter from driver values to Arrow values. Drivers return booleans as numbers and times as timedeltas; SQLite returns text."""
     match t:
         case Decimal():
             return lambda v: Number(str(v)).quantize(Number(1).scaleb(-t.scale))
@@ -161,14 +173,14 @@ def _reader(t: DataType) -> Callable[[Any], Any]:
             return _timestamp
         case Time():
             return _time
-    plain: dict[str, Callable[[Any], Any]] = {
-        "BOOLEAN": _flag, "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
+    converters: dict[str, Callable[[Any], Any]] = {
+        "BOOLEAN": _boolean, "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
         "CHAR": _text, "VARCHAR": _text, "BINARY": bytes, "VARBINARY": bytes, "DATE": _date,
     }  # fmt: skip
-    return plain.get(t.root, lambda v: v)
+    return converters.get(t.root, lambda v: v)
 
 
-def _flag(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     return value != b"\0" if isinstance(value, bytes) else bool(value)  # BIT(1) of MySQL
 
 
@@ -177,14 +189,14 @@ def _text(value: Any) -> str:
 
 
 def _date(value: Any) -> dt.date:
-    parsed_time = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    return parsed_time.date() if isinstance(parsed_time, dt.datetime) else parsed_time
+    date: dt.date = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return date.date() if isinstance(date, dt.datetime) else date
 
 
 def _timestamp(value: Any) -> dt.datetime:
-    """In UTC; what has no zone is taken for UTC."""
-    parsed_time = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    return parsed_time.replace(tzinfo=dt.UTC) if parsed_time.tzinfo is None else parsed_time.astimezone(dt.UTC)
+    """In UTC. A value without a time zone is interpreted as UTC."""
+    timestamp: dt.datetime = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return timestamp.replace(tzinfo=dt.UTC) if timestamp.tzinfo is None else timestamp.astimezone(dt.UTC)
 
 
 def _time(value: Any) -> dt.time:

@@ -1,11 +1,11 @@
-"""`print`: each row as one line of text, `+I[1, a]`, as Flink's connector writes it."""
+"""`print`: writes each row as one line of text, for example `+I[1, a]`, as Flink's connector does."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.connectors.api import Declared, Sink
+from paimon_nb.connectors.api import ConnectorTable, Sink
 from paimon_nb.options import parse_bool
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ _KINDS = "rowkind"
 
 
 class Print(Sink):
-    """To standard output (`standard-error` = true: the other one), each line behind `print-identifier`."""
+    """Writes to standard output, or to standard error if `standard-error` is true. Lines start with `print-identifier`."""
 
-    def __init__(self, declared: Declared) -> None:
-        declared.only("print-identifier", "standard-error", "sink.parallelism")
-        self.columns = [f.name for f in declared.fields]
-        mark = declared.options.get("print-identifier")
-        self.mark = f"{mark}> " if mark else ""
-        self.to_error = declared.parsed("standard-error", False, parse_bool)
+    def __init__(self, definition: ConnectorTable) -> None:
+        definition.check_options("print-identifier", "standard-error", "sink.parallelism")
+        self.columns = [f.name for f in definition.fields]
+        prefix = definition.options.get("print-identifier")
+        self.prefix = f"{prefix}> " if prefix else ""
+        self.to_error = definition.convert_option("standard-error", False, parse_bool)
 
     def store(self, batch: DataFrame, number: int | None = None) -> int:
         rows = batch.collect()
@@ -30,7 +30,7 @@ class Print(Sink):
         for row in rows:
             values = row.asDict()
             kind = values.pop(_KINDS, "+I") if _KINDS not in self.columns else "+I"
-            out.write(f"{self.mark}{kind}[{', '.join(map(_text, values.values()))}]\n")
+            out.write(f"{self.prefix}{kind}[{', '.join(map(_text, values.values()))}]\n")
         out.flush()
         return len(rows)
 

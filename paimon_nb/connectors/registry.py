@@ -1,4 +1,4 @@
-"""All connectors, by the name that `'connector' = '...'` says. Only the one that is asked for is loaded."""
+"""All connectors by name, the value of `'connector'`. A connector is imported when a table uses it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from typing import Any, cast
 
 from paimon_nb.base.registry import Registry
-from paimon_nb.connectors.api import Declared, Sink, Source
+from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 
 SOURCES = Registry(
     "source connector",
@@ -32,15 +32,15 @@ SINKS = Registry(
 )
 
 
-def open_source(declared: Declared) -> Source:
-    """Raises UnknownName: no such source. UnknownOption, BadOptionValue: its options."""
-    return cast(Source, _called(SOURCES.find(declared.connector))(declared))
+def open_source(definition: ConnectorTable) -> Source:
+    """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
+    return cast(Source, _resolve(SOURCES.find(definition.connector))(definition))
 
 
-def open_sink(declared: Declared) -> Sink:
-    """Raises UnknownName: no such sink. UnknownOption, BadOptionValue: its options."""
-    return cast(Sink, _called(SINKS.find(declared.connector))(declared))
+def open_sink(definition: ConnectorTable) -> Sink:
+    """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
+    return cast(Sink, _resolve(SINKS.find(definition.connector))(definition))
 
 
-def _called(import_path: str) -> Any:
+def _resolve(import_path: str) -> Any:
     return resolve_name(f"paimon_nb.connectors.{import_path}")

@@ -11,14 +11,14 @@ import pytest
 
 from paimon_nb.base.errors import BadOptionValue, UnknownName, UnknownOption
 from paimon_nb.connectors import open_source
-from paimon_nb.connectors.api import Declared
+from paimon_nb.connectors.api import ConnectorTable
 from paimon_nb.format.types import DataField, arrow_type, parse_type
 
 
 def datagen(columns: dict[str, str], **options: str):
     fields = tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(columns.items()))
     given = {"connector": "datagen"} | {k.replace("__", "."): v for k, v in options.items()}
-    return open_source(Declared("t", fields, given))
+    return open_source(ConnectorTable("t", fields, given))
 
 
 def fields(**options: dict[str, object]) -> dict[str, str]:
@@ -108,4 +108,4 @@ def test_options_that_fit_nothing_are_refused(options, error):
 
 def test_an_unknown_connector_is_named_with_the_nearest():
     with pytest.raises(UnknownName, match="did you mean 'datagen'"):
-        open_source(Declared("t", (), {"connector": "datgen"}))
+        open_source(ConnectorTable("t", (), {"connector": "datgen"}))

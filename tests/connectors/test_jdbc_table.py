@@ -12,7 +12,7 @@ from sql_servers import PASSWORD, USER, postgresql
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, SourceUnavailable
 from paimon_nb.catalog.jdbc.database import Database
-from paimon_nb.connectors.api import Declared
+from paimon_nb.connectors.api import ConnectorTable
 from paimon_nb.connectors.jdbc import Jdbc
 from paimon_nb.format.types import DataField, parse_type
 
@@ -29,7 +29,9 @@ EMPTY = (2, *[None] * 9)
 
 def source(url: str, table: str = "things", types: dict[str, str] = TYPES, **options: str) -> Jdbc:
     given = {"connector": "jdbc", "url": url, "table-name": table} | {k.replace("__", ".").replace("_", "-"): v for k, v in options.items()}  # fmt: skip
-    return Jdbc(Declared("t", tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(types.items())), given))
+    return Jdbc(
+        ConnectorTable("t", tuple(DataField(i, n, parse_type(t)) for i, (n, t) in enumerate(types.items())), given)
+    )
 
 
 def read(scan: Jdbc) -> list[tuple]:

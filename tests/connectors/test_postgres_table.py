@@ -56,14 +56,14 @@ def test_a_table_of_a_database_streams_into_ours_and_waits_for_its_server(swb, p
 
 def test_what_is_wrong_is_said_before_anything_is_asked():
     from paimon_nb.connectors import open_source
-    from paimon_nb.connectors.api import Declared
+    from paimon_nb.connectors.api import ConnectorTable
     from paimon_nb.format.types import DataField, parse_type
 
     given = {"connector": "postgres-cdc", "hostname": "h", "username": "u", "database-name": "d", "table-name": "t", "slot.name": "s"}  # fmt: skip
     fields = (DataField(0, "a", parse_type("INT")),)
-    assert open_source(Declared("t", fields, given)).conf.port == 5432
+    assert open_source(ConnectorTable("t", fields, given)).conf.port == 5432
     for change, kind in (({"colour": "red"}, UnknownOption), ({"port": "x"}, BadOptionValue), ({"table-name": "["}, BadOptionValue), ({"slot.name": "S"}, BadOptionValue)):  # fmt: skip
         with pytest.raises(kind):
-            open_source(Declared("t", fields, given | change))
+            open_source(ConnectorTable("t", fields, given | change))
     with pytest.raises(UnsupportedOperation, match="no metadata"):
-        open_source(Declared("t", fields, given, metadata={"a": "colour"}))
+        open_source(ConnectorTable("t", fields, given, metadata={"a": "colour"}))

@@ -1,6 +1,6 @@
-"""The binlog as transactions: what changed, and the position behind it. Read by python-mysql-replication.
+"""Reads the binlog as transactions with row changes and positions, with python-mysql-replication.
 
-A position is text: MariaDB's GTIDs with commas ('0-1-42'), else 'file:offset'.
+A position is text: comma-separated GTIDs of MariaDB ('0-1-42'), or 'file:offset'.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paimon_nb.base.errors import SourceLost
-from paimon_nb.connectors.cdc.mysql_client import MySqlConf, away, libraries
+from paimon_nb.connectors.cdc.mysql_client import MySqlConf, libraries, unavailable
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
-_SILENT_S = 60
-"""A server that says nothing for so long, not even that it lives, is gone."""
-_LOST = (1236, 1373, 1220)
-"""The server's numbers for 'that part of the binlog is gone'."""
+_READ_TIMEOUT_S = 60
+"""A server that sends neither events nor heartbeats for so long is considered lost."""
+_PURGED_BINLOG_ERRORS = (1236, 1373, 1220)
+"""Error codes of the server for a purged binlog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +31,26 @@ class RowChange:
 
 @dataclass(slots=True)
 class Transaction:
-    """What became visible at once."""
+    """A committed transaction."""
 
     position: str
-    """Behind it."""
+    """Position after the transaction."""
     changes: list[RowChange] = field(default_factory=list)
-    reshaped: bool = False
-    """Tables may have other columns from here on."""
+    schema_changed: bool = False
+    """Whether tables may have other columns from here on: the transaction is DDL."""
     time_ms: int = 0
 
 
-def is_behind(position: str, other: str) -> bool:
-    """Whether everything up to `other` is also before `position`, or the same."""
+def has_reached(position: str, other: str) -> bool:
+    """Whether `position` is at or after `other`."""
     if ":" in position or ":" in other:
         return _file(position) >= _file(other)
     own, others = _domains(position), _domains(other)
     return all(own.get(d, 0) >= n for d, n in others.items())
 
 
-def joined(position: str, gtid: str) -> str:
-    """A position after one more transaction."""
+def advance_position(position: str, gtid: str) -> str:
+    """The position after one more transaction."""
     if ":" in gtid:
         return gtid
     parts = {p.split("-")[0]: p for p in position.split(",") if p}
@@ -69,21 +69,24 @@ def _file(position: str) -> tuple[int, int]:
 
 
 class Binlog:
-    """The transactions behind a position, as they come. Close it.
+    """Stream of the transactions after a position. Call `close`.
 
-    The stream blocks, and the server's heartbeats tell when there is nothing more: of one that ends at the end of the binlog,
-    MariaDB resets the connection as soon as it has sent all, and what the reader has not read by then is lost with it.
+    The stream blocks; heartbeats of the server signal that there are no more events. A non-blocking stream is not used:
+    MariaDB resets its connection at the end of the binlog, and the reader loses events that it has not read yet.
     """
 
     def __init__(self, conf: MySqlConf, position: str, *, is_mariadb: bool, idle_s: float = 0.2) -> None:
-        """idle_s: how long nothing comes until `transactions` says so, at least a millisecond."""
+        """idle_s: time without events after which `transactions` returns None; at least a millisecond."""
         pymysql, replication = libraries()
         from pymysqlreplication import event, row_event
 
         self.conf, self.position = conf, position
-        self._errors, self._lost = pymysql.MySQLError, pymysql.OperationalError(2013, "the connection was lost")
+        self._errors, self._connection_lost = (
+            pymysql.MySQLError,
+            pymysql.OperationalError(2013, "the connection was lost"),
+        )
         self._idle = event.HeartbeatLogEvent
-        self._rows = {row_event.WriteRowsEvent: self._written, row_event.UpdateRowsEvent: self._updated, row_event.DeleteRowsEvent: self._deleted}  # fmt: skip
+        self._rows = {row_event.WriteRowsEvent: self._inserts, row_event.UpdateRowsEvent: self._updates, row_event.DeleteRowsEvent: self._deletes}  # fmt: skip
         self._gtid_kind, self._query, self._xid = event.MariadbGtidEvent, event.QueryEvent, event.XidEvent
         start: dict[str, Any] = {}
         if is_mariadb:
@@ -97,7 +100,7 @@ class Binlog:
             "user": conf.user,
             "passwd": conf.password,
             "connect_timeout": 10,
-            "read_timeout": _SILENT_S,
+            "read_timeout": _READ_TIMEOUT_S,
         }
         self.is_mariadb = is_mariadb
         self.stream = replication.BinLogStreamReader(
@@ -117,23 +120,24 @@ class Binlog:
             self.stream.close()
 
     def transactions(self) -> Iterator[Transaction | None]:
-        """Transaction after transaction; None whenever there is nothing more for the moment. Ends only when it is left.
+        """The transactions; None whenever there are no more events at present. The iterator does not end.
 
         Raises:
-            SourceUnavailable: the server went away, or the connection did. SourceLost: the position is no longer in its binlog.
+            SourceUnavailable: the connection to the server is lost.
+            SourceLost: the binlog at the position was purged.
         """
         current = Transaction("")
-        gtid, begun = "", ""
+        gtid, last_started = "", ""
         try:
             for event in self.stream:
                 if isinstance(event, self._idle):
                     yield None
                     continue
                 if isinstance(event, self._gtid_kind):
-                    if begun and is_behind(begun, event.gtid):
-                        raise self._lost  # the library connected anew without a word, and reads once more from the position
+                    if last_started and has_reached(last_started, event.gtid):
+                        raise self._connection_lost  # the library reconnected silently and reads again from the position
                     current, gtid = Transaction(""), event.gtid
-                    begun = joined(begun, gtid)
+                    last_started = advance_position(last_started, gtid)
                     continue
                 make = self._rows.get(type(event))
                 if make is not None:
@@ -145,29 +149,29 @@ class Binlog:
                     if word in ("BEGIN", "SAVEPOINT", "START"):
                         continue
                     if word not in ("COMMIT", "ROLLBACK"):
-                        current.reshaped = True
+                        current.schema_changed = True
                     if word == "ROLLBACK":
                         current.changes.clear()
                 here = gtid if self.is_mariadb else f"{self.stream.log_file}:{self.stream.log_pos}"
-                self.position = current.position = joined(self.position, here)
+                self.position = current.position = advance_position(self.position, here)
                 current.time_ms = event.timestamp * 1000
                 yield current
                 current = Transaction("")
         except self._errors as error:
-            if error.args and error.args[0] in _LOST:
+            if error.args and error.args[0] in _PURGED_BINLOG_ERRORS:
                 raise SourceLost(
-                    f"MySQL at {self.conf.host}:{self.conf.port} has no binlog behind {self.position!r} any more",
-                    hint="sync anew: drop the table, or start with another commit user; keep binlogs longer (expire_logs_days)",
+                    f"MySQL at {self.conf.host}:{self.conf.port} has purged the binlog after {self.position!r}",
+                    hint="drop the table and start the sync again; keep binlogs longer (expire_logs_days)",
                 ) from None
-            raise away(self.conf, error) from None
+            raise unavailable(self.conf, error) from None
 
-    def _written(self, event: Any, row: Any) -> list[RowChange]:
+    def _inserts(self, event: Any, row: Any) -> list[RowChange]:
         return [RowChange(event.schema, event.table, INSERT, row["values"])]
 
-    def _deleted(self, event: Any, row: Any) -> list[RowChange]:
+    def _deletes(self, event: Any, row: Any) -> list[RowChange]:
         return [RowChange(event.schema, event.table, DELETE, row["values"])]
 
-    def _updated(self, event: Any, row: Any) -> list[RowChange]:
+    def _updates(self, event: Any, row: Any) -> list[RowChange]:
         return [
             RowChange(event.schema, event.table, BEFORE, row["before_values"]),
             RowChange(event.schema, event.table, AFTER, row["after_values"]),
@@ -182,5 +186,5 @@ def _text(value: Any) -> str:
 def _silenced() -> Iterator[None]:
     try:
         yield
-    except Exception:  # a connection that is gone cannot be closed well
+    except Exception:  # closing a lost connection may fail
         return

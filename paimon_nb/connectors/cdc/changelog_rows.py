@@ -1,4 +1,4 @@
-"""Changes of a database as rows of a streaming table: its columns, METADATA, the kind and the order. Asks nobody."""
+"""Converts changes of a database to rows of a changelog source: columns, METADATA columns, row kind and order."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.spark.types import task_batches
 
 ChangeRow = tuple[str, Mapping[str, str], int, Mapping[str, Any]]
-"""Kind, METADATA that are texts by key, milliseconds, values."""
+"""Row kind, METADATA strings by key, epoch milliseconds, values."""
 ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
-"""A column's name, its values as the source gives them, the table's type, to Arrow."""
-_EACH = 10_000
+"""Converts a column to Arrow: name, values of the source, type in the table."""
+_BATCH_ROWS = 10_000
 
 
-def batches(declared: Declared, changes: Iterable[ChangeRow], column: ToColumn) -> Iterator[pa.RecordBatch]:
-    """Rows of the table, `TOLD` behind its columns, some at a time."""
-    waiting, number = iter(changes), 0
-    while some := list(islice(waiting, _EACH)):
-        yield from _batch(declared, some, number, column)
-        number += len(some)
+def batches(definition: ConnectorTable, changes: Iterable[ChangeRow], column: ToColumn) -> Iterator[pa.RecordBatch]:
+    """Rows of the table with `CHANGELOG_FIELDS`, in batches."""
+    remaining, number = iter(changes), 0
+    while chunk := list(islice(remaining, _BATCH_ROWS)):
+        yield from _batch(definition, chunk, number, column)
+        number += len(chunk)
 
 
-def _batch(declared: Declared, changes: Sequence[ChangeRow], first: int, column: ToColumn) -> Iterator[pa.RecordBatch]:
+def _batch(
+    definition: ConnectorTable, changes: Sequence[ChangeRow], first: int, column: ToColumn
+) -> Iterator[pa.RecordBatch]:
     columns = []
-    for field in declared.fields:
-        key = declared.metadata.get(field.name)
+    for field in definition.fields:
+        key = definition.metadata.get(field.name)
         if key is None:
             columns.append(column(field.name, [c[3].get(field.name) for c in changes], field.type))
         elif key == "op_ts":
@@ -42,5 +44,5 @@ def _batch(declared: Declared, changes: Sequence[ChangeRow], first: int, column:
         pa.array([c[0] for c in changes], pa.string()),
         pa.array(range(first, first + len(changes)), pa.int64()),
     ]
-    fields = (*declared.fields, *CHANGELOG_FIELDS)
+    fields = (*definition.fields, *CHANGELOG_FIELDS)
     yield from task_batches(pa.table(columns, names=[f.name for f in fields]), fields)

@@ -1,4 +1,4 @@
-"""Computed columns of a sync: `dt=date_format(at,yyyy-MM-dd)`. Pure.
+"""Computed columns of a sync, for example `dt=date_format(at,yyyy-MM-dd)`.
 
 Source: Paimon's Expression (CDC ingestion, computed functions).
 """
@@ -17,21 +17,21 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import DataType, parse_type
 
 _CALL = re.compile(r"^\s*(?P<name>[^=]+?)\s*=\s*(?P<function>\w+)\s*\((?P<arguments>.*)\)\s*$", re.S)
-_JAVA = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"), ("SSS", "%f"))
+_DATE_PATTERNS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"), ("SSS", "%f"))
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A column that a row's other columns give."""
+    """A computed column."""
 
     name: str
     type: DataType
     column: str | None
-    """The column it is made from; None for a constant."""
+    """The input column; None for a constant."""
     value: Callable[[Any], Any]
 
     def of(self, row: Mapping[str, Any]) -> Any:
-        """Its value in a row of plain Python values."""
+        """The value for a row of Python values."""
         if self.column is None:
             return self.value(None)
         found = row.get(self.column)
@@ -39,20 +39,20 @@ class Computed:
 
 
 def parse_computed(texts: Sequence[str], columns: Mapping[str, DataType]) -> tuple[Computed, ...]:
-    """Raises BadOptionValue: no such function. ColumnNotFound: it is made from a column that is not there."""
+    """Parse computed columns. Raises BadOptionValue: no such function. ColumnNotFound: the input column does not exist."""
     return tuple(_parse(text, columns) for text in texts)
 
 
 def _parse(text: str, columns: Mapping[str, DataType]) -> Computed:
     found = _CALL.match(text)
     if found is None:
-        raise BadOptionValue(f"computed_column {text!r} is not understood", hint="write 'name=function(column, ...)'")
+        raise BadOptionValue(f"invalid computed_column {text!r}", hint="write 'name=function(column, ...)'")
     arguments = [a.strip().strip("'\"") for a in found["arguments"].split(",")] if found["arguments"].strip() else []
     function = found["function"].lower()
     make = _FUNCTIONS.get(function)
     if make is None:
         raise BadOptionValue(
-            f"computed_column knows no {function!r}", hint=did_you_mean(function, _FUNCTIONS) or f"known: {', '.join(_FUNCTIONS)}"
+            f"unknown function {function!r} in computed_column", hint=did_you_mean(function, _FUNCTIONS) or f"functions: {', '.join(_FUNCTIONS)}"
         )  # fmt: skip
     name = found["name"]
     if function == "cast":
@@ -62,43 +62,43 @@ def _parse(text: str, columns: Mapping[str, DataType]) -> Computed:
         return Computed(name, parse_type("TIMESTAMP(3) WITH LOCAL TIME ZONE"), None, lambda _: dt.datetime.now(dt.UTC))
     if not arguments or arguments[0] not in columns:
         raise ColumnNotFound(
-            f"computed_column {name!r} is made from {arguments[0] if arguments else 'nothing'!r}, which is no column",
+            f"computed_column {name!r}: column {arguments[0] if arguments else ''!r} does not exist",
             hint=f"columns: {', '.join(columns)}",
         )
     try:
         t, value = make(columns[arguments[0]], arguments[1:])
     except (IndexError, ValueError):
         raise BadOptionValue(
-            f"computed_column {text!r} lacks an argument", hint="for example date_format(at,yyyy-MM-dd)"
+            f"computed_column {text!r} needs another argument", hint="for example date_format(at,yyyy-MM-dd)"
         ) from None
     return Computed(name, t, arguments[0], value)
 
 
-Made = tuple[DataType, Callable[[Any], Any]]
+ComputedType = tuple[DataType, Callable[[Any], Any]]
 _INT, _STRING = parse_type("INT"), parse_type("STRING")
 
 
-def _part(word: str) -> Callable[[DataType, list[str]], Made]:
-    def make(source: DataType, more: list[str]) -> Made:
+def _part(word: str) -> Callable[[DataType, list[str]], ComputedType]:
+    def make(source: DataType, more: list[str]) -> ComputedType:
         scale = int(more[0]) if more else 0
         return _INT, lambda v: getattr(_timestamp(v, scale), word)
 
     return make
 
 
-def _date_format(source: DataType, more: list[str]) -> Made:
+def _date_format(source: DataType, more: list[str]) -> ComputedType:
     pattern, scale = more[0], int(more[1]) if len(more) > 1 else 0
-    for java, python in _JAVA:
+    for java, python in _DATE_PATTERNS:
         pattern = pattern.replace(java, python)
     return _STRING, lambda v: _timestamp(v, scale).strftime(pattern)
 
 
-def _substring(source: DataType, more: list[str]) -> Made:
+def _substring(source: DataType, more: list[str]) -> ComputedType:
     begin, end = int(more[0]), int(more[1]) if len(more) > 1 else None
     return _STRING, lambda v: str(v)[begin:end]
 
 
-def _truncate(source: DataType, more: list[str]) -> Made:
+def _truncate(source: DataType, more: list[str]) -> ComputedType:
     width = int(more[0])
     if source.root in ("CHAR", "VARCHAR"):
         return source, lambda v: str(v)[:width]
@@ -114,7 +114,7 @@ def _truncate(source: DataType, more: list[str]) -> Made:
 
 
 def _timestamp(value: Any, scale: int) -> dt.datetime:
-    """A date, a timestamp, or an epoch number of 10^-scale seconds."""
+    """The timestamp of a date, a timestamp, or an epoch number in units of 10^-scale seconds."""
     if isinstance(value, dt.datetime):
         return value
     if isinstance(value, dt.date):
@@ -138,7 +138,7 @@ def _constant(text: str, t: DataType) -> Any:
     return float(text) if t.root in ("FLOAT", "DOUBLE") else int(text)
 
 
-_FUNCTIONS: dict[str, Callable[[DataType, list[str]], Made]] = {
+_FUNCTIONS: dict[str, Callable[[DataType, list[str]], ComputedType]] = {
     "year": _part("year"), "month": _part("month"), "day": _part("day"), "hour": _part("hour"), "minute": _part("minute"),
     "second": _part("second"), "date_format": _date_format, "substring": _substring, "truncate": _truncate,
     "upper": lambda t, _: (_STRING, lambda v: str(v).upper()), "lower": lambda t, _: (_STRING, lambda v: str(v).lower()),

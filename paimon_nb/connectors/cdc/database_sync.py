@@ -1,4 +1,4 @@
-"""What syncs of databases share: which source tables there are, the shapes they have, and targets that can hold them."""
+"""Base class of database syncs: source tables, their schemas, and their target tables."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.job import SyncJob, SyncOptions
-from paimon_nb.connectors.cdc.target import SourceSchema, Target, ToColumn, merged
+from paimon_nb.connectors.cdc.target import SourceSchema, Target, ToColumn, merge_schemas
 from paimon_nb.format.types import DataType
 
-PAUSE_S = 0.5
-"""Between two tries to reach a server that went away."""
-_NAMED = 5
+RETRY_INTERVAL_S = 0.5
+"""Time between two attempts to reach an unreachable server."""
+_MAX_NAMES = 5
 
 
 class SourceColumn(Protocol):
@@ -47,17 +47,17 @@ T = TypeVar("T", bound=SourceTable)
 
 
 class Source(Generic[T]):
-    """A source table, and how its values become columns."""
+    """A source table and the conversion of its values to columns."""
 
     def __init__(self, table: T, target: Target, to_column: Any) -> None:
-        """`to_column`: values, Paimon type and source type (None: not known) to Arrow."""
+        """`to_column` converts values, Paimon type and source type (None: unknown) to Arrow."""
         self.target = target
         self._to_column = to_column
         self._types: dict[str, Any] = {}
-        self.reshape(table)
+        self.update_columns(table)
 
-    def reshape(self, table: T) -> None:
-        """Take the columns that the source has now; those it had stay known, for rows of that time."""
+    def update_columns(self, table: T) -> None:
+        """Use the current columns of the source. Types of earlier columns are kept, for rows from that time."""
         self.table = table
         self._names = [c.name for c in table.columns]
         types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
@@ -68,12 +68,12 @@ class Source(Generic[T]):
         self.columns: ToColumn = columns
 
     def row(self, values: Sequence[Any]) -> dict[str, Any]:
-        """A row of the table as it is now, by name."""
+        """A row of the current table as column name -> value."""
         return dict(zip(self._names, values, strict=True))
 
 
 class DatabaseSync(SyncJob, Generic[T]):
-    """A sync whose source has tables with columns and keys."""
+    """A sync of database tables."""
 
     def __init__(self, catalog: Catalog, options: SyncOptions, source: str) -> None:
         super().__init__(catalog, options, source)
@@ -81,16 +81,18 @@ class DatabaseSync(SyncJob, Generic[T]):
 
     @abstractmethod
     def source_of(self, table: T, target: Target) -> Source[T]:
-        """A source table that is new."""
+        """Create the `Source` of a new source table."""
 
     @abstractmethod
     def column_type(self, source_type: Any, *, nullable: bool) -> DataType:
-        """The Paimon type of a source's column. Raises UnsupportedOperation."""
+        """The Paimon type of a source column. Raises UnsupportedOperation."""
 
-    def adopt(self, tables: Sequence[T], *, first: bool) -> None:
-        """Know these source tables, and let their targets hold what they hold.
+    def register_tables(self, tables: Sequence[T], *, first: bool) -> None:
+        """Register source tables, and create their targets or evolve the schemas of the targets.
 
-        Raises: SchemaChangeError, UnsupportedOperation, where the options do not let them be left out. BadOptionValue: none is left.
+        Raises:
+            SchemaChangeError, UnsupportedOperation: a table does not fit and the options do not allow to skip it.
+            BadOptionValue: no table remains.
         """
         groups: dict[str, list[T]] = {}
         for table in tables:
@@ -99,24 +101,24 @@ class DatabaseSync(SyncJob, Generic[T]):
                 groups.setdefault(target, []).append(table)
         for name, sources in groups.items():
             try:
-                self.adopt_group(name, sources, first=first)
+                self.register_target(name, sources, first=first)
             except PaimonError as error:
-                self.leave_out(names(sources), error)
+                self.skip_tables(names(sources), error)
         if first and not self.targets:
-            raise BadOptionValue("no table is left to sync", hint="; ".join(self.notes) or "check including_tables")
+            raise BadOptionValue("no table remains to sync", hint="; ".join(self.notes) or "check including_tables")
 
-    def adopt_group(self, name: str, sources: Sequence[T], *, first: bool) -> Target:
-        """The same for the source tables of one target."""
-        target = self.open(name, merged([self._is_selected(s) for s in sources]))
+    def register_target(self, name: str, sources: Sequence[T], *, first: bool) -> Target:
+        """Register the source tables of one target."""
+        target = self.open(name, merge_schemas([self._source_schema(s) for s in sources]))
         for table in sources:
             known = self.sources.get((table.schema, table.name))
             if known is None:
                 self.sources[table.schema, table.name] = self.source_of(table, target)
             else:
-                known.reshape(table)
+                known.update_columns(table)
         return target
 
-    def _is_selected(self, table: T) -> SourceSchema:
+    def _source_schema(self, table: T) -> SourceSchema:
         keys = table.primary_keys
         columns = {
             c.name: (self.column_type(c.type, nullable=c.nullable and c.name not in keys), c.comment)
@@ -126,5 +128,5 @@ class DatabaseSync(SyncJob, Generic[T]):
 
 
 def names(tables: Sequence[SourceTable]) -> str:
-    """For messages."""
-    return ", ".join(f"{t.schema}.{t.name}" for t in tables[:_NAMED]) + (" ..." if len(tables) > _NAMED else "")
+    """Table names for messages."""
+    return ", ".join(f"{t.schema}.{t.name}" for t in tables[:_MAX_NAMES]) + (" ..." if len(tables) > _MAX_NAMES else "")

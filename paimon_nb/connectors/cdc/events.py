@@ -1,6 +1,6 @@
-"""Messages of change logs as events: which source table, which columns with which types, which changes. Pure.
+"""Parses CDC messages to events: source table, columns with types, and changes.
 
-Where a message tells no types, columns are STRING. Source: Paimon's RecordParsers (DebeziumJsonRecordParser, CanalRecordParser,
+If a message has no types, columns are STRING. Source: Paimon's RecordParsers (DebeziumJsonRecordParser, CanalRecordParser,
 MaxwellRecordParser, JsonRecordParser), Debezium's and Kafka Connect's logical types.
 """
 
@@ -16,9 +16,9 @@ from typing import Any
 
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
-from paimon_nb.connectors.formats.api import AFTER, FormatOptions, Unreadable
+from paimon_nb.connectors.formats.api import AFTER, FormatOptions, MalformedMessage
 from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder
-from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, need_object
+from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, require_object
 from paimon_nb.format.types import DataType, parse_type
 
 _STRING = parse_type("STRING")
@@ -27,32 +27,32 @@ _EPOCH = dt.datetime(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one message tells."""
+    """Content of a CDC message."""
 
     database: str
     table: str
-    """'' where the message does not say."""
+    """'' if the message does not contain it."""
     columns: Mapping[str, DataType]
     primary_keys: tuple[str, ...]
-    """() where the message does not say."""
+    """() if the message does not contain them."""
     changes: tuple[tuple[str, Mapping[str, Any]], ...]
-    """Row kind and values, as `mysql_types.to_column` takes them."""
+    """Row kind and values for `mysql_types.to_column`."""
 
 
 def parse_event(format: str, message: bytes | None, key: bytes | None, modes: Collection[str]) -> Event | None:
-    """The event in a record; None for one that changes no rows. Raises Unreadable."""
+    """The event of a record; None if it changes no rows. Raises MalformedMessage."""
     if not message:
         return None
     try:
-        parsed = need_object(json.loads(message, parse_float=Decimal), "the message")
+        parsed = require_object(json.loads(message, parse_float=Decimal), "the message")
         event = EVENTS.find(format)(parsed, modes)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)) from None
+        raise MalformedMessage(str(error)) from None
     return event if event is None or event.primary_keys else replace(event, primary_keys=_keys(key, event))
 
 
 def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
-    """The names in a record's key, where it is an object of some of the columns."""
+    """Column names in the key of a record, if the key is an object whose members are columns."""
     try:
         key_values = json.loads(key or b"null")
     except ValueError:
@@ -63,16 +63,20 @@ def _keys(key: bytes | None, event: Event) -> tuple[str, ...]:
 
 def _debezium(message: dict[str, Any], modes: Collection[str]) -> Event | None:
     typed = "payload" in message and "schema" in message
-    envelope = need_object(message["payload"] if typed else message, "the envelope")
+    envelope = require_object(message["payload"] if typed else message, "the envelope")
     if envelope.get("op") is None:
-        return None  # what tells a schema change, or a heartbeat
+        return None  # a schema change or a heartbeat
     source = envelope.get("source") or {}
     if envelope["op"] == "u" and envelope.get("before") is None:
-        changes = [(AFTER, need_object(envelope.get("after"), "'after'"))]  # no image before: the key tells the row
+        changes = [
+            (AFTER, require_object(envelope.get("after"), "'after'"))
+        ]  # without the old row: the primary key identifies the row
     else:
         changes = list(_DEBEZIUM.records(envelope))
-    columns, read = _of_connect(message["schema"], modes) if typed else _untyped(changes)
-    return Event(str(source.get("db", "")), str(source.get("table", "")), columns, (), _read(changes, read))
+    columns, converters = _connect_columns(message["schema"], modes) if typed else _string_columns(changes)
+    return Event(
+        str(source.get("db", "")), str(source.get("table", "")), columns, (), _convert_changes(changes, converters)
+    )
 
 
 def _canal(message: dict[str, Any], modes: Collection[str]) -> Event | None:
@@ -80,26 +84,38 @@ def _canal(message: dict[str, Any], modes: Collection[str]) -> Event | None:
     if not changes:
         return None
     types = {n: MySqlType.parse(str(t)) for n, t in (message.get("mysqlType") or {}).items()}
-    untyped, read = _untyped(changes)
+    untyped, converters = _string_columns(changes)
     columns = {n: paimon_type(types[n], modes) if n in types else untyped[n] for n in changes[0][1]}
-    read = {**read, **{n: _of_mysql(t) for n, t in types.items()}}
+    converters = {**converters, **{n: _mysql_converter(t) for n, t in types.items()}}
     keys = tuple(message.get("pkNames") or ())
-    return Event(str(message.get("database", "")), str(message.get("table", "")), columns, keys, _read(changes, read))
+    return Event(
+        str(message.get("database", "")),
+        str(message.get("table", "")),
+        columns,
+        keys,
+        _convert_changes(changes, converters),
+    )
 
 
 def _maxwell(message: dict[str, Any], modes: Collection[str]) -> Event | None:
     if str(message.get("type")) not in ("insert", "update", "delete", "bootstrap-insert"):
         return None
     changes = list(_MAXWELL.records({**message, "type": str(message["type"]).removeprefix("bootstrap-")}))
-    columns, read = _untyped(changes)
+    columns, converters = _string_columns(changes)
     keys = tuple(message.get("primary_key_columns") or ())
-    return Event(str(message.get("database", "")), str(message.get("table", "")), columns, keys, _read(changes, read))
+    return Event(
+        str(message.get("database", "")),
+        str(message.get("table", "")),
+        columns,
+        keys,
+        _convert_changes(changes, converters),
+    )
 
 
-def _plain(message: dict[str, Any], modes: Collection[str]) -> Event:
+def _json(message: dict[str, Any], modes: Collection[str]) -> Event:
     changes = list(_JSON.records(message))
-    columns, read = _untyped(changes)
-    return Event("", "", columns, (), _read(changes, read))
+    columns, converters = _string_columns(changes)
+    return Event("", "", columns, (), _convert_changes(changes, converters))
 
 
 EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Registry(
@@ -108,7 +124,7 @@ EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Re
         "debezium-json": _debezium,
         "canal-json": _canal,
         "maxwell-json": _maxwell,
-        "json": _plain,
+        "json": _json,
     },
 )
 
@@ -119,23 +135,26 @@ def _records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords:
 
 _DEBEZIUM, _CANAL = _records(DebeziumDecoder, "debezium-json", {}), _records(CanalDecoder, "canal-json", {})
 _MAXWELL, _JSON = _records(MaxwellDecoder, "maxwell-json", {}), _records(JsonDecoder, "json")
-"""They take envelopes apart into changes."""
-Read = Callable[[Any], Any]
+"""Decoders that split envelopes into changes."""
+Convert = Callable[[Any], Any]
 
 
-def _read(
-    changes: list[tuple[str, dict[str, Any]]], read: Mapping[str, Read]
+def _convert_changes(
+    changes: list[tuple[str, dict[str, Any]]], converters: Mapping[str, Convert]
 ) -> tuple[tuple[str, dict[str, Any]], ...]:
     try:
         return tuple(
-            (kind, {n: None if v is None else read[n](v) if n in read else _text(v) for n, v in row.items()})
+            (
+                kind,
+                {n: None if v is None else converters[n](v) if n in converters else _text(v) for n, v in row.items()},
+            )
             for kind, row in changes
         )
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise Unreadable(str(error)) from None
+        raise MalformedMessage(str(error)) from None
 
 
-def _untyped(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Read]]:
+def _string_columns(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Convert]]:
     names = {n: None for _, row in changes for n in row}
     return dict.fromkeys(names, _STRING), dict.fromkeys(names, _text)
 
@@ -146,10 +165,10 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-# -- canal: MySQL's types, all values as text
+# -- Canal: types of MySQL, all values are text
 
 
-def _of_mysql(t: MySqlType) -> Read:
+def _mysql_converter(t: MySqlType) -> Convert:
     match t.name:
         case "date":
             return lambda v: None if v.startswith("0000") else dt.date.fromisoformat(v)
@@ -161,26 +180,26 @@ def _of_mysql(t: MySqlType) -> Read:
             size = (t.first(1) + 7) // 8
             return int if t.first(1) == 1 else lambda v: int(v).to_bytes(size, "big")
     if t.name.endswith(("blob", "binary")):
-        return lambda v: v.encode("latin-1")  # Canal writes bytes as characters
+        return lambda v: v.encode("latin-1")  # Canal writes bytes as ISO-8859-1 characters
     return _text
 
 
-# -- debezium: the types of Kafka Connect
+# -- Debezium: types of Kafka Connect
 
 
-def _of_connect(schema: Any, modes: Collection[str]) -> tuple[dict[str, DataType], dict[str, Read]]:
-    """Types and readers of the columns, from the schema of the image after a change, or of that before."""
-    images = {f.get("field"): f for f in need_object(schema, "'schema'").get("fields") or ()}
+def _connect_columns(schema: Any, modes: Collection[str]) -> tuple[dict[str, DataType], dict[str, Convert]]:
+    """Types and converters of the columns, from the schema of the image after the change, or else before it."""
+    images = {f.get("field"): f for f in require_object(schema, "'schema'").get("fields") or ()}
     image = images.get("after") or images.get("before") or {}
     columns: dict[str, DataType] = {}
-    read: dict[str, Read] = {}
+    converters: dict[str, Convert] = {}
     for field in image.get("fields") or ():
-        text, read[field["field"]] = _connect_type(field)
+        text, converters[field["field"]] = _connect_type(field)
         columns[field["field"]] = _STRING if "to-string" in modes else parse_type(text)
-    return columns, read
+    return columns, converters
 
 
-def _connect_type(field: Mapping[str, Any]) -> tuple[str, Read]:
+def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
     name, plain = str(field.get("name") or ""), str(field.get("type"))
     parameters = field.get("parameters") or {}
     match name.rpartition(".")[2]:

@@ -1,4 +1,4 @@
-"""What every sync is: a job in a thread, which source table goes where, and targets that are committed together. Knows no source."""
+"""Base class of CDC syncs: a job in a thread, the mapping of source tables to targets, and commits to all targets."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import Catalog
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 
-AWAY_S = 600.0
-"""How long a sync waits for a server that went away."""
+RECONNECT_TIMEOUT_S = 600.0
+"""How long a sync waits for an unreachable server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Which target a source table has."""
+    """Mapping of source tables to target tables."""
 
     database: str
     table: str | None = None
-    """All sources into this one; None: each into one of its name."""
+    """Target of all source tables; None: each source table has a target of its name."""
     prefix: str = ""
     suffix: str = ""
     including: str = ".*"
     excluding: str | None = None
     merge_shards: bool = True
-    """Tables of one name in several databases share a target."""
+    """Whether tables of the same name in several databases share a target."""
 
     def of(self, schema: str, table: str) -> str | None:
-        """The target table's name, None when the source is left out."""
+        """Name of the target table; None if the source table is excluded."""
         if self.table is not None:
             return self.table
         if not re.fullmatch(self.including, table):
@@ -48,18 +48,18 @@ class SyncOptions:
     naming: Naming
     target: TargetOptions = field(default_factory=TargetOptions)
     modes: frozenset[str] = frozenset()
-    """Of the type mapping."""
+    """Modes of the type mapping."""
     ignore_incompatible: bool = False
-    """Leave source tables out that do not fit their target, instead of failing."""
+    """Skip source tables that do not fit their target instead of failing."""
     interval_s: float = 1.0
-    """Between commits."""
+    """Time between commits."""
 
 
 class SyncJob(ABC):
-    """A running sync. Answers as the session's jobs ask: `isActive`, `stop`, `awaitTermination`, `exception`."""
+    """A running sync. Has the job interface of a Spark StreamingQuery: `isActive`, `stop`, `awaitTermination`, `exception`."""
 
     def __init__(self, catalog: Catalog, options: SyncOptions, source: str) -> None:
-        """`source`: what is synced, in words that stay the same over restarts; it tells this sync's commits from others'."""
+        """`source`: text that identifies the source and is stable over restarts. The commit user is derived from it."""
         self.catalog, self.options = catalog, options
         self.user = "cdc-" + hashlib.sha256(source.encode()).hexdigest()[:16]
         self.targets: dict[str, Target] = {}
@@ -70,29 +70,29 @@ class SyncJob(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Ask the source, make and grow the targets. Raises what is wrong."""
+        """Read the source schemas, create targets or evolve their schemas. Raises their errors."""
 
     @abstractmethod
     def work(self) -> None:
-        """Follow the source until it ends or `_stop` is set. Raises its error."""
+        """Read the source until it ends or `_stop` is set. Raises its error."""
 
     @abstractmethod
     def position_of(self, target: Target) -> str:
-        """The place in the source's log that a target has everything before."""
+        """Position in the log of the source up to which a target is complete."""
 
     @property
     def rows(self) -> int:
-        """Changes stored since the start."""
+        """Number of changes committed since the start."""
         return sum(t.rows for t in self.targets.values())
 
     def start(self) -> None:
-        """Prepare now, so that what is wrong is said here; the rest in a thread. Raises what `prepare` raises."""
+        """Prepare, then run in a thread. Raises as `prepare`."""
         self.prepare()
-        self._thread = threading.Thread(target=self._guarded, name="paimon-sync", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="paimon-sync", daemon=True)
         self._thread.start()
 
     @property
-    def isActive(self) -> bool:  # noqa: N802  Spark's name
+    def isActive(self) -> bool:  # noqa: N802  defined by Spark
         return self._thread is not None and self._thread.is_alive()
 
     def stop(self) -> None:
@@ -108,34 +108,35 @@ class SyncJob(ABC):
     def exception(self) -> BaseException | None:
         return self._error
 
-    # -- for those who know a source
+    # -- for subclasses
 
     def open(self, name: str, source_schema: SourceSchema) -> Target:
-        """The target of this name, made or grown. Raises SchemaChangeError, UnsupportedOperation."""
+        """The target table; created, or its schema evolved. Raises SchemaChangeError, UnsupportedOperation."""
         target = self.targets.get(name)
         if target is None:
             full = Identifier(self.options.naming.database, name)
             target = self.targets[name] = open_target(self.catalog, full, self.user, source_schema, self.options.target)
         else:
-            target.grow(source_schema)
+            target.evolve_schema(source_schema)
         return target
 
     def commit(self) -> None:
-        """Make visible what every target was given, with the place behind it."""
+        """Commit the changes of every target together with its position."""
         for target in self.targets.values():
             if target.pending:
                 target.commit(self.position_of(target))
             else:
                 target.on_empty_checkpoint(self.options.interval_s)
 
-    def leave_out(self, sources: str, error: PaimonError) -> None:
-        """Go on without some source tables, where the options allow it or they are without keys in a database. Raises `error`."""
+    def skip_tables(self, sources: str, error: PaimonError) -> None:
+        """Continue without some source tables if `ignore_incompatible` is set or, in a database sync, if they have no primary
+        key. Raises `error` otherwise."""
         keyless = self.options.naming.table is None and isinstance(error, UnsupportedOperation)
         if not (self.options.ignore_incompatible or keyless):
             raise error
         self.notes.append(f"left out: {sources}: {error.message}")
 
-    def _guarded(self) -> None:
+    def _run(self) -> None:
         try:
             self.work()
         except BaseException as error:

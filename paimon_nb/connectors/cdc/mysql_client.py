@@ -1,4 +1,4 @@
-"""A MySQL or MariaDB server, asked by SQL: is its binlog fit, which tables and columns are there, rows as of one moment."""
+"""SQL client of a MySQL or MariaDB server: binlog settings, tables and columns, and a consistent snapshot of rows."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.mysql_types import MySqlType
 
-KNOWN = (
+OPTIONS = (
     "hostname", "port", "username", "password", "database-name", "table-name", "server-id", "server-time-zone",
     "scan.startup.mode", "scan.bounded.mode", "scan.snapshot.fetch.size", "scan.incremental.snapshot.enabled",
     "scan.incremental.snapshot.chunk.size", "scan.newly-added-table.enabled", "connect.timeout", "connect.max-retries",
     "connection.pool.size", "heartbeat.interval",
 )  # fmt: skip
-_STARTS = ("initial", "snapshot", "latest-offset")
+_STARTUP_MODES = ("initial", "snapshot", "latest-offset")
 _SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 
 
 @dataclass(frozen=True, slots=True)
 class MySqlConf:
-    """How to reach a server and what of it is meant; Flink CDC's option names."""
+    """Connection and table selection, with the option names of Flink CDC."""
 
     host: str
     port: int
@@ -41,37 +41,37 @@ class MySqlConf:
     database: str
     """Regular expression."""
     table: str
-    """Regular expression; '' for all."""
+    """Regular expression; '' for all tables."""
     server_id: int
     start: str
-    """initial: rows, then changes. snapshot: rows only. latest-offset: changes from now on."""
-    until_now: bool
-    """End with what the binlog holds at the start."""
+    """initial: snapshot, then changes. snapshot: snapshot only. latest-offset: new changes only."""
+    stop_at_end: bool
+    """Stop at the position that the binlog has at the start."""
 
     @staticmethod
     def of(settings: Mapping[str, str]) -> MySqlConf:
-        """Raises BadOptionValue."""
+        """Parse the options. Raises BadOptionValue."""
         for key in settings:
-            if key not in KNOWN and not key.startswith(("jdbc.properties.", "debezium.")):
+            if key not in OPTIONS and not key.startswith(("jdbc.properties.", "debezium.")):
                 raise BadOptionValue(
-                    f"mysql_conf has no {key!r}", hint=did_you_mean(key, KNOWN) or f"options: {', '.join(KNOWN)}", option=key
+                    f"unknown option {key!r} in mysql_conf", hint=did_you_mean(key, OPTIONS) or f"options: {', '.join(OPTIONS)}", option=key
                 )  # fmt: skip
         for key in ("hostname", "username", "database-name"):
             if not settings.get(key):
-                raise BadOptionValue(f"mysql_conf needs {key!r}", hint=f"add '{key}'", option=key)
+                raise BadOptionValue(f"mysql_conf needs {key!r}", hint=f"add '{key}' = '...'", option=key)
         start = settings.get("scan.startup.mode", "initial")
-        if start not in _STARTS:
-            raise BadOptionValue(f"scan.startup.mode cannot be {start!r}", hint=f"one of {', '.join(_STARTS)}")
+        if start not in _STARTUP_MODES:
+            raise BadOptionValue(f"invalid scan.startup.mode {start!r}", hint=f"one of {', '.join(_STARTUP_MODES)}")
         for key in ("database-name", "table-name"):
             try:
                 re.compile(settings.get(key, ""))
             except re.error as error:
-                raise BadOptionValue(f"{key!r} is no regular expression: {error}", option=key) from None
+                raise BadOptionValue(f"{key!r} is not a regular expression: {error}", option=key) from None
         try:
             port = int(settings.get("port", "3306"))
             server = int(settings["server-id"].split("-")[0]) if "server-id" in settings else _server_id()
         except ValueError:
-            raise BadOptionValue("port and server-id are numbers", option="port") from None
+            raise BadOptionValue("port and server-id must be numbers", option="port") from None
         return MySqlConf(
             settings["hostname"], port, settings["username"], settings.get("password", ""), settings["database-name"],
             settings.get("table-name", ""), server, start,
@@ -79,14 +79,14 @@ class MySqlConf:
         )  # fmt: skip
 
     def matches(self, schema: str, table: str) -> bool:
-        """Whether a table is meant. `table-name` may also say `database.table`, as Flink CDC's does."""
+        """Whether a table is selected. As in Flink CDC, `table-name` may also match `database.table`."""
         if schema in _SYSTEM or not re.fullmatch(self.database, schema):
             return False
         return not self.table or any(re.fullmatch(self.table, t) for t in (table, f"{schema}.{table}"))
 
 
 def _server_id() -> int:
-    """A replica's number of our own: two streams of one number throw each other out."""
+    """A random server id: the server disconnects the older of two streams with the same id."""
     return 5_000_000 + (os.getpid() * 1009 + secrets.randbelow(1009)) % 1_000_000_000
 
 
@@ -108,7 +108,7 @@ class SourceTable:
 
 
 def libraries() -> tuple[Any, Any]:
-    """PyMySQL and python-mysql-replication. Raises EnvironmentError_."""
+    """The modules pymysql and pymysqlreplication. Raises EnvironmentError_: they are not installed."""
     try:
         import pymysql
         import pymysqlreplication
@@ -120,7 +120,7 @@ def libraries() -> tuple[Any, Any]:
 
 
 class MySqlClient:
-    """A connection. Close it. Every method raises SourceUnavailable when the server does not answer."""
+    """A connection, used with `with`. Every method raises SourceUnavailable if the server does not answer."""
 
     def __init__(self, conf: MySqlConf) -> None:
         self.conf = conf
@@ -132,7 +132,7 @@ class MySqlClient:
                 connect_timeout=10, autocommit=True, init_command="SET time_zone = '+00:00'",
             )  # fmt: skip
         except pymysql.MySQLError as error:
-            raise away(conf, error) from None
+            raise unavailable(conf, error) from None
         self.is_mariadb = "mariadb" in str(self.connection.get_server_info()).lower()
 
     def __enter__(self) -> MySqlClient:
@@ -147,10 +147,10 @@ class MySqlClient:
                 cursor.execute(text, values or None)
                 return list(cursor.fetchall())
         except self._errors as error:
-            raise away(self.conf, error) from None
+            raise unavailable(self.conf, error) from None
 
     def check(self) -> None:
-        """Raises UnsupportedOperation: the binlog does not tell what a sync needs, and which settings would."""
+        """Check the binlog settings. Raises UnsupportedOperation: a setting does not allow CDC."""
         required = {"log_bin": ("ON", "1"), "binlog_format": ("ROW",), "binlog_row_image": ("FULL",), "binlog_row_metadata": ("FULL",)}  # fmt: skip
         for name, allowed in required.items():
             found = self.run_query("SHOW GLOBAL VARIABLES LIKE %s", name)
@@ -162,7 +162,7 @@ class MySqlClient:
                 )  # fmt: skip
 
     def tables(self) -> list[SourceTable]:
-        """The tables that are meant, in order. Raises TableNotFound: none."""
+        """The selected tables, sorted. Raises TableNotFound: there is none."""
         names = self.run_query(
             "SELECT table_schema, table_name, table_comment FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
             "ORDER BY table_schema, table_name"
@@ -171,13 +171,13 @@ class MySqlClient:
         if not found:
             raise TableNotFound(
                 f"no table of {self.conf.host} matches {self.conf.database!r} and {self.conf.table!r}",
-                hint="both are regular expressions; SHOW TABLES in the database tells the names",
+                hint="both are regular expressions; SHOW TABLES in the database lists the names",
             )
         return found
 
     def table(self, schema: str, name: str, comment: str | None = None) -> SourceTable:
-        """A table's columns as they are now; none if it is gone."""
-        found_rows = self.run_query(
+        """A table with its current columns; without columns if it does not exist."""
+        result_rows = self.run_query(
             "SELECT column_name, column_type, is_nullable, column_comment, column_key FROM information_schema.columns "
             "WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position", schema, name,
         )  # fmt: skip
@@ -186,35 +186,35 @@ class MySqlClient:
             "AND constraint_name = 'PRIMARY' ORDER BY ordinal_position", schema, name,
         )  # fmt: skip
         columns = tuple(
-            SourceColumn(n, MySqlType.parse(_as_text(t)), null == "YES", c or None) for n, t, null, c, _ in found_rows
+            SourceColumn(n, MySqlType.parse(_as_text(t)), null == "YES", c or None) for n, t, null, c, _ in result_rows
         )
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment or None)
 
     def begin_snapshot(self) -> str:
-        """Freeze what `rows` sees. Returns the binlog position of that moment, or of one just before."""
+        """Begin the snapshot that `rows` reads. Returns its binlog position, or one shortly before it."""
         before = self.position()
         self.run_query("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         self.run_query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         if not self.is_mariadb:
             return before
-        found_rows = dict(self.run_query("SHOW STATUS LIKE 'binlog_snapshot_%'"))
-        file, position = found_rows.get("Binlog_snapshot_file"), found_rows.get("Binlog_snapshot_position")
+        result_rows = dict(self.run_query("SHOW STATUS LIKE 'binlog_snapshot_%'"))
+        file, position = result_rows.get("Binlog_snapshot_file"), result_rows.get("Binlog_snapshot_position")
         if not file or position is None:
             return before
         return str(self.run_query("SELECT BINLOG_GTID_POS(%s, %s)", file, int(position))[0][0] or "")
 
     def position(self) -> str:
-        """Where the binlog is now: MariaDB's GTID, else 'file:position'."""
+        """Current position of the binlog: GTID of MariaDB, or 'file:position'."""
         if self.is_mariadb:
             return str(self.run_query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0] or "")
         try:
             found = self.run_query("SHOW MASTER STATUS")
         except SourceUnavailable:
-            found = self.run_query("SHOW BINARY LOG STATUS")  # MySQL 8.4's word
+            found = self.run_query("SHOW BINARY LOG STATUS")  # MySQL 8.4
         return f"{found[0][0]}:{found[0][1]}"
 
     def rows(self, table: SourceTable, size: int = 20_000) -> Iterator[list[tuple[Any, ...]]]:
-        """All rows of a table, some at a time."""
+        """All rows of a table, in lists of `size` rows."""
         from pymysql.cursors import SSCursor
 
         columns = ", ".join(quote(c.name) for c in table.columns)
@@ -224,15 +224,15 @@ class MySqlClient:
                 while rows := cursor.fetchmany(size):
                     yield list(rows)
         except self._errors as error:
-            raise away(self.conf, error) from None
+            raise unavailable(self.conf, error) from None
 
 
-def away(conf: MySqlConf, error: BaseException) -> SourceUnavailable:
-    """The error for a server that does not answer, or refuses."""
+def unavailable(conf: MySqlConf, error: BaseException) -> SourceUnavailable:
+    """The error for a server that does not answer or rejects a statement."""
     why = error.args[1] if len(getattr(error, "args", ())) > 1 else error
     return SourceUnavailable(
         f"MySQL at {conf.host}:{conf.port}: {why}",
-        hint="check hostname, port, username, password and the user's rights",
+        hint="check hostname, port, username, password and the privileges of the user",
     )
 
 

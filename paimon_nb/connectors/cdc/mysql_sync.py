@@ -1,4 +1,4 @@
-"""MySQL or MariaDB tables into Paimon tables: rows as of one moment, then the binlog, until somebody stops it.
+"""MySQL and MariaDB CDC sync: a consistent snapshot of the rows, then the binlog, until it is stopped.
 
 Source of the options: Paimon's mysql_sync_table and mysql_sync_database actions.
 """
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, is_behind
-from paimon_nb.connectors.cdc.database_sync import PAUSE_S, DatabaseSync, Source
-from paimon_nb.connectors.cdc.job import AWAY_S, SyncOptions
+from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, has_reached
+from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
+from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SourceTable
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, to_column
 from paimon_nb.connectors.cdc.target import Target
@@ -20,26 +20,26 @@ from paimon_nb.format.types import DataType
 
 
 class MySqlSync(DatabaseSync[SourceTable]):
-    """A sync of the tables that `conf` means."""
+    """A sync of the tables that match `conf`."""
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
-        """Nobody is asked yet. Raises BadOptionValue."""
+        """Does not connect. Raises BadOptionValue."""
         self.conf = MySqlConf.of(conf)
         source_name = f"{self.conf.host}:{self.conf.port}/{self.conf.database}/{self.conf.table}"
         super().__init__(catalog, options, source_name)
         self.position = ""
         self._last_event = 0.0
-        """When the server spoke last."""
+        """Time of the last event from the server."""
 
     def prepare(self) -> None:
         """Raises SourceUnavailable, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with MySqlClient(self.conf) as client:
             client.check()
-            self.adopt(client.tables(), first=True)
+            self.register_tables(client.tables(), first=True)
 
     def work(self) -> None:
         self._last_event = time.monotonic()
-        is_mariadb, until = self._begin()
+        is_mariadb, end = self._take_snapshot()
         if self.conf.start == "snapshot":
             return
         self._last_event = time.monotonic()
@@ -47,53 +47,53 @@ class MySqlSync(DatabaseSync[SourceTable]):
             try:
                 idle_s = min(self.options.interval_s, 0.2)
                 with Binlog(self.conf, self.position, is_mariadb=is_mariadb, idle_s=idle_s) as reader:
-                    self._follow(reader, until)
+                    self._read_binlog(reader, end)
                     return
             except SourceUnavailable as error:
                 self._wait_for_server(error)
 
-    def _begin(self) -> tuple[bool, str | None]:
-        """Take the rows; (whether it is MariaDB, where the binlog need not be followed further)."""
+    def _take_snapshot(self) -> tuple[bool, str | None]:
+        """Copy the rows. Returns whether the server is MariaDB, and the end position of a bounded sync."""
         while not self._stop.is_set():
             try:
                 with MySqlClient(self.conf) as client:
-                    self.position = self._snapshot(client)
-                    return client.is_mariadb, client.position() if self.conf.until_now else None
-            except SourceUnavailable as error:  # also: a table was altered while its rows were read
+                    self.position = self._copy_rows(client)
+                    return client.is_mariadb, client.position() if self.conf.stop_at_end else None
+            except SourceUnavailable as error:  # also raised if a table was altered while its rows were read
                 self._wait_for_server(error)
         return False, None
 
     def _wait_for_server(self, error: SourceUnavailable) -> None:
-        """Forget what is not committed. Raises `error` when the server is away for too long."""
+        """Discard uncommitted changes and wait. Raises `error` if the server is unreachable for too long."""
         self._restart_from_tables()
-        if time.monotonic() - self._last_event > AWAY_S:
+        if time.monotonic() - self._last_event > RECONNECT_TIMEOUT_S:
             raise error
-        self._stop.wait(PAUSE_S)
+        self._stop.wait(RETRY_INTERVAL_S)
 
     def position_of(self, target: Target) -> str:
         return self.position
 
     def _restart_from_tables(self) -> None:
-        """Forget what is not committed and go on from what the tables say."""
+        """Discard uncommitted changes and continue from the positions stored in the targets."""
         for target in self.targets.values():
             target.abort()
-        self.position = self._slowest() or self.position
+        self.position = self._earliest_position() or self.position
 
-    def _slowest(self) -> str | None:
+    def _earliest_position(self) -> str | None:
         known = [t.position for t in self.targets.values() if t.position is not None]
-        slowest = known[0] if known else None
+        earliest = known[0] if known else None
         for position in known[1:]:
-            if slowest is not None and is_behind(slowest, position):
-                slowest = position
-        return slowest
+            if earliest is not None and has_reached(earliest, position):
+                earliest = position
+        return earliest
 
-    def _snapshot(self, client: MySqlClient) -> str:
-        """The rows of targets that have none of this sync yet. Returns where the binlog goes on."""
+    def _copy_rows(self, client: MySqlClient) -> str:
+        """Copy the rows of targets that have no data of this sync yet. Returns the binlog position to continue from."""
         if all(t.position is not None for t in self.targets.values()):
-            return self._slowest() or client.position()
+            return self._earliest_position() or client.position()
         at = client.begin_snapshot()
-        # Once more: what changed its shape since `prepare` did so before this moment, and the binlog after it is silent.
-        self.adopt(client.tables(), first=True)
+        # Read the schemas again: changes between `prepare` and the snapshot are not in the binlog that follows.
+        self.register_tables(client.tables(), first=True)
         for target in [t for t in self.targets.values() if t.position is None]:
             for source in [
                 s for s in self.sources.values() if s.target is target and self.conf.start != "latest-offset"
@@ -106,42 +106,44 @@ class MySqlSync(DatabaseSync[SourceTable]):
                         return at
             target.begin(at)
         client.run_query("COMMIT")
-        return self._slowest() or at
+        return self._earliest_position() or at
 
-    def _follow(self, reader: Binlog, until: str | None) -> None:
-        """Take transactions until the sync is over."""
+    def _read_binlog(self, reader: Binlog, end: str | None) -> None:
+        """Apply transactions until the sync ends."""
         committed = time.monotonic()
-        if until is not None and is_behind(self.position, until):
+        if end is not None and has_reached(self.position, end):
             return
         for transaction in reader.transactions():
             self._last_event = time.monotonic()
             if transaction is not None:
-                self._take(transaction)
-            over = self._stop.is_set() or (until is not None and is_behind(self.position, until))
-            if over or transaction is None or time.monotonic() - committed > self.options.interval_s:
+                self._apply(transaction)
+            finished = self._stop.is_set() or (end is not None and has_reached(self.position, end))
+            if finished or transaction is None or time.monotonic() - committed > self.options.interval_s:
                 self.commit()
                 committed = time.monotonic()
-            if over:
+            if finished:
                 return
 
-    def _take(self, transaction: Transaction) -> None:
-        if transaction.reshaped:
+    def _apply(self, transaction: Transaction) -> None:
+        if transaction.schema_changed:
             self.commit()
             with MySqlClient(self.conf) as client:
-                self.adopt(client.tables(), first=False)
-            self.position = transaction.position  # only now: rows of the same GTID may follow (CREATE TABLE ... SELECT)
+                self.register_tables(client.tables(), first=False)
+            self.position = (
+                transaction.position
+            )  # set last: rows with the same GTID may follow (CREATE TABLE ... SELECT)
             return
         for change in transaction.changes:
             source = self.sources.get((change.schema, change.table))
             if source is None:
                 continue
             done = source.target.position
-            if done is not None and is_behind(done, transaction.position):
-                continue  # this table has it: it went further than the others before the restart
+            if done is not None and has_reached(done, transaction.position):
+                continue  # applied before the restart: this target was ahead of the others
             source.target.put(change.kind, change.values, source.columns)
         self.position = transaction.position
 
-    # -- shapes
+    # -- schemas
 
     def source_of(self, table: SourceTable, target: Target) -> Source[SourceTable]:
         return Source(table, target, to_column)
@@ -149,9 +151,9 @@ class MySqlSync(DatabaseSync[SourceTable]):
     def column_type(self, source_type: MySqlType, *, nullable: bool) -> DataType:
         return paimon_type(source_type, self.options.modes, nullable=nullable)
 
-    def adopt_group(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
-        born = name not in self.targets
-        target = super().adopt_group(name, sources, first=first)
-        if born and not first and target.position is None:
-            target.begin(self.position)  # born while we were watching: all its rows are in the binlog
+    def register_target(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
+        is_new_target = name not in self.targets
+        target = super().register_target(name, sources, first=first)
+        if is_new_target and not first and target.position is None:
+            target.begin(self.position)  # created during the sync: all its rows are in the binlog
         return target

@@ -1,6 +1,6 @@
-"""MySQL's column types as Paimon's, and MySQL's values as Arrow columns. Pure.
+"""Maps MySQL column types to Paimon types, and MySQL values to Arrow columns.
 
-Source: Paimon's MySqlTypeUtils and TypeMapping; what a value looks like: PyMySQL and python-mysql-replication.
+Source: Paimon's MySqlTypeUtils and TypeMapping. The values are those of PyMySQL and python-mysql-replication.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from paimon_nb.format.types import (
 MODES = (
     "tinyint1-not-bool", "to-nullable", "to-string", "char-to-string", "longtext-to-bytes", "bigint-unsigned-to-bigint",
 )  # fmt: skip
-"""What the option type_mapping takes, several with commas between."""
+"""Values of the option type_mapping, which is a comma-separated list."""
 _TYPE = re.compile(r"^\s*(?P<name>[a-z]+(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S)
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _EPOCH = dt.datetime(1970, 1, 1)
 WIDE = Context(prec=100)
-"""For decimals of 38 digits: Python's own context keeps 28."""
+"""Decimal context for 38 digits; the default context of Python has 28."""
 
 
 def parse_modes(text: str | None) -> frozenset[str]:
-    """Raises BadOptionValue."""
+    """Parse the option type_mapping. Raises BadOptionValue."""
     modes = frozenset(m.strip().lower() for m in (text or "").split(",") if m.strip())
     for mode in modes - set(MODES):
-        raise BadOptionValue(f"type_mapping has no {mode!r}", hint=f"one of {', '.join(MODES)}", option="type_mapping")
+        raise BadOptionValue(f"unknown type_mapping {mode!r}", hint=f"one of {', '.join(MODES)}", option="type_mapping")
     return modes
 
 
 @dataclass(frozen=True, slots=True)
 class MySqlType:
-    """A column type as information_schema writes it: `int(11) unsigned`."""
+    """A column type of information_schema, for example `int(11) unsigned`."""
 
     name: str
     arguments: tuple[int, ...]
     words: tuple[str, ...]
-    """Of ENUM and SET, in order."""
+    """Values of an ENUM or SET in order."""
     unsigned: bool
 
     @staticmethod
@@ -73,7 +73,7 @@ class MySqlType:
 
 
 def paimon_type(t: MySqlType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
-    """The Paimon type. Raises UnsupportedOperation: a type that has none."""
+    """The Paimon type. Raises UnsupportedOperation: there is none."""
     text = _type_text(t, modes)
     if "to-string" in modes:
         text = "STRING"
@@ -131,12 +131,12 @@ def _type_text(t: MySqlType, modes: Collection[str]) -> str:
         case "tinytext" | "text" | "mediumtext" | "json" | "enum" | "uuid" | "inet4" | "inet6":
             return "STRING"
     raise UnsupportedOperation(
-        f"MySQL type {t.name} has no Paimon type", hint="leave the table out, or change the column"
+        f"MySQL type {t.name} has no Paimon type", hint="exclude the table, or change the column"
     )
 
 
 def to_column(values: Sequence[Any], t: DataType, source: MySqlType | None) -> pa.Array:
-    """Values of a MySQL column in the Arrow type of a Paimon column, which may be wider than `source` says."""
+    """Values of a MySQL column as a Paimon column, whose type may be wider than `source`."""
     convert = _converter(t, source)
     return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
 
@@ -163,7 +163,7 @@ def _converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
         case "FLOAT" | "DOUBLE":
             return float
         case "DATE":
-            return lambda v: v if isinstance(v, dt.date) else None  # '0000-00-00' comes as text
+            return lambda v: v if isinstance(v, dt.date) else None  # '0000-00-00' is text
         case "BINARY" | "VARBINARY":
             size = (source.first(1) + 7) // 8 if bits and source is not None else 0
             return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
@@ -185,7 +185,7 @@ def _text(value: Any) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """JSON of the binlog has bytes where JSON has text."""
+    """JSON values of the binlog contain bytes instead of strings."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, dict):
@@ -197,7 +197,7 @@ def _timestamp(value: Any, per_second: int) -> int | None:
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         value = dt.datetime(value.year, value.month, value.day)
     if not isinstance(value, dt.datetime):
-        return None  # '0000-00-00 00:00:00' comes as text
+        return None  # '0000-00-00 00:00:00' is text
     span = value.replace(tzinfo=None) - _EPOCH
     micros = (span.days * 86_400 + span.seconds) * 10**6 + span.microseconds
     return micros * per_second // 10**6
@@ -210,7 +210,7 @@ def _span(value: Any) -> dt.timedelta:
 
 
 def _bit_bytes(value: Any, size: int) -> bytes:
-    """A BIT as bytes: queries give bytes, the binlog gives a text of 0 and 1."""
+    """A BIT value as bytes. Queries return bytes; the binlog returns text of 0 and 1."""
     if isinstance(value, bytes):
         return value[-size:].rjust(size, b"\0")
     number = int(value, 2) if isinstance(value, str) else int(value)

@@ -1,6 +1,6 @@
-"""PostgreSQL's logical decoding as `pgoutput` writes it: bytes of messages to transactions and their row changes. Asks nobody.
+"""Decoder of PostgreSQL's `pgoutput` messages: bytes to transactions with row changes.
 
-Source: PostgreSQL's manual, "Logical Replication Message Formats", protocol version 1. Values are texts, as the server prints them.
+Source: PostgreSQL's manual, "Logical Replication Message Formats", protocol version 1. Values are text, as printed by the server.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from paimon_nb.base.errors import UnsupportedOperation
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 _EPOCH_MS = 946_684_800_000
-"""PostgreSQL counts from the year 2000."""
+"""The PostgreSQL epoch, 2000-01-01, in Unix milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table as the log tells it: again whenever it has another shape."""
+    """Definition of a table in the log. It is written again whenever the columns change."""
 
     schema: str
     table: str
@@ -38,32 +38,32 @@ class Change:
 @dataclass(slots=True)
 class Transaction:
     lsn: int
-    """Of its commit."""
+    """LSN of the commit."""
     xid: int
-    """The lower 32 bits."""
+    """Lower 32 bits of the transaction id."""
     time_ms: int
     changes: list[Change] = field(default_factory=list)
 
 
 class _Reader:
     def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
+        self.data, self.position = data, 0
 
     def take(self, form: str) -> Any:
-        (value,) = struct.unpack_from(">" + form, self.data, self.at)
-        self.at += struct.calcsize(">" + form)
+        (value,) = struct.unpack_from(">" + form, self.data, self.position)
+        self.position += struct.calcsize(">" + form)
         return value
 
     def text(self, length: int | None = None) -> str:
-        """Of so many bytes; None: up to a zero byte."""
-        end = self.data.index(0, self.at) if length is None else self.at + length
-        found = self.data[self.at : end].decode()
-        self.at = end + (length is None)
+        """Text of `length` bytes; None: up to a zero byte."""
+        end = self.data.index(0, self.position) if length is None else self.position + length
+        found = self.data[self.position : end].decode()
+        self.position = end + (length is None)
         return found
 
 
 def transactions(messages: Iterable[bytes]) -> Iterator[Transaction]:
-    """Whole transactions, in the order of their commits. Raises UnsupportedOperation: a value that the log leaves out."""
+    """Complete transactions in commit order. Raises UnsupportedOperation: the log omits a value."""
     relations: dict[int, Relation] = {}
     current = Transaction(0, 0, 0)
     for data in messages:
@@ -114,11 +114,11 @@ def _row(read: _Reader, relation: Relation, before: Mapping[str, Any] | None = N
                 row[name] = None
             case "t":
                 row[name] = read.text(read.take("i"))
-            case _:  # 'u': a long value that an update left as it was; the old row has it, where the log tells old rows
+            case _:  # 'u': an unchanged TOAST value; the old row contains it if the log has old rows
                 if before is None:
                     raise UnsupportedOperation(
-                        f"PostgreSQL's log leaves out the unchanged value of {relation.schema}.{relation.table}.{name}",
-                        hint=f"ALTER TABLE {relation.schema}.{relation.table} REPLICA IDENTITY FULL, and sync anew",
+                        f"PostgreSQL's log omits the unchanged value of {relation.schema}.{relation.table}.{name}",
+                        hint=f"ALTER TABLE {relation.schema}.{relation.table} REPLICA IDENTITY FULL, and start the sync again",
                     )
                 row[name] = before.get(name)
     return row

@@ -1,4 +1,4 @@
-"""A PostgreSQL server, asked by SQL: tables, rows as of one moment, and what a logical replication slot holds behind it."""
+"""SQL client of a PostgreSQL server: tables, a consistent snapshot of rows, and the logical replication slot."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.connectors.cdc.pgoutput import Transaction, transactions
 from paimon_nb.connectors.cdc.postgres_types import PostgresType
 
-KNOWN = (
+OPTIONS = (
     "hostname", "port", "username", "password", "database-name", "schema-name", "table-name", "slot.name", "decoding.plugin.name",
     "scan.startup.mode", "scan.snapshot.fetch.size", "connect.timeout", "connect.max-retries", "heartbeat.interval.ms",
 )  # fmt: skip
-_STARTS = ("initial", "snapshot", "latest-offset")
+_STARTUP_MODES = ("initial", "snapshot", "latest-offset")
 _NAME = re.compile(r"[a-z0-9_]{1,56}")
 _SETTINGS = "SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'; SET extra_float_digits = 1; SET client_encoding = 'UTF8'"
-"""Values are texts, and always the same ones."""
-_CHANGES = 100_000
-"""Changes that one question brings at most, and the rest of the transaction of the last."""
+"""Values are read as text; these settings fix their format."""
+_MAX_CHANGES = 100_000
+"""Maximum number of changes per request, plus the rest of the last transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresConf:
-    """How to reach a server and what of it is meant; Flink CDC's option names."""
+    """Connection and table selection, with the option names of Flink CDC."""
 
     host: str
     port: int
@@ -44,44 +44,46 @@ class PostgresConf:
     schema: str
     """Regular expression."""
     table: str
-    """Regular expression; '' for all."""
+    """Regular expression; '' for all tables."""
     slot: str
     start: str
-    """initial: rows, then changes. snapshot: rows only. latest-offset: changes from now on."""
+    """initial: snapshot, then changes. snapshot: snapshot only. latest-offset: new changes only."""
 
     @staticmethod
     def of(settings: Mapping[str, str]) -> PostgresConf:
-        """Raises BadOptionValue."""
+        """Parse the options. Raises BadOptionValue."""
         for key in settings:
-            if key not in KNOWN and not key.startswith("debezium."):
+            if key not in OPTIONS and not key.startswith("debezium."):
                 raise BadOptionValue(
-                    f"postgres_conf has no {key!r}", hint=did_you_mean(key, KNOWN) or f"options: {', '.join(KNOWN)}", option=key
+                    f"unknown option {key!r} in postgres_conf", hint=did_you_mean(key, OPTIONS) or f"options: {', '.join(OPTIONS)}", option=key
                 )  # fmt: skip
         for key in ("hostname", "username", "database-name", "slot.name"):
             if not settings.get(key):
-                raise BadOptionValue(f"postgres_conf needs {key!r}", hint=f"add '{key}'", option=key)
+                raise BadOptionValue(f"postgres_conf needs {key!r}", hint=f"add '{key}' = '...'", option=key)
         start = settings.get("scan.startup.mode", "initial")
-        if start not in _STARTS:
-            raise BadOptionValue(f"scan.startup.mode cannot be {start!r}", hint=f"one of {', '.join(_STARTS)}")
+        if start not in _STARTUP_MODES:
+            raise BadOptionValue(f"invalid scan.startup.mode {start!r}", hint=f"one of {', '.join(_STARTUP_MODES)}")
         if settings.get("decoding.plugin.name", "pgoutput") != "pgoutput":
-            raise BadOptionValue("decoding.plugin.name is pgoutput", hint="leave it out: every server has it")
+            raise BadOptionValue(
+                "decoding.plugin.name must be pgoutput", hint="remove the option; every server has pgoutput"
+            )
         if not _NAME.fullmatch(settings["slot.name"]):
-            raise BadOptionValue(f"slot.name cannot be {settings['slot.name']!r}", hint="small letters, digits and _", option="slot.name")  # fmt: skip
+            raise BadOptionValue(f"invalid slot.name {settings['slot.name']!r}", hint="use lower-case letters, digits and _, at most 56", option="slot.name")  # fmt: skip
         for key in ("schema-name", "table-name"):
             try:
                 re.compile(settings.get(key, ""))
             except re.error as error:
-                raise BadOptionValue(f"{key!r} is no regular expression: {error}", option=key) from None
+                raise BadOptionValue(f"{key!r} is not a regular expression: {error}", option=key) from None
         port = settings.get("port", "5432")
         if not port.isdecimal():
-            raise BadOptionValue("port is a number", option="port")
+            raise BadOptionValue("port must be a number", option="port")
         return PostgresConf(
             settings["hostname"], int(port), settings["username"], settings.get("password", ""), settings["database-name"],
             settings.get("schema-name", "public"), settings.get("table-name", ""), settings["slot.name"], start,
         )  # fmt: skip
 
     def matches(self, schema: str, table: str) -> bool:
-        """Whether a table is meant."""
+        """Whether a table is selected."""
         return bool(re.fullmatch(self.schema, schema)) and (not self.table or bool(re.fullmatch(self.table, table)))
 
 
@@ -101,44 +103,44 @@ class SourceTable:
     columns: tuple[SourceColumn, ...]
     primary_keys: tuple[str, ...]
     comment: str | None
-    full: bool
-    """Its log tells old rows whole: REPLICA IDENTITY FULL."""
+    logs_full_rows: bool
+    """Whether the log contains complete old rows: REPLICA IDENTITY FULL."""
 
     def check(self) -> None:
-        """Raises UnsupportedOperation: updates and deletes cannot be followed."""
-        if not self.full:
+        """Raises UnsupportedOperation: the log does not contain the old rows of updates and deletes."""
+        if not self.logs_full_rows:
             raise UnsupportedOperation(
                 f"{self.schema}.{self.name} does not log old rows", hint=f"ALTER TABLE {self.schema}.{self.name} REPLICA IDENTITY FULL"
             )  # fmt: skip
 
     @property
-    def shape(self) -> tuple[tuple[str, int, int], ...]:
-        """As `pgoutput.Relation.columns` tells it."""
+    def relation_columns(self) -> tuple[tuple[str, int, int], ...]:
+        """The columns as in `pgoutput.Relation.columns`."""
         return tuple((c.name, c.oid, c.type.modifier) for c in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPoint:
-    """What a snapshot of the database sees: transactions that it has are not taken again from the log."""
+    """A snapshot of the database. Transactions that it includes are skipped in the log."""
 
     snapshot: str
     """'xmin:xmax:xip,xip'."""
     until: int
-    """A place in the log behind every transaction that the snapshot has."""
+    """An LSN after every transaction that the snapshot includes."""
 
     def has(self, transaction: Transaction) -> bool:
         if transaction.lsn >= self.until:
             return False
         _low, high, running = self.snapshot.split(":")
         xids = {int(x) & 0xFFFFFFFF for x in running.split(",") if x}
-        # Of two numbers that go round, the nearer way tells which is later.
+        # Transaction ids wrap around at 32 bits: the shorter distance decides which one is later.
         later = (transaction.xid - (int(high) & 0xFFFFFFFF)) & 0xFFFFFFFF < 1 << 31
         return not later and transaction.xid not in xids
 
 
 @dataclass(frozen=True, slots=True)
 class SyncPosition:
-    """Where a table stands: it has what committed up to `lsn`, and what a snapshot saw."""
+    """Position of a target: it contains the commits up to `lsn` and the transactions of a snapshot."""
 
     lsn: int
     snapshot_point: SnapshotPoint | None = None
@@ -159,7 +161,7 @@ class SyncPosition:
 
 
 def driver() -> Any:
-    """Psycopg. Raises EnvironmentError_."""
+    """The module psycopg. Raises EnvironmentError_: it is not installed."""
     try:
         import psycopg
     except ImportError:
@@ -170,12 +172,12 @@ def driver() -> Any:
 
 
 class PostgresClient:
-    """A connection. Close it. Every method raises SourceUnavailable when the server does not answer."""
+    """A connection, used with `with`. Every method raises SourceUnavailable if the server does not answer."""
 
     def __init__(self, conf: PostgresConf) -> None:
         self.conf = conf
         self._errors = driver().Error
-        with self._answers():
+        with self._translate_errors():
             self.connection = driver().connect(
                 host=conf.host, port=conf.port, user=conf.user, password=conf.password, dbname=conf.database,
                 connect_timeout=10, autocommit=True,
@@ -189,28 +191,30 @@ class PostgresClient:
         self.connection.close()
 
     def run_query(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._answers():
+        with self._translate_errors():
             found = self.connection.execute(text, values or None)
             return list(found.fetchall()) if found.description else []
 
     def check(self) -> None:
-        """Raises UnsupportedOperation: the server keeps no logical log."""
+        """Check wal_level. Raises UnsupportedOperation: the server has no logical log."""
         ((level,),) = self.run_query("SHOW wal_level")
         if level != "logical":
             raise UnsupportedOperation(
-                f"the server at {self.conf.host}:{self.conf.port} has wal_level = {level}", hint="set wal_level = logical and start it again"
+                f"the server at {self.conf.host}:{self.conf.port} has wal_level = {level}", hint="set wal_level = logical and restart the server"
             )  # fmt: skip
 
     # -- tables
 
     def tables(self) -> list[SourceTable]:
-        """The tables that are meant, in order. Raises TableNotFound: none."""
+        """The selected tables, sorted. Raises TableNotFound: there is none."""
         names = self.run_query(
             "SELECT n.nspname, c.relname, c.oid, c.relreplident, obj_description(c.oid, 'pg_class') FROM pg_class c "
             "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence = 'p' "
             "AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ORDER BY 1, 2"
         )
-        found = [self._table(*found_rows) for found_rows in names if self.conf.matches(found_rows[0], found_rows[1])]
+        found = [
+            self._table(*result_rows) for result_rows in names if self.conf.matches(result_rows[0], result_rows[1])
+        ]
         if not found:
             raise TableNotFound(
                 f"no table of {self.conf.database} at {self.conf.host} matches {self.conf.schema!r} and {self.conf.table!r}",
@@ -219,7 +223,7 @@ class PostgresClient:
         return found
 
     def _table(self, schema: str, name: str, oid: int, identity: str, comment: str | None) -> SourceTable:
-        found_rows = self.run_query(
+        result_rows = self.run_query(
             "SELECT a.attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE t.typname END, a.atttypmod, a.atttypid, NOT a.attnotnull, "
             "col_description(a.attrelid, a.attnum) FROM pg_attribute a JOIN pg_type b ON b.oid = a.atttypid "
             "JOIN pg_type t ON t.oid = CASE WHEN b.typtype = 'd' THEN b.typbasetype ELSE b.oid END "
@@ -229,20 +233,20 @@ class PostgresClient:
             "SELECT a.attname FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(attnum, n) "
             "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum WHERE i.indrelid = %s AND i.indisprimary ORDER BY k.n", oid,
         )  # fmt: skip
-        columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in found_rows)
+        columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in result_rows)
         return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment, _text(identity) == "f")
 
     def rows(self, table: SourceTable) -> Iterator[tuple[str | None, ...]]:
-        """All rows of a table, each value as the log would write it."""
+        """All rows of a table. Values have the same text format as in the log."""
         from psycopg import sql
 
         columns = sql.SQL(", ").join(sql.Identifier(c.name) for c in table.columns)
         query = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, sql.Identifier(table.schema, table.name))
-        with self._answers(), self.connection.cursor() as cursor, cursor.copy(query) as copy:
+        with self._translate_errors(), self.connection.cursor() as cursor, cursor.copy(query) as copy:
             yield from copy.rows()
 
     def begin_snapshot(self) -> SnapshotPoint:
-        """Freeze what `tables` and `rows` see from now on."""
+        """Begin the snapshot that `tables` and `rows` read."""
         self.run_query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         ((snapshot, until),) = self.run_query("SELECT pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text")
         return SnapshotPoint(snapshot, from_lsn(until))
@@ -250,14 +254,19 @@ class PostgresClient:
     # -- the log
 
     def position(self) -> int:
-        """The end of the log that is written."""
+        """The flushed end of the log."""
         return from_lsn(str(self.run_query("SELECT pg_current_wal_flush_lsn()::text")[0][0]))
 
-    def open_slot(self, tables: Sequence[SourceTable], *, known: int | None = None) -> None:
-        """A slot that keeps the log from now on, and a publication of these tables; those that are there are taken.
+    def open_slot(self, tables: Sequence[SourceTable], *, resume_lsn: int | None = None) -> None:
+        """Create the replication slot and the publication of the tables, or reuse existing ones.
 
         Args:
-            known: where a reader stands already. Raises SourceLost: the slot does not reach back to there.
+            tables: the tables to publish.
+            resume_lsn: position of a restarted reader.
+
+        Raises:
+            SourceLost: the slot no longer has the log after `resume_lsn`.
+            UnsupportedOperation: the slot belongs to another program.
         """
         from psycopg import sql
 
@@ -265,10 +274,10 @@ class PostgresClient:
             sql.Identifier(self.publication),
             sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in tables),
         )
-        there = self.run_query("SELECT pubname FROM pg_publication WHERE pubname = %s", self.publication)
+        exists = self.run_query("SELECT pubname FROM pg_publication WHERE pubname = %s", self.publication)
         form = (
             "ALTER PUBLICATION {} SET TABLE {}"
-            if there
+            if exists
             else "CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete')"
         )
         self._run(sql.SQL(form).format(name, listed))
@@ -276,17 +285,17 @@ class PostgresClient:
             "SELECT confirmed_flush_lsn::text, plugin FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot
         )
         if slots and slots[0][1] != "pgoutput":
-            raise UnsupportedOperation(f"slot {self.conf.slot!r} is another program's ({slots[0][1]})", hint="give this sync a slot.name of its own")  # fmt: skip
-        if known is not None and (not slots or from_lsn(slots[0][0]) > known):
+            raise UnsupportedOperation(f"slot {self.conf.slot!r} belongs to another program ({slots[0][1]})", hint="use another slot.name for this sync")  # fmt: skip
+        if resume_lsn is not None and (not slots or from_lsn(slots[0][0]) > resume_lsn):
             raise SourceLost(
-                f"PostgreSQL's slot {self.conf.slot!r} keeps nothing behind {to_lsn(known)}",
-                hint="sync anew into new tables: the slot was dropped, or another reader moved it",
+                f"PostgreSQL's slot {self.conf.slot!r} has no log after {to_lsn(resume_lsn)}",
+                hint="sync into new tables: the slot was dropped, or another reader advanced it",
             )
         if not slots:
             self.run_query("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", self.conf.slot)
 
     def slot_start_lsn(self) -> int:
-        """The place behind which the slot keeps the log; 0 without a slot."""
+        """Start of the log that the slot retains; 0 if there is no slot."""
         found = self.run_query("SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot)  # fmt: skip
         return from_lsn(found[0][0]) if found else 0
 
@@ -294,17 +303,17 @@ class PostgresClient:
     def publication(self) -> str:
         return f"{self.conf.slot}_tables"
 
-    def peek(self, behind: int, until: int | None = None) -> list[Transaction]:
-        """Transactions that committed behind a place in the log, some at a time; they stay in the slot."""
+    def peek(self, start_lsn: int, until: int | None = None) -> list[Transaction]:
+        """Next transactions that committed after `start_lsn`. They stay in the slot."""
         found = self.run_query(
             "SELECT data FROM pg_logical_slot_peek_binary_changes(%s, %s::pg_lsn, %s, 'proto_version', '1', 'publication_names', %s)",
-            self.conf.slot, None if until is None else to_lsn(until), None if until is not None else _CHANGES, self.publication,
+            self.conf.slot, None if until is None else to_lsn(until), None if until is not None else _MAX_CHANGES, self.publication,
         )  # fmt: skip
-        found_rows = transactions(bytes(data) for (data,) in found)
-        return [t for t in found_rows if t.lsn > behind and (until is None or t.lsn <= until)]
+        result_rows = transactions(bytes(data) for (data,) in found)
+        return [t for t in result_rows if t.lsn > start_lsn and (until is None or t.lsn <= until)]
 
-    def forget(self, up_to: int) -> None:
-        """Let the slot drop what lies before a place in the log."""
+    def advance_slot(self, up_to: int) -> None:
+        """Advance the slot, so that the server can delete the log before `up_to`."""
         self.run_query(
             "SELECT pg_replication_slot_advance(slot_name, %s::pg_lsn) FROM pg_replication_slots WHERE slot_name = %s "
             "AND confirmed_flush_lsn < %s::pg_lsn AND restart_lsn < %s::pg_lsn",
@@ -312,17 +321,17 @@ class PostgresClient:
         )  # fmt: skip
 
     def _run(self, statement: Any) -> None:
-        with self._answers():
+        with self._translate_errors():
             self.connection.execute(statement)
 
     @contextmanager
-    def _answers(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except self._errors as error:
             raise SourceUnavailable(
                 f"PostgreSQL at {self.conf.host}:{self.conf.port}: {str(error).strip()}",
-                hint="check hostname, port, username, password and the user's rights (REPLICATION, and owner of the tables)",
+                hint="check hostname, port, username, password and the privileges of the user (REPLICATION, owner of the tables)",
             ) from None
 
 

@@ -1,7 +1,7 @@
-"""PostgreSQL tables into Paimon tables: rows as of one moment, then what a replication slot holds behind it, until it is stopped.
+"""PostgreSQL CDC sync: a consistent snapshot of the rows, then the changes of a replication slot, until it is stopped.
 
-Each round asks the slot without taking anything from it, commits, and only then lets the slot forget: what was not committed
-comes again. Source of the options: Paimon's postgres_sync_table action.
+Each round peeks at the slot, commits, and only then advances the slot, so changes that were not committed are read again.
+Source of the options: Paimon's postgres_sync_table action.
 """
 
 from __future__ import annotations
@@ -11,83 +11,83 @@ from collections.abc import Mapping, Sequence
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.catalog.api import Catalog
-from paimon_nb.connectors.cdc.database_sync import PAUSE_S, DatabaseSync, Source
-from paimon_nb.connectors.cdc.job import AWAY_S, SyncOptions
+from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
+from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, paimon_type, to_column
 from paimon_nb.connectors.cdc.target import Target
 from paimon_nb.format.types import DataType
 
-_IDLE = 64 << 20
-"""Bytes of the log without a change of ours, behind which the tables note that they are further."""
+_IDLE_LOG_BYTES = 64 << 20
+"""Bytes of the log without changes of the synced tables after which the targets store a newer position."""
 
 
 class LoggedSource(Source[SourceTable]):
-    """A source table, and the shapes of it that the target can hold."""
+    """A source table and its column lists that fit the target."""
 
     def __init__(self, table: SourceTable, target: Target) -> None:
-        self.shapes: set[tuple[tuple[str, int, int], ...]] = set()
+        self.known_columns: set[tuple[tuple[str, int, int], ...]] = set()
         super().__init__(table, target, to_column)
 
-    def reshape(self, table: SourceTable) -> None:
-        super().reshape(table)
-        self.shapes.add(table.shape)
+    def update_columns(self, table: SourceTable) -> None:
+        super().update_columns(table)
+        self.known_columns.add(table.relation_columns)
 
 
 class PostgresSync(DatabaseSync[SourceTable]):
-    """A sync of the tables that `conf` means."""
+    """A sync of the tables that match `conf`."""
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
-        """Nobody is asked yet. Raises BadOptionValue."""
+        """Does not connect. Raises BadOptionValue."""
         self.conf = PostgresConf.of(conf)
         c = self.conf
         super().__init__(catalog, options, f"{c.host}:{c.port}/{c.database}/{c.schema}/{c.table}/{c.slot}")
         self.sync_position = SyncPosition(0)
         self._positions: dict[str, SyncPosition] = {}
-        """By target."""
+        """Position by target."""
 
     def prepare(self) -> None:
         """Raises SourceUnavailable, SourceLost, TableNotFound, UnsupportedOperation, SchemaChangeError."""
         with PostgresClient(self.conf) as client:
             client.check()
-            self.adopt(client.tables(), first=True)
+            self.register_tables(client.tables(), first=True)
             known = [SyncPosition.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
             if self.conf.start != "snapshot":
-                client.open_slot([s.table for s in self.sources.values()], known=min(known) if known else None)
+                client.open_slot([s.table for s in self.sources.values()], resume_lsn=min(known) if known else None)
 
     def work(self) -> None:
         last_message = time.monotonic()
         while not self._stop.is_set():
             try:
                 with PostgresClient(self.conf) as client:
-                    self._snapshot(client)
+                    self._copy_rows(client)
                     while not self._stop.is_set() and self.conf.start != "snapshot":
-                        began = last_message = time.monotonic()
-                        if not self._round(client):
-                            self._stop.wait(max(0.0, self.options.interval_s - (time.monotonic() - began)))
+                        started = last_message = time.monotonic()
+                        if not self._read_slot(client):
+                            self._stop.wait(max(0.0, self.options.interval_s - (time.monotonic() - started)))
                     return
             except SourceUnavailable:
                 for target in self.targets.values():
                     target.abort()
-                if time.monotonic() - last_message > AWAY_S:
+                if time.monotonic() - last_message > RECONNECT_TIMEOUT_S:
                     raise
-                self._stop.wait(PAUSE_S)
+                self._stop.wait(RETRY_INTERVAL_S)
 
     def position_of(self, target: Target) -> str:
         known = self._positions.get(target.name.table)
         return SyncPosition(self.sync_position.lsn, None if known is None else known.snapshot_point).to_text()
 
-    # -- rows
+    # -- snapshot
 
-    def _snapshot(self, client: PostgresClient) -> None:
-        """The rows of targets that have none of this sync yet."""
+    def _copy_rows(self, client: PostgresClient) -> None:
+        """Copy the rows of targets that have no data of this sync yet."""
         new = [t for t in self.targets.values() if t.position is None]
         if new:
-            slot_start = client.slot_start_lsn()  # all before it is in the snapshot
+            slot_start = client.slot_start_lsn()  # all earlier changes are in the snapshot
             snapshot_point = client.begin_snapshot()
-            # Once more: what changed its shape since `prepare` did so before this moment.
-            self.adopt(client.tables(), first=True)
+            # Read the schemas again: they may have changed between `prepare` and the snapshot.
+            self.register_tables(client.tables(), first=True)
             for target in new:
                 self._positions[target.name.table] = sync_position = SyncPosition(slot_start, snapshot_point)
                 for source in self.sources.values():
@@ -103,42 +103,42 @@ class PostgresSync(DatabaseSync[SourceTable]):
 
     # -- the log
 
-    def _round(self, client: PostgresClient) -> bool:
-        """Take what the slot holds, commit it, let the slot forget it. Returns whether it held anything."""
+    def _read_slot(self, client: PostgresClient) -> bool:
+        """Apply the changes in the slot, commit, and advance the slot. Returns whether there were changes."""
         end = client.position()
-        found = client.peek(self.sync_position.lsn)
-        for transaction in found:
-            self._take(client, transaction)
+        pending = client.peek(self.sync_position.lsn)
+        for transaction in pending:
+            self._apply(client, transaction)
         self.commit()
-        if not found and end - self.sync_position.lsn > _IDLE:
-            # What others wrote to the log is of no use here, and would be kept for ever.
+        if not pending and end - self.sync_position.lsn > _IDLE_LOG_BYTES:
+            # The slot would otherwise retain the log of unrelated changes without limit.
             self.sync_position = SyncPosition(end)
             for target in self.targets.values():
                 target.begin(self.position_of(target))
-        client.forget(self.sync_position.lsn)
-        return bool(found)
+        client.advance_slot(self.sync_position.lsn)
+        return bool(pending)
 
-    def _take(self, client: PostgresClient, transaction: Transaction) -> None:
+    def _apply(self, client: PostgresClient, transaction: Transaction) -> None:
         for change in transaction.changes:
             source = self.sources.get((change.relation.schema, change.relation.table))
             if source is None or self._positions[source.target.name.table].has(transaction):
                 continue
             assert isinstance(source, LoggedSource)
-            if change.relation.columns not in source.shapes:
-                self._reshape(client, source, change.relation)
+            if change.relation.columns not in source.known_columns:
+                self._update_schema(client, source, change.relation)
             source.target.put(change.kind, change.values, source.columns)
         self.sync_position = SyncPosition(transaction.lsn)
 
-    def _reshape(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:
-        """The log tells a shape that was not seen yet: let the target hold what the table holds now."""
-        # What came before in this transaction becomes visible with the place before it, and would be taken again after a
-        # crash right now: rows of a key replace each other.
+    def _update_schema(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:
+        """Evolve the schema of the target after the log contains new columns."""
+        # Earlier changes of this transaction are committed with the position before it, so after a crash they are applied
+        # again. This is correct, because rows replace earlier rows of their key.
         self.commit()
         tables = [t for t in client.tables() if (t.schema, t.name) == (relation.schema, relation.table)]
-        self.adopt(tables, first=False)
-        source.shapes.add(relation.columns)
+        self.register_tables(tables, first=False)
+        source.known_columns.add(relation.columns)
 
-    # -- shapes
+    # -- schemas
 
     def source_of(self, table: SourceTable, target: Target) -> LoggedSource:
         return LoggedSource(table, target)
@@ -146,7 +146,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
     def column_type(self, source_type: PostgresType, *, nullable: bool) -> DataType:
         return paimon_type(source_type, self.options.modes, nullable=nullable)
 
-    def adopt_group(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
+    def register_target(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
         for table in sources:
             table.check()
-        return super().adopt_group(name, sources, first=first)
+        return super().register_target(name, sources, first=first)

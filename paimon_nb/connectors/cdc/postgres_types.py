@@ -1,6 +1,6 @@
-"""PostgreSQL's column types as Paimon's, and its texts as Arrow columns. Pure.
+"""Maps PostgreSQL column types to Paimon types, and text values to Arrow columns.
 
-Source: Paimon's PostgresTypeUtils; UUID and JSONB, which it does not take, are STRING as MySQL's are here.
+Source: Paimon's PostgresTypeUtils. UUID and JSONB, which it does not support, are STRING.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _TIMESTAMPS = {"time": "TIME({})", "timestamp": "TIMESTAMP({})", "timestamptz": 
 
 @dataclass(frozen=True, slots=True)
 class PostgresType:
-    """A column type as pg_attribute and pg_type tell it."""
+    """A column type from pg_attribute and pg_type."""
 
     name: str
-    """`int4`; `_int4` is an array of it; `enum` stands for each."""
+    """For example `int4`, or `_int4` for an array. All enum types are `enum`."""
     modifier: int = -1
 
 
 def paimon_type(t: PostgresType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
-    """The Paimon type. Raises UnsupportedOperation: a type that has none."""
+    """The Paimon type. Raises UnsupportedOperation: there is none."""
     text = "STRING" if "to-string" in modes else _text_of(t)
     return parse_type(text).with_nullable(nullable or "to-nullable" in modes)
 
@@ -57,12 +57,12 @@ def _text_of(t: PostgresType) -> str:
     if t.name in ("bit", "varbit"):
         return "BOOLEAN" if t.modifier == 1 else f"BINARY({(t.modifier + 7) // 8})" if t.modifier > 0 else "BYTES"
     raise UnsupportedOperation(
-        f"PostgreSQL type {t.name} has no Paimon type", hint="leave the table out, change the column, or type_mapping 'to-string'"
+        f"PostgreSQL type {t.name} has no Paimon type", hint="exclude the table, change the column, or use type_mapping 'to-string'"
     )  # fmt: skip
 
 
 def to_column(values: Sequence[str | None], t: DataType, source: PostgresType | None) -> pa.Array:
-    """Texts of a PostgreSQL column in the Arrow type of a Paimon column, which may be wider than `source` says."""
+    """Text values of a PostgreSQL column as a Paimon column, whose type may be wider than `source`."""
     name = "text" if source is None else source.name
     if isinstance(t, Array):
         inner = PostgresType(name.removeprefix("_"))
@@ -78,13 +78,13 @@ def to_column(values: Sequence[str | None], t: DataType, source: PostgresType | 
 
 
 def elements(text: str) -> list[str | None]:
-    """The elements of an array's text, `{1,NULL,"a,b"}`. Raises UnsupportedOperation: it has more than one dimension."""
+    """The elements of the text of an array, for example `{1,NULL,"a,b"}`. Raises UnsupportedOperation: a nested array."""
     out: list[str | None] = []
     inside = text[text.index("{") + 1 : -1]
     at, end = 0, len(inside)
     while at < end:
         if inside[at] == "{":
-            raise UnsupportedOperation(f"an array of arrays has no Paimon type: {text[:40]}", hint="type_mapping 'to-string'")  # fmt: skip
+            raise UnsupportedOperation(f"nested arrays are not supported: {text[:40]}", hint="use type_mapping 'to-string'")  # fmt: skip
         if inside[at] == '"':
             word, at = _quoted(inside, at + 1)
             out.append(word)
@@ -99,7 +99,7 @@ def elements(text: str) -> list[str | None]:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """A quoted element from behind its first quote on, and the place behind its last."""
+    """A quoted element that starts at `at`, after its opening quote, and the position after its closing quote."""
     out = []
     while text[at] != '"':
         at += text[at] == "\\"
@@ -118,7 +118,7 @@ def _bits(text: str) -> bytes:
 
 
 def _timestamp(text: str) -> dt.datetime | str:
-    """UTC; what Python's calendar does not know ('infinity', years BC) stays a text, and is taken for NULL."""
+    """In UTC. Values that Python does not support ('infinity', years BC) are returned as text and become NULL."""
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError:

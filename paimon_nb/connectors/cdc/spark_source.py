@@ -1,5 +1,5 @@
-# ruff: noqa: N802  the names are Spark's
-"""What streams of a database's changes share: offsets, and waiting for a server that went away. Knows no protocol."""
+# ruff: noqa: N802  the names are defined by Spark
+"""Base class of the Spark readers of database changes: offsets, and reconnection to an unreachable server."""
 
 from __future__ import annotations
 
@@ -14,68 +14,68 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.spark.errors import packed_errors
 
-AWAY_S = 300.0
-"""How long a task waits for a server that went away."""
-PAUSE_S = 0.5
+RECONNECT_TIMEOUT_S = 300.0
+"""How long a task waits for an unreachable server."""
+RETRY_INTERVAL_S = 0.5
 SNAPSHOT = "rows"
-"""The offset before the rows."""
+"""The offset before the snapshot of the rows."""
 
 C = TypeVar("C")
 
 
-class Stretch(InputPartition):
-    """The log between two places, or the rows where it starts at `SNAPSHOT`."""
+class LogRange(InputPartition):
+    """A range of the log. If it starts at `SNAPSHOT`, the rows of the tables."""
 
     def __init__(self, start: Any, end: Any) -> None:
         self.start, self.end = start, end
 
 
 class ChangeReader(DataSourceStreamReader):
-    """Offsets are {"at": place in the log}. What is asked of a server raises SourceUnavailable."""
+    """Offsets are {"at": position in the log}. Methods that call the server raise SourceUnavailable."""
 
-    known: Any = None
-    """The newest place that was heard of."""
-
-    @abstractmethod
-    def begin(self) -> Any:
-        """Check the source; the place to start from."""
+    latest_position: Any = None
+    """The last known end of the log."""
 
     @abstractmethod
-    def newest(self) -> Any:
+    def start_position(self) -> Any:
+        """Check the source and return the position to start from."""
+
+    @abstractmethod
+    def end_position(self) -> Any:
         """The end of the log."""
 
     @abstractmethod
     def changes(self, start: Any, end: Any) -> Iterator[pa.RecordBatch]:
-        """The rows, or the changes behind `start` up to `end`."""
+        """The rows, or the changes after `start` up to `end`."""
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
-            return {"at": self.begin()}
+            return {"at": self.start_position()}
 
     def latestOffset(self) -> dict[str, Any]:
         with packed_errors():
             try:
-                self.known = self.newest()
+                self.latest_position = self.end_position()
             except SourceUnavailable:
-                if self.known is None:
-                    raise  # else: a server that is away has nothing new; it goes on when it is back
-            return {"at": self.known}
+                if self.latest_position is None:
+                    raise  # an unreachable server has no new changes; the query continues when it is reachable again
+            return {"at": self.latest_position}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return [] if start["at"] == end["at"] else [Stretch(start["at"], end["at"])]
+        return [] if start["at"] == end["at"] else [LogRange(start["at"], end["at"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Stretch)
+        assert isinstance(partition, LogRange)
         return self.changes(partition.start, partition.end)
 
 
-def answering(connect: Callable[[], C]) -> C:
-    """A connection, as soon as the server has one: it may be away for a while. Raises SourceUnavailable after `AWAY_S`."""
-    deadline = time.monotonic() + AWAY_S
+def connect_with_retry(connect: Callable[[], C]) -> C:
+    """Open a connection; retry while the server is unreachable. Raises SourceUnavailable after `RECONNECT_TIMEOUT_S`."""
+    deadline = time.monotonic() + RECONNECT_TIMEOUT_S
     while True:
         try:
             return connect()
         except SourceUnavailable:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(PAUSE_S)
+            time.sleep(RETRY_INTERVAL_S)

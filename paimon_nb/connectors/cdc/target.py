@@ -1,7 +1,7 @@
-"""One Paimon table that a sync feeds: grows with its sources, takes each change once.
+"""Target table of a CDC sync: evolves its schema with the sources and applies each change once.
 
-The position in the source's log is a property of the snapshot that holds what came before it: data and progress become
-visible in one step, and a sync that starts again goes on from what the table itself says.
+The position in the log of the source is a property of the snapshot, so data and progress are committed atomically. A
+restarted sync continues from the position in the table.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from paimon_nb.table.table import Table
 from paimon_nb.table.write import TableWrite
 
 POSITION = "cdc.position"
-"""Property of a snapshot: everything before this place in the source's log is in the table."""
+"""Property of a snapshot: the table contains all changes before this position in the log of the source."""
 _KINDS = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
-_FEED = 50_000
-"""Changes that are held as Python rows before they go to the writer."""
+_BUFFER_ROWS = 50_000
+"""Maximum number of buffered changes before they are passed to the writer."""
 
 ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
-"""A column's name, its values as the source gives them, the table's type, to Arrow."""
+"""Converts a column to Arrow: name, values of the source, type in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSchema:
-    """What the source's tables ask of the target."""
+    """Schema of the source tables of a target."""
 
     columns: Mapping[str, tuple[DataType, str | None]]
     """Type and comment by name, in order."""
@@ -49,7 +49,7 @@ class SourceSchema:
 
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
-    """What the user says about targets."""
+    """Options of the user for targets."""
 
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
@@ -58,40 +58,40 @@ class TargetOptions:
 
 
 class Target:
-    """Made with `open_target`. Not for several threads."""
+    """Created with `open_target`. Not thread-safe."""
 
     def __init__(self, catalog: Catalog, name: Identifier, user: str, options: TargetOptions) -> None:
         self.catalog, self.name, self.user, self.target_options = catalog, name, user, options
         self.table: Table = catalog.table(name)
         self.computed: tuple[Computed, ...] = ()
         self.rows = 0
-        """Changes committed since the start."""
+        """Number of changes written since the start."""
         self._writing: TableWrite | None = None
-        self._waiting: list[tuple[int, Mapping[str, Any]]] = []
+        self._buffer: list[tuple[int, Mapping[str, Any]]] = []
         self._columns: ToColumn | None = None
         last = self._last_commit()
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
-        """Where the source's log goes on; None: the table has nothing of this sync yet."""
+        """Position in the log of the source to continue from; None: the table has no data of this sync yet."""
         self._identifier = 0 if last is None else last.commit_identifier
         self._checkpoints = StreamCommitter(self.table.store, user)
-        self._full = False
-        """Whether the present commit compacts everything."""
+        self._is_full_compaction = False
+        """Whether the current commit is a full compaction."""
         self._last_empty_ms = clock.now_ms()
 
     def put(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
-        """Take one change. `columns` makes Arrow columns of such rows."""
-        if self._columns is not columns or len(self._waiting) >= _FEED:
-            self._feed()
+        """Buffer a change. `columns` converts such rows to Arrow columns."""
+        if self._columns is not columns or len(self._buffer) >= _BUFFER_ROWS:
+            self._write_buffered()
             self._columns = columns
-        self._waiting.append((_KINDS[kind], row))
+        self._buffer.append((_KINDS[kind], row))
 
     @property
     def pending(self) -> bool:
-        return bool(self._waiting) or self._writing is not None
+        return bool(self._buffer) or self._writing is not None
 
     def commit(self, position: str) -> None:
-        """Make visible what was put, with the place behind it. Nothing put: nothing happens."""
-        self._feed()
+        """Commit the buffered changes with the position after them. Does nothing if there are none."""
+        self._write_buffered()
         if self._writing is None:
             self.position = position if self.position is not None else None
             return
@@ -100,13 +100,13 @@ class Target:
             messages = writing.prepare_commit()
             self._identifier += 1
             self._checkpoints.commit(
-                self.table.store, messages, self._identifier, full=self._full, properties={POSITION: position},
+                self.table.store, messages, self._identifier, full=self._is_full_compaction, properties={POSITION: position},
                 ignore_empty=False,
             )  # fmt: skip
         self.position = position
 
     def on_empty_checkpoint(self, interval_s: float) -> None:
-        """Nothing was put for some time: what checkpoints without rows do, when the time for one is there."""
+        """Handle an interval without changes, as a streaming writer handles an empty checkpoint."""
         if self.position is None or clock.now_ms() - self._last_empty_ms < interval_s * 1000:
             return
         self._last_empty_ms = clock.now_ms()
@@ -114,8 +114,8 @@ class Target:
             self._checkpoints.on_empty_checkpoint(self.table.store, properties={POSITION: self.position})
 
     def begin(self, position: str) -> None:
-        """Note that the table is at `position`, though nothing had to be stored."""
-        if self._writing is None and not self._waiting:
+        """Store `position`, also if there are no changes."""
+        if self._writing is None and not self._buffer:
             self._identifier += 1
             TableCommit(self.table.store, self.user).commit(
                 [], self._identifier, properties={POSITION: position}, ignore_empty=False
@@ -124,17 +124,18 @@ class Target:
         else:
             self.commit(position)
 
-    def grow(self, source_schema: SourceSchema) -> None:
-        """Add columns that are new and widen those that hold more now; what came before is committed by the caller.
+    def evolve_schema(self, source_schema: SourceSchema) -> None:
+        """Add new columns and widen the types of existing ones. The caller commits earlier changes first.
 
-        Raises SchemaChangeError: a type that cannot grow so.
+        Raises:
+            SchemaChangeError: a type cannot be widened.
         """
-        assert not self.pending, "rows of the old shape are committed first"
+        assert not self.pending, "commit rows of the old schema first"
         schema, changes = self.table.schema, list[Change]()
         have = {f.name: f for f in schema.fields}
         types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in source_schema.columns.items()}
-        made = {c.name: (c.type, None) for c in parse_computed(self.target_options.computed, types)}
-        for name, (t, comment) in {**source_schema.columns, **made}.items():
+        computed_columns = {c.name: (c.type, None) for c in parse_computed(self.target_options.computed, types)}
+        for name, (t, comment) in {**source_schema.columns, **computed_columns}.items():
             if name not in have:
                 changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
                 continue
@@ -151,32 +152,32 @@ class Target:
         self._bind()
 
     def abort(self) -> None:
-        """Forget what was not committed."""
-        self._waiting = []
+        """Discard changes that are not committed."""
+        self._buffer = []
         if self._writing is not None:
             self._writing.abort()
             self._writing = None
 
     # -- rows to files
 
-    def _feed(self) -> None:
-        if not self._waiting:
+    def _write_buffered(self) -> None:
+        if not self._buffer:
             return
         assert self._columns is not None
-        waiting, self._waiting = self._waiting, []
-        rows = [self._with_computed(row) for _, row in waiting] if self.computed else [row for _, row in waiting]
-        made = {c.name: c for c in self.computed}
+        buffered, self._buffer = self._buffer, []
+        rows = [self._with_computed(row) for _, row in buffered] if self.computed else [row for _, row in buffered]
+        computed_columns = {c.name: c for c in self.computed}
         arrays = [
             _plain_column([r.get(f.name) for r in rows], f.type)
-            if f.name in made
+            if f.name in computed_columns
             else self._columns(f.name, [r.get(f.name) for r in rows], f.type)
             for f in self.table.schema.fields
         ]
         batch = pa.table(arrays, schema=self.table.schema.arrow.remove_metadata())
         if self._writing is None:
-            self._full = self._checkpoints.is_full(self.table.store, self._identifier + 1)
-            self._writing = TableWrite(self.table.store, full=self._full)
-        self._writing.write(batch, pa.array([k for k, _ in waiting], pa.int8()))
+            self._is_full_compaction = self._checkpoints.is_full(self.table.store, self._identifier + 1)
+            self._writing = TableWrite(self.table.store, full=self._is_full_compaction)
+        self._writing.write(batch, pa.array([k for k, _ in buffered], pa.int8()))
         self.rows += len(rows)
 
     def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,7 +187,7 @@ class Target:
         self.computed = parse_computed(self.target_options.computed, {f.name: f.type for f in self.table.schema.fields})
 
     def _last_commit(self) -> Snapshot | None:
-        """The newest snapshot of this sync. A table that others wrote to alone has none."""
+        """The latest snapshot of this sync, or None."""
         snapshots = self.table.store.snapshots
         for snapshot_id in range(snapshots.latest_id() or 0, (snapshots.earliest_id() or 1) - 1, -1):
             try:
@@ -201,9 +202,11 @@ class Target:
 def open_target(
     catalog: Catalog, name: Identifier, user: str, source_schema: SourceSchema, target_options: TargetOptions
 ) -> Target:
-    """The target, made if it is absent, grown if it is older than its sources.
+    """The target table. Creates it if it does not exist; evolves its schema if the source has more columns.
 
-    Raises UnsupportedOperation: no primary key. SchemaChangeError, SchemaMismatch: what does not fit.
+    Raises:
+        UnsupportedOperation: no primary key.
+        SchemaChangeError, SchemaMismatch: the schema of the source does not fit.
     """
     if name.table not in _tables(catalog, name):
         catalog.create_database(name.database, if_not_exists=True)
@@ -217,8 +220,8 @@ def open_target(
             catalog.alter_table(name, [SetOptions(changed)])
     target = Target(catalog, name, user, target_options)
     if not target.table.primary_keys:
-        raise UnsupportedOperation(f"{name} has no primary key", hint="a sync follows updates and deletes by it")
-    target.grow(source_schema)
+        raise UnsupportedOperation(f"{name} has no primary key", hint="a sync needs it for updates and deletes")
+    target.evolve_schema(source_schema)
     return target
 
 
@@ -230,7 +233,7 @@ def _schema(name: Identifier, source_schema: SourceSchema, target_options: Targe
     keys = target_options.primary_keys or source_schema.primary_keys
     if not keys:
         raise UnsupportedOperation(
-            f"the source of {name} has no primary key", hint="say which columns tell rows apart: primary_keys => 'id'"
+            f"the source of {name} has no primary key", hint="set the key columns, for example primary_keys => 'id'"
         )
     columns: dict[str, tuple[DataType, str | None]] = dict(source_schema.columns)
     types = {n: t for n, (t, _) in columns.items()}
@@ -247,13 +250,13 @@ def _plain_column(values: Sequence[Any], t: DataType) -> pa.Array:
     return to_column(values, t, None)
 
 
-def merged(of: Sequence[SourceSchema]) -> SourceSchema:
-    """What several sources of one target ask together. Raises SchemaChangeError: their columns do not fit."""
+def merge_schemas(schemas: Sequence[SourceSchema]) -> SourceSchema:
+    """The merged schema of several sources of a target. Raises SchemaChangeError: their columns do not fit."""
     columns: dict[str, tuple[DataType, str | None]] = {}
-    for one in of:
-        for name, (t, comment) in one.columns.items():
+    for schema in schemas:
+        for name, (t, comment) in schema.columns.items():
             if name in columns:
                 columns[name] = (wider(columns[name][0], t, name), columns[name][1] or comment)
             else:
                 columns[name] = (t, comment)
-    return SourceSchema(columns, of[0].primary_keys, next((o.comment for o in of if o.comment), None))
+    return SourceSchema(columns, schemas[0].primary_keys, next((o.comment for o in schemas if o.comment), None))

@@ -1,6 +1,6 @@
-"""The type that holds the values of two: what a table's column becomes when its source's column changes. Pure.
+"""Type widening: the new type of a column when the type of its source column changes.
 
-Source: Paimon's UpdatedDataFieldsProcessFunction (a column grows and never shrinks).
+Source: Paimon's UpdatedDataFieldsProcessFunction: a type is never narrowed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REALS = ("FLOAT", "DOUBLE")
 
 
 def wider(old: DataType, new: DataType, column: str) -> DataType:
-    """The narrowest type that holds both, nullable as `old` is. Raises SchemaChangeError: there is none."""
+    """The narrowest type that contains both, with the nullability of `old`. Raises SchemaChangeError: there is none."""
     nullable = old.nullable
     if old.with_nullable(True) == new.with_nullable(True):
         return old
@@ -53,7 +53,7 @@ def wider(old: DataType, new: DataType, column: str) -> DataType:
         case (LocalZonedTimestamp(), LocalZonedTimestamp()):
             return LocalZonedTimestamp(max(old.precision, new.precision), nullable)
     raise SchemaChangeError(
-        f"column {column!r} is {old} and cannot also hold {new}",
-        hint="change the source's column back, or drop the table and sync it anew (type_mapping 'to-string' takes all types)",
+        f"column {column!r} is {old} and cannot be widened to {new}",
+        hint="change the type in the source back, or drop the table and start the sync again (type_mapping 'to-string' accepts all types)",
         column=column,
     )

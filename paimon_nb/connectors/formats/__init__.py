@@ -1,4 +1,4 @@
-"""What messages hold: bytes to rows and rows to bytes, by the name that `'format' = '...'` says. Knows no broker."""
+"""Message formats: decode bytes to rows and encode rows to bytes, by the name in `'format'`. Independent of any broker."""
 
 from paimon_nb.connectors.formats.api import Decoder, Encoder, Rows
 from paimon_nb.connectors.formats.registry import open_decoder, open_encoder

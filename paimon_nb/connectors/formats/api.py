@@ -1,4 +1,4 @@
-"""What every format of messages answers."""
+"""Interface of message formats: `Decoder`, `Encoder` and their options."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows out of some messages."""
+    """Rows decoded from messages."""
 
     table: pa.Table
-    """The columns asked for, in their Arrow types."""
+    """The requested columns in their Arrow types."""
     kinds: list[str]
     messages: list[int]
-    """For each row the number of its message among those given."""
+    """For each row, the index of its message in the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """The options of one format: `json.ignore-parse-errors` is 'ignore-parse-errors' here."""
+    """Options of one format without the name of the format: 'ignore-parse-errors' for `json.ignore-parse-errors`."""
 
     format: str
     settings: Mapping[str, str]
 
     @staticmethod
     def of(format: str, prefix: str, options: Mapping[str, str]) -> FormatOptions:
-        """Those that begin with `<prefix><format>.`, where prefix is '', 'key.' or 'value.'."""
+        """The options that start with `<prefix><format>.`. The prefix is '', 'key.' or 'value.'."""
         begin = f"{prefix}{format}."
         return FormatOptions(format, {k[len(begin) :]: v for k, v in options.items() if k.startswith(begin)})
 
-    def only(self, *known: str) -> None:
-        """Raises UnknownOption."""
+    def check_options(self, *known: str) -> None:
+        """Raises UnknownOption: an option is not one of `known`."""
         for key in self.settings:
             if key not in known:
                 raise UnknownOption(
@@ -50,52 +50,52 @@ class FormatOptions:
                     option=f"{self.format}.{key}",
                 )
 
-    def parsed(self, key: str, default: T, convert: Callable[[str], T]) -> T:
-        """Raises BadOptionValue."""
+    def convert_option(self, key: str, default: T, convert: Callable[[str], T]) -> T:
+        """Converted value of an option, or the default. Raises BadOptionValue: `convert` fails."""
         try:
             return convert(self.settings[key]) if key in self.settings else default
         except ValueError:
             raise BadOptionValue(
-                f"option '{self.format}.{key}' cannot be {self.settings[key]!r}", option=f"{self.format}.{key}"
+                f"invalid value {self.settings[key]!r} for option '{self.format}.{key}'", option=f"{self.format}.{key}"
             ) from None
 
 
 class Decoder(ABC):
-    """Messages to rows. Pickled into tasks."""
+    """Decodes messages to rows. Pickled into tasks."""
 
     changes = False
-    """Its rows also change and go."""
+    """Whether the rows are a changelog: their kinds are not all +I."""
 
     @abstractmethod
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
-        """All rows, in the order of the messages. A message without a value (a tombstone) gives none.
+        """All rows in the order of the messages. A message without a value (a tombstone) has no rows.
 
         Raises:
-            BadMessage: a message that is not what the format says, unless it is to be skipped.
+            BadMessage: a message is malformed and the options do not skip it.
         """
 
 
 class Encoder(ABC):
-    """Rows to messages. Pickled into tasks."""
+    """Encodes rows to messages. Pickled into tasks."""
 
     changes = False
-    """It has a form for retractions."""
+    """Whether the format can encode retractions."""
 
     @abstractmethod
     def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
-        """One message a row. `rows` has the columns that the encoder was made for."""
+        """One message per row. `rows` has the columns of the encoder."""
 
 
-class Unreadable(ValueError):
-    """Why a message is not understood. It becomes `BadMessage`, or the message is left out."""
+class MalformedMessage(ValueError):
+    """Reason why a message cannot be decoded. The decoder raises `BadMessage` or skips the message."""
 
 
-def refuse(format: str, message: bytes | None, why: object) -> BadMessage:
-    """The error for a message."""
+def bad_message(format: str, message: bytes | None, why: object) -> BadMessage:
+    """The error for a message that cannot be decoded."""
     excerpt = (message or b"")[:200].decode("utf-8", "replace")
     return BadMessage(
-        f"a message is no {format} of this table: {why}: {excerpt}",
-        hint="'scan.bad-messages' = 'skip' leaves such messages out, 'dead-letter' keeps them in a topic of their own"
+        f"cannot decode a message as {format}: {why}: {excerpt}",
+        hint="'scan.bad-messages' = 'skip' skips such messages; 'dead-letter' writes them to another topic"
         if format in ("raw", "avro")
-        else f"'{format}.ignore-parse-errors' = 'true' leaves such messages out",
+        else f"'{format}.ignore-parse-errors' = 'true' skips such messages",
     )

@@ -1,6 +1,6 @@
-"""`avro`: one Avro record a message, without a registry: its schema is the one that the table's columns give, as in Flink.
+"""`avro`: one Avro record per message, without a schema registry. As in Flink, the schema follows from the columns of the table.
 
-Source: Flink `AvroSchemaConverter`, `AvroFormatFactory`. fastavro does the work.
+Source: Flink `AvroSchemaConverter`, `AvroFormatFactory`. fastavro encodes and decodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
-from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, refuse
+from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, bad_message
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -29,7 +29,7 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.options import parse_bool
 
-_NAMES = {
+_PRIMITIVES = {
     "CHAR": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "BINARY": "bytes", "VARBINARY": "bytes", "TINYINT": "int",
     "SMALLINT": "int", "INT": "int", "BIGINT": "long", "FLOAT": "float", "DOUBLE": "double",
 }  # fmt: skip
@@ -43,28 +43,30 @@ _UNREADABLE = (
     StopIteration,
     pa.ArrowInvalid,
 )
-"""What fastavro raises for bytes that are no such record, and Arrow for a value that does not fit its column."""
-_Change = Callable[[Any], Any]
+"""Errors of fastavro for malformed records, and of Arrow for values that do not fit the column."""
+_Convert = Callable[[Any], Any]
 
 
 class Avro(Decoder, Encoder):
-    """Options: `avro.encoding` (binary), `avro.timestamp_mapping.legacy` (true: no TIMESTAMP_LTZ, and TIMESTAMP to milliseconds)."""
+    """Options: `avro.encoding` (binary), `avro.timestamp_mapping.legacy` (true: only TIMESTAMP up to precision 3)."""
 
     changes = False
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
-        options.only("encoding", "timestamp_mapping.legacy")
+        options.check_options("encoding", "timestamp_mapping.legacy")
         if options.settings.get("encoding", "binary") != "binary":
-            raise BadOptionValue("option 'avro.encoding' is binary here", hint="leave it out", option="avro.encoding")
+            raise BadOptionValue(
+                "option 'avro.encoding' must be binary", hint="remove the option", option="avro.encoding"
+            )
         self.fields = tuple(fields)
-        legacy = options.parsed("timestamp_mapping.legacy", True, parse_bool)
+        legacy = options.convert_option("timestamp_mapping.legacy", True, parse_bool)
         self.schema = _record("org.apache.flink.avro.generated.record", fields, legacy)
 
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
         from fastavro import schemaless_reader
 
         schema = self._parsed()
-        changed = [(f.name, _from_avro(f.type)) for f in self.fields]
+        converters = [(f.name, _from_avro(f.type)) for f in self.fields]
         columns: list[list[Any]] = [[] for _ in self.fields]
         record_numbers: list[int] = []
         for number, message in enumerate(messages):
@@ -72,9 +74,9 @@ class Avro(Decoder, Encoder):
                 continue
             try:
                 row = cast(dict[str, Any], schemaless_reader(io.BytesIO(message), schema, None))
-                values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed]
+                values = [row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters]
             except _UNREADABLE as error:
-                raise self._refuse(message, error) from None
+                raise self._bad_message(message, error) from None
             record_numbers.append(number)
             for column, value in zip(columns, values, strict=True):
                 column.append(value)
@@ -82,7 +84,7 @@ class Avro(Decoder, Encoder):
         try:
             arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
         except _UNREADABLE as error:
-            raise self._refuse(self._misfit(messages, record_numbers, columns, types), error) from None
+            raise self._bad_message(self._first_bad_message(messages, record_numbers, columns, types), error) from None
         return Rows(
             pa.table(arrays, names=[f.name for f in self.fields]), [INSERT] * len(record_numbers), record_numbers
         )
@@ -93,10 +95,10 @@ class Avro(Decoder, Encoder):
         if any(kind != INSERT for kind in kinds):
             raise UnsupportedOperation("format 'avro' has no form for changes", hint="use connector 'upsert-kafka'")
         schema = self._parsed()
-        changed = [(f.name, _to_avro(f.type)) for f in self.fields]
+        converters = [(f.name, _to_avro(f.type)) for f in self.fields]
         for row in rows.select([f.name for f in self.fields]).to_pylist():
             out = io.BytesIO()
-            record = {n: row[n] if c is None or row[n] is None else c(row[n]) for n, c in changed}
+            record = {n: row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters}
             schemaless_writer(out, schema, record)
             yield out.getvalue()
 
@@ -106,10 +108,10 @@ class Avro(Decoder, Encoder):
         return parse_schema(self.schema)
 
     @staticmethod
-    def _misfit(
+    def _first_bad_message(
         messages: Sequence[bytes | None], record_numbers: list[int], columns: list[list[Any]], types: list[Any]
     ) -> Any:
-        """The first message with a value that its column does not hold."""
+        """The first message with a value that does not fit its column."""
         for i, record_number in enumerate(record_numbers):
             try:
                 for column, t in zip(columns, types, strict=True):
@@ -119,22 +121,22 @@ class Avro(Decoder, Encoder):
         return None
 
     @staticmethod
-    def _refuse(message: bytes | None, error: BaseException) -> Exception:
-        return refuse("avro", message, f"{type(error).__name__} {error}".strip())
+    def _bad_message(message: bytes | None, error: BaseException) -> Exception:
+        return bad_message("avro", message, f"{type(error).__name__} {error}".strip())
 
 
 def _record(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
-    described = [{"name": f.name, "type": _schema(f.type, f"{name}_{f.name}", legacy)} for f in fields]
-    return {"type": "record", "name": name, "fields": described}
+    members = [{"name": f.name, "type": _schema(f.type, f"{name}_{f.name}", legacy)} for f in fields]
+    return {"type": "record", "name": name, "fields": members}
 
 
 def _schema(t: DataType, name: str, legacy: bool) -> Any:
-    """Raises UnsupportedOperation: a type that Flink's format has no form for."""
-    plain = _plain(t, name, legacy)
+    """Avro schema of a type. Raises UnsupportedOperation: Flink's format does not support the type."""
+    plain = _non_null_schema(t, name, legacy)
     return ["null", plain] if t.nullable else plain
 
 
-def _plain(t: DataType, name: str, legacy: bool) -> Any:
+def _non_null_schema(t: DataType, name: str, legacy: bool) -> Any:
     match t:
         case Decimal():
             return {"type": "bytes", "logicalType": "decimal", "precision": t.precision, "scale": t.scale}
@@ -155,32 +157,32 @@ def _plain(t: DataType, name: str, legacy: bool) -> Any:
             return _record(name, t.fields, legacy)
     if t.root == "DATE":
         return {"type": "int", "logicalType": "date"}
-    if t.root not in _NAMES:
-        hint = "'avro.timestamp_mapping.legacy' = 'false' knows more timestamps" if legacy and "TIMESTAMP" in str(t) else "use 'json'"  # fmt: skip
+    if t.root not in _PRIMITIVES:
+        hint = "'avro.timestamp_mapping.legacy' = 'false' supports more timestamp types" if legacy and "TIMESTAMP" in str(t) else "use 'json'"  # fmt: skip
         raise UnsupportedOperation(f"format 'avro' has no form for {t}", hint=hint)
-    return _NAMES[t.root]
+    return _PRIMITIVES[t.root]
 
 
-def _from_avro(t: DataType) -> _Change | None:
-    """Avro's objects for maps as Arrow's lists of pairs; None where values stay as they are."""
-    return _each(t, _from_avro, lambda value: lambda v: [(k, value(e)) for k, e in v.items()])
+def _from_avro(t: DataType) -> _Convert | None:
+    """Converter of maps from dicts (fastavro) to lists of pairs (Arrow). None: values need no conversion."""
+    return _map_nested(t, _from_avro, lambda value: lambda v: [(k, value(e)) for k, e in v.items()])
 
 
-def _to_avro(t: DataType) -> _Change | None:
-    return _each(t, _to_avro, lambda value: lambda v: {k: value(e) for k, e in v})
+def _to_avro(t: DataType) -> _Convert | None:
+    return _map_nested(t, _to_avro, lambda value: lambda v: {k: value(e) for k, e in v})
 
 
-def _each(
-    t: DataType, inner: Callable[[DataType], _Change | None], of_map: Callable[[_Change], _Change]
-) -> _Change | None:
+def _map_nested(
+    t: DataType, inner: Callable[[DataType], _Convert | None], of_map: Callable[[_Convert], _Convert]
+) -> _Convert | None:
     match t:
         case Map():
             return of_map(_or_none(inner(t.value)))
         case Multiset():
             return of_map(lambda v: v)
         case Array() if (element := inner(t.element)) is not None:
-            change = _or_none(element)
-            return lambda v: [change(e) for e in v]
+            convert = _or_none(element)
+            return lambda v: [convert(e) for e in v]
         case Row():
             found = {f.name: c for f in t.fields if (c := inner(f.type)) is not None}
             if found:
@@ -188,5 +190,5 @@ def _each(
     return None
 
 
-def _or_none(change: _Change | None) -> _Change:
-    return lambda v: v if v is None or change is None else change(v)
+def _or_none(convert: _Convert | None) -> _Convert:
+    return lambda v: v if v is None or convert is None else convert(v)

@@ -1,4 +1,4 @@
-"""Changes of databases as Debezium, Canal and Maxwell write them in JSON: one message, one change or several.
+"""CDC formats in JSON: Debezium, Canal and Maxwell. A message has one or more changes.
 
 Source: Flink's DebeziumJsonDeserializationSchema, CanalJsonDeserializationSchema, MaxwellJsonDeserializationSchema.
 """
@@ -13,18 +13,18 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, Unreadable
-from paimon_nb.connectors.formats.json import OPTIONS, JsonEncoder, JsonRecords, Record, dumps, need_object
+from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
+from paimon_nb.connectors.formats.json import OPTIONS, JsonEncoder, JsonRecords, Record, dumps, require_object
 from paimon_nb.format.types import DataField
 from paimon_nb.options import parse_bool
 
 
-class Envelope(JsonRecords):
-    """What the three share: metadata columns, taken from the envelope."""
+class CdcJsonDecoder(JsonRecords):
+    """Base class of the decoders: reads METADATA columns from the envelope."""
 
     changes = True
     KEYS: ClassVar[Mapping[str, str]]
-    """Key of a METADATA column -> where the envelope has it, as a path of names."""
+    """Metadata key -> path of names in the envelope."""
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
         super().__init__(fields, options)
@@ -40,11 +40,11 @@ class Envelope(JsonRecords):
         for name in path.split("."):
             found = found.get(name) if isinstance(found, dict) else None
         if found is not None and path in ("ts_ms", "source.ts_ms", "ts", "es"):
-            return _instant(int(found), self.iso, seconds=path == "ts" and self.format == "maxwell-json")
+            return _timestamp_text(int(found), self.iso, seconds=path == "ts" and self.format == "maxwell-json")
         return found
 
 
-class DebeziumDecoder(Envelope):
+class DebeziumDecoder(CdcJsonDecoder):
     KEYS: ClassVar[Mapping[str, str]] = {
         "schema": "schema", "ingestion-timestamp": "ts_ms", "source.timestamp": "source.ts_ms",
         "source.database": "source.db", "source.schema": "source.schema", "source.table": "source.table",
@@ -52,15 +52,15 @@ class DebeziumDecoder(Envelope):
     }  # fmt: skip
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
-        options.only(*OPTIONS, "schema-include")
+        options.check_options(*OPTIONS, "schema-include")
         super().__init__(fields, options, metadata)
-        self.wrapped = options.parsed("schema-include", False, parse_bool)
+        self.has_schema = options.convert_option("schema-include", False, parse_bool)
 
     def records(self, parsed: Any) -> Iterator[Record]:
-        whole = need_object(parsed, "the message")
-        envelope = need_object(whole.get("payload"), "'payload'") if self.wrapped else whole
+        whole = require_object(parsed, "the message")
+        envelope = require_object(whole.get("payload"), "'payload'") if self.has_schema else whole
         op = envelope.get("op")
-        if self.wrapped and "schema" in self.metadata_paths.values():
+        if self.has_schema and "schema" in self.metadata_paths.values():
             envelope = {**envelope, "schema": json.dumps(whole.get("schema"))}
         if op in ("c", "r"):
             yield INSERT, self._image(envelope, "after")
@@ -70,30 +70,30 @@ class DebeziumDecoder(Envelope):
         elif op == "d":
             yield DELETE, self._image(envelope, "before")
         else:
-            raise Unreadable(f"the operation is {op!r}, not c, r, u or d")
+            raise MalformedMessage(f"unknown operation {op!r}, expected c, r, u or d")
 
     def _image(self, envelope: Mapping[str, Any], name: str) -> dict[str, Any]:
         image = envelope.get(name)
         if image is None:
-            why = "; PostgreSQL tells it with REPLICA IDENTITY FULL" if name == "before" else ""
-            raise Unreadable(f"{name!r} is missing{why}")
-        return self._with_metadata(need_object(image, repr(name)), envelope)
+            why = "; PostgreSQL writes it with REPLICA IDENTITY FULL" if name == "before" else ""
+            raise MalformedMessage(f"{name!r} is missing{why}")
+        return self._with_metadata(require_object(image, repr(name)), envelope)
 
 
-class CanalDecoder(Envelope):
+class CanalDecoder(CdcJsonDecoder):
     KEYS: ClassVar[Mapping[str, str]] = {
         "database": "database", "table": "table", "sql-type": "sqlType", "pk-names": "pkNames",
         "ingestion-timestamp": "ts", "event-timestamp": "es",
     }  # fmt: skip
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
-        options.only(*OPTIONS, "database.include", "table.include")
+        options.check_options(*OPTIONS, "database.include", "table.include")
         super().__init__(fields, options, metadata)
-        self.database = options.parsed("database.include", None, _pattern)
-        self.table = options.parsed("table.include", None, _pattern)
+        self.database = options.convert_option("database.include", None, _regex)
+        self.table = options.convert_option("table.include", None, _regex)
 
     def records(self, parsed: Any) -> Iterator[Record]:
-        envelope = need_object(parsed, "the message")
+        envelope = require_object(parsed, "the message")
         if any(
             p is not None and not p.fullmatch(str(envelope.get(n)))
             for p, n in ((self.database, "database"), (self.table, "table"))
@@ -102,48 +102,48 @@ class CanalDecoder(Envelope):
         kind = envelope.get("type")
         if kind == "CREATE" or envelope.get("isDdl"):
             return
-        rows = [need_object(r, "an entry of 'data'") for r in _listed(envelope, "data")]
+        rows = [require_object(r, "an entry of 'data'") for r in _require_list(envelope, "data")]
         if kind == "INSERT":
             for row in rows:
                 yield INSERT, self._with_metadata(row, envelope)
         elif kind == "UPDATE":
-            for row, old in zip(rows, _listed(envelope, "old"), strict=True):
-                yield BEFORE, self._with_metadata({**row, **need_object(old, "an entry of 'old'")}, envelope)
+            for row, old in zip(rows, _require_list(envelope, "old"), strict=True):
+                yield BEFORE, self._with_metadata({**row, **require_object(old, "an entry of 'old'")}, envelope)
                 yield AFTER, self._with_metadata(row, envelope)
         elif kind == "DELETE":
             for row in rows:
                 yield DELETE, self._with_metadata(row, envelope)
         else:
-            raise Unreadable(f"the type is {kind!r}, not INSERT, UPDATE or DELETE")
+            raise MalformedMessage(f"unknown type {kind!r}, expected INSERT, UPDATE or DELETE")
 
 
-class MaxwellDecoder(Envelope):
+class MaxwellDecoder(CdcJsonDecoder):
     KEYS: ClassVar[Mapping[str, str]] = {
         "database": "database", "table": "table", "primary-key-columns": "primary_key_columns",
         "ingestion-timestamp": "ts",
     }  # fmt: skip
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
-        options.only(*OPTIONS)
+        options.check_options(*OPTIONS)
         super().__init__(fields, options, metadata)
 
     def records(self, parsed: Any) -> Iterator[Record]:
-        envelope = need_object(parsed, "the message")
-        kind, row = envelope.get("type"), need_object(envelope.get("data"), "'data'")
+        envelope = require_object(parsed, "the message")
+        kind, row = envelope.get("type"), require_object(envelope.get("data"), "'data'")
         if kind == "insert":
             yield INSERT, self._with_metadata(row, envelope)
         elif kind == "update":
-            old = need_object(envelope.get("old"), "'old'")
+            old = require_object(envelope.get("old"), "'old'")
             yield BEFORE, self._with_metadata({**row, **old}, envelope)
             yield AFTER, self._with_metadata(row, envelope)
         elif kind == "delete":
             yield DELETE, self._with_metadata(row, envelope)
         else:
-            raise Unreadable(f"the type is {kind!r}, not insert, update or delete")
+            raise MalformedMessage(f"unknown type {kind!r}, expected insert, update or delete")
 
 
-class EnvelopeEncoder(JsonEncoder):
-    """A change as one message; an update is a delete and an insert, as Flink writes it."""
+class CdcJsonEncoder(JsonEncoder):
+    """Encodes a change as one message. As in Flink, an update is a delete and an insert."""
 
     changes = True
 
@@ -155,35 +155,35 @@ class EnvelopeEncoder(JsonEncoder):
         raise NotImplementedError
 
 
-class DebeziumEncoder(EnvelopeEncoder):
+class DebeziumEncoder(CdcJsonEncoder):
     def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         return {"before": row, "after": None, "op": "d"} if deleted else {"before": None, "after": row, "op": "c"}
 
 
-class CanalEncoder(EnvelopeEncoder):
+class CanalEncoder(CdcJsonEncoder):
     def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         return {"data": [row], "type": "DELETE" if deleted else "INSERT"}
 
 
-class MaxwellEncoder(EnvelopeEncoder):
+class MaxwellEncoder(CdcJsonEncoder):
     def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         return {"data": row, "type": "delete" if deleted else "insert"}
 
 
-def _listed(envelope: Mapping[str, Any], name: str) -> list[Any]:
+def _require_list(envelope: Mapping[str, Any], name: str) -> list[Any]:
     found = envelope.get(name)
     if not isinstance(found, list):
-        raise Unreadable(f"{name!r} is no list")
+        raise MalformedMessage(f"{name!r} is not a list")
     return found
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _regex(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
         raise ValueError(str(error)) from None
 
 
-def _instant(count: int, iso: bool, *, seconds: bool) -> str:
+def _timestamp_text(count: int, iso: bool, *, seconds: bool) -> str:
     instant = dt.datetime.fromtimestamp(count if seconds else count / 1000, dt.UTC).replace(tzinfo=None)
     return instant.isoformat("T" if iso else " ", "milliseconds") + "Z"

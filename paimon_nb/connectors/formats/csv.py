@@ -1,4 +1,4 @@
-"""`csv`: one line a message, values by position."""
+"""`csv`: one line per message, values by position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
-from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, Unreadable, refuse
+from paimon_nb.connectors.formats.api import (
+    INSERT,
+    Decoder,
+    Encoder,
+    FormatOptions,
+    MalformedMessage,
+    Rows,
+    bad_message,
+)
 from paimon_nb.connectors.formats.values import RawNumber, converter, json_values
 from paimon_nb.format.types import Array, DataField, Map, Row, arrow_type
 from paimon_nb.options import parse_bool
@@ -23,10 +31,10 @@ _OPTIONS = (
 
 
 class Dialect:
-    """How a line is written. Raises UnknownOption, BadOptionValue."""
+    """Delimiters and quoting of a line. Raises UnknownOption, BadOptionValue."""
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
-        options.only(*_OPTIONS)
+        options.check_options(*_OPTIONS)
         self.fields = tuple(fields)
         for field in fields:
             if isinstance(field.type, Map | Row):
@@ -34,18 +42,22 @@ class Dialect:
                     f"column {field.name!r}: format 'csv' has no form for {field.type}", hint="use 'json'"
                 )
         settings = options.settings
-        bare = options.parsed("disable-quote-character", False, parse_bool)
-        self.separator = _one(settings.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
-        self.quote = None if bare else _one(settings.get("quote-character", '"'), "quote-character")
-        self.escape = _one(settings["escape-character"], "escape-character") if "escape-character" in settings else None
+        unquoted = options.convert_option("disable-quote-character", False, parse_bool)
+        self.separator = _single_character(settings.get("field-delimiter", ",").replace("\\t", "\t"), "field-delimiter")
+        self.quote = None if unquoted else _single_character(settings.get("quote-character", '"'), "quote-character")
+        self.escape = (
+            _single_character(settings["escape-character"], "escape-character")
+            if "escape-character" in settings
+            else None
+        )
         self.null = settings.get("null-literal")
         self.elements = settings.get("array-element-delimiter", ";")
-        self.comments = options.parsed("allow-comments", False, parse_bool)
-        self.lenient = options.parsed("ignore-parse-errors", False, parse_bool)
+        self.comments = options.convert_option("allow-comments", False, parse_bool)
+        self.lenient = options.convert_option("ignore-parse-errors", False, parse_bool)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """For Python's csv module."""
+        """Arguments for Python's csv module."""
         return {
             "delimiter": self.separator,
             "quotechar": self.quote,
@@ -71,7 +83,7 @@ class CsvDecoder(Decoder):
             except (ValueError, csv.Error, StopIteration) as error:
                 if dialect.lenient:
                     continue
-                raise refuse("csv", message, error or "it is empty") from None
+                raise bad_message("csv", message, error or "the message is empty") from None
             record_numbers.append(number)
             for column, value in zip(columns, row, strict=True):
                 column.append(value)
@@ -82,7 +94,7 @@ class CsvDecoder(Decoder):
     def _row(self, message: bytes, converters: Sequence[Any]) -> list[Any]:
         texts = next(csv.reader([message.decode()], strict=True, **self.dialect.settings))
         if len(texts) != len(converters):
-            raise Unreadable(f"{len(converters)} fields expected, {len(texts)} found")
+            raise MalformedMessage(f"{len(converters)} fields expected, {len(texts)} found")
         out: list[Any] = []
         for text, field, convert in zip(texts, self.dialect.fields, converters, strict=True):
             if text == self.dialect.null:
@@ -117,7 +129,7 @@ class CsvEncoder(Encoder):
         return value if isinstance(value, str) else json.dumps(value)
 
 
-def _one(text: str, option: str) -> str:
+def _single_character(text: str, option: str) -> str:
     if len(text) != 1:
-        raise BadOptionValue(f"option 'csv.{option}' is one character, not {text!r}", option=f"csv.{option}")
+        raise BadOptionValue(f"option 'csv.{option}' must be one character, not {text!r}", option=f"csv.{option}")
     return text

@@ -1,4 +1,4 @@
-"""`raw`: the message is the value of the only column."""
+"""`raw`: a message is the value of the only column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
-from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, refuse
+from paimon_nb.connectors.formats.api import INSERT, Decoder, Encoder, FormatOptions, Rows, bad_message
 from paimon_nb.format.types import DataField, arrow_type
 
 _CODES = {"BOOLEAN": "?", "TINYINT": "b", "SMALLINT": "h", "INT": "i", "BIGINT": "q", "FLOAT": "f", "DOUBLE": "d"}
@@ -21,10 +21,10 @@ class Raw(Decoder, Encoder):
     changes = False
 
     def __init__(self, fields: Sequence[DataField], options: FormatOptions) -> None:
-        options.only("charset", "endianness")
+        options.check_options("charset", "endianness")
         if len(fields) != 1:
             raise UnsupportedOperation(
-                f"format 'raw' is for one column, not {len(fields)}", hint="use 'json' or 'csv'; METADATA columns may be more"
+                f"format 'raw' is for one column, not {len(fields)}", hint="use 'json' or 'csv'; METADATA columns do not count"
             )  # fmt: skip
         (self.field,) = fields
         self.charset = options.settings.get("charset", "UTF-8")
@@ -32,9 +32,9 @@ class Raw(Decoder, Encoder):
         try:
             "".encode(self.charset)
         except LookupError:
-            raise BadOptionValue(f"there is no charset {self.charset!r}", option="raw.charset") from None
+            raise BadOptionValue(f"unknown charset {self.charset!r}", option="raw.charset") from None
         if order not in ("big-endian", "little-endian"):
-            raise BadOptionValue("option 'raw.endianness' is big-endian or little-endian", option="raw.endianness")
+            raise BadOptionValue("option 'raw.endianness' must be big-endian or little-endian", option="raw.endianness")
         root = self.field.type.root
         if root not in (*_CODES, "CHAR", "VARCHAR", "BINARY", "VARBINARY"):
             raise UnsupportedOperation(f"format 'raw' has no form for {self.field.type}", hint="use 'json'")
@@ -47,7 +47,7 @@ class Raw(Decoder, Encoder):
             try:
                 values.append(None if message is None else read(message))
             except (ValueError, struct.error) as error:
-                raise refuse("raw", message, error) from None
+                raise bad_message("raw", message, error) from None
         table = pa.table([pa.array(values, arrow_type(self.field.type))], names=[self.field.name])
         return Rows(table, [INSERT] * len(values), list(range(len(values))))
 

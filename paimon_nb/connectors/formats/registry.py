@@ -1,4 +1,4 @@
-"""All formats of messages, by name."""
+"""All message formats by name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from paimon_nb.connectors.formats.avro import Avro
 from paimon_nb.connectors.formats.cdc_json import (
     CanalDecoder,
     CanalEncoder,
+    CdcJsonDecoder,
     DebeziumDecoder,
     DebeziumEncoder,
-    Envelope,
     MaxwellDecoder,
     MaxwellEncoder,
 )
@@ -22,7 +22,7 @@ from paimon_nb.connectors.formats.json import JsonDecoder, JsonEncoder
 from paimon_nb.connectors.formats.raw import Raw
 from paimon_nb.format.types import DataField
 
-PLAIN: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Registry(
+ROW_DECODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Registry(
     "format",
     {
         "json": JsonDecoder,
@@ -31,7 +31,7 @@ PLAIN: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] = Regis
         "avro": Avro,
     },
 )
-ENVELOPES: Registry[type[Envelope]] = Registry(
+CDC_DECODERS: Registry[type[CdcJsonDecoder]] = Registry(
     "format",
     {
         "debezium-json": DebeziumDecoder,
@@ -56,27 +56,32 @@ ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Re
 def open_decoder(
     fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str] | None = None
 ) -> Decoder:
-    """A decoder for some columns.
+    """A decoder for columns of a table.
 
     Args:
-        metadata: column -> key, for those of `fields` that the format tells beside a row's own values.
+        fields: the columns.
+        options: name and options of the format.
+        metadata: column name -> metadata key, for those of `fields` that are metadata of the format.
 
-    Raises: UnknownName: no such format. UnknownOption, BadOptionValue. UnsupportedOperation: a type or a metadata key.
+    Raises:
+        UnknownName: no such format.
+        UnknownOption, BadOptionValue: invalid options.
+        UnsupportedOperation: the format does not support a type or a metadata key.
     """
     metadata = metadata or {}
-    envelope = ENVELOPES.get(options.format)
+    envelope = CDC_DECODERS.get(options.format)
     known = envelope.KEYS if envelope is not None else {}
     for column, key in metadata.items():
         if key not in known:
             raise UnsupportedOperation(
                 f"format {options.format!r} has no metadata {key!r} for column {column!r}",
-                hint=f"metadata: {', '.join('value.' + k for k in known)}" if known else "leave the column out",
+                hint=f"metadata: {', '.join('value.' + k for k in known)}" if known else "remove the METADATA column",
             )
     if envelope is not None:
         return envelope(fields, options, metadata)
-    return PLAIN.find(options.format)(fields, options)
+    return ROW_DECODERS.find(options.format)(fields, options)
 
 
 def open_encoder(fields: Sequence[DataField], options: FormatOptions) -> Encoder:
-    """Raises UnknownName, UnknownOption, BadOptionValue, UnsupportedOperation: a type."""
+    """An encoder for columns of a table. Raises as `open_decoder`."""
     return ENCODERS.find(options.format)(fields, options)

@@ -1,4 +1,4 @@
-"""JSON values and texts as column values, as Flink's formats convert them, and columns as JSON values. Knows no format.
+"""Converts JSON values and CSV fields to column values and back, as Flink's formats do.
 
 Source: Flink's JsonToRowDataConverters, CsvToRowDataConverters and RowDataToJsonConverters.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimon_nb.connectors.formats.api import Unreadable
+from paimon_nb.connectors.formats.api import MalformedMessage
 from paimon_nb.format.types import (
     Array,
     DataType,
@@ -30,7 +30,7 @@ from paimon_nb.format.types import (
 )
 
 Convert = Callable[[Any], Any]
-"""A value that is not None to one that `pa.array` takes. Raises Unreadable."""
+"""Converts a value that is not None to a value for `pa.array`. Raises MalformedMessage."""
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _TIMESTAMP = re.compile(r"(\d{4,})-(\d\d)-(\d\d)([ T])(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z)?")
@@ -39,16 +39,17 @@ _EPOCH = dt.date(1970, 1, 1)
 
 
 def to_array(values: Sequence[Any], t: DataType, convert: Convert) -> pa.Array:
-    """A column of JSON values. Raises Unreadable: one of them is no `t`."""
+    """A column of JSON values. Raises MalformedMessage: a value is not of type `t`."""
     return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
 
 
 def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Convert:
-    """JSON values, or the texts of a CSV line, to values of a type.
+    """Converter from JSON values, or the fields of a CSV line, to values of a type.
 
     Args:
-        iso: timestamps are written 'yyyy-MM-ddTHH:mm:ss', not 'yyyy-MM-dd HH:mm:ss'.
-        lenient: a value that does not convert is NULL, and the message stays.
+        t: the type.
+        iso: timestamps have the form 'yyyy-MM-ddTHH:mm:ss', not 'yyyy-MM-dd HH:mm:ss'.
+        lenient: return NULL for a value that cannot be converted.
     """
     convert = _strict(t, iso, lenient)
     if not lenient:
@@ -57,7 +58,7 @@ def converter(t: DataType, *, iso: bool = False, lenient: bool = False) -> Conve
     def or_null(value: Any) -> Any:
         try:
             return convert(value)
-        except Unreadable:
+        except MalformedMessage:
             return None
 
     return or_null
@@ -75,25 +76,25 @@ def _strict(t: DataType, iso: bool, lenient: bool) -> Convert:
             return _time
         case Array():
             element = _nullable(t.element, iso, lenient)
-            return lambda v: [element(e) for e in _need(v, list, t)]
+            return lambda v: [element(e) for e in _require(v, list, t)]
         case Map():
             key, value = _nullable(t.key, iso, lenient), _nullable(t.value, iso, lenient)
-            return lambda v: [(key(k), value(e)) for k, e in _need(v, dict, t).items()]
+            return lambda v: [(key(k), value(e)) for k, e in _require(v, dict, t).items()]
         case Multiset():
             key = _nullable(t.element, iso, lenient)
-            return lambda v: [(key(k), int(e)) for k, e in _need(v, dict, t).items()]
+            return lambda v: [(key(k), int(e)) for k, e in _require(v, dict, t).items()]
         case Row():
             inner = [(f.name, _nullable(f.type, iso, lenient)) for f in t.fields]
-            return lambda v: {name: c(_need(v, dict, t).get(name)) for name, c in inner}
+            return lambda v: {name: c(_require(v, dict, t).get(name)) for name, c in inner}
     if t.root in _BITS:
-        return _whole(t.root)
+        return _integer(t.root)
     named: dict[str, Convert] = {
         "BOOLEAN": lambda v: v if isinstance(v, bool) else _text(v).strip().lower() == "true",
-        "FLOAT": _real, "DOUBLE": _real, "DATE": _date, "BINARY": _bytes, "VARBINARY": _bytes, "CHAR": _text,
+        "FLOAT": _float, "DOUBLE": _float, "DATE": _date, "BINARY": _bytes, "VARBINARY": _bytes, "CHAR": _text,
         "VARCHAR": _text,
     }  # fmt: skip
     if t.root not in named:
-        raise Unreadable(f"no messages hold {t}")
+        raise MalformedMessage(f"messages cannot contain {t}")
     return named[t.root]
 
 
@@ -102,9 +103,9 @@ def _nullable(t: DataType, iso: bool, lenient: bool) -> Convert:
     return lambda v: None if v is None else convert(v)
 
 
-def _need(value: Any, kind: type, t: DataType) -> Any:
+def _require(value: Any, kind: type, t: DataType) -> Any:
     if not isinstance(value, kind):
-        raise Unreadable(f"{_text(value)!r} is no {t}")
+        raise MalformedMessage(f"{_text(value)!r} is not {t}")
     return value
 
 
@@ -116,31 +117,31 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _whole(root: str) -> Convert:
+def _integer(root: str) -> Convert:
     low, high = -(1 << (_BITS[root] - 1)), (1 << (_BITS[root] - 1)) - 1
-    cuts = root in ("INT", "BIGINT")
+    truncates = root in ("INT", "BIGINT")
 
     def convert(value: Any) -> int:
         if type(value) is int:
             number = value
         else:
             try:
-                rounds = cuts and isinstance(value, float | decimal.Decimal)
+                rounds = truncates and isinstance(value, float | decimal.Decimal)
                 number = int(value) if rounds else int(_text(value).strip())
             except (ValueError, ArithmeticError):
-                raise Unreadable(f"{_text(value)!r} is not {root}") from None
+                raise MalformedMessage(f"{_text(value)!r} is not {root}") from None
         if not low <= number <= high:
-            raise Unreadable(f"{number} does not fit {root}")
+            raise MalformedMessage(f"{number} does not fit {root}")
         return number
 
     return convert
 
 
-def _real(value: Any) -> float:
+def _float(value: Any) -> float:
     try:
         return float(value) if not isinstance(value, bool) else float("x")
     except (ValueError, TypeError):
-        raise Unreadable(f"{_text(value)!r} is no number") from None
+        raise MalformedMessage(f"{_text(value)!r} is not a number") from None
 
 
 def _decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
@@ -148,8 +149,10 @@ def _decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
         number = decimal.Decimal(_text(value).strip())
         scaled = number.quantize(decimal.Decimal(1).scaleb(-t.scale), decimal.ROUND_HALF_UP, _WIDE)
     except ArithmeticError:
-        raise Unreadable(f"{_text(value)!r} is no {t}") from None
-    return scaled if len(scaled.as_tuple().digits) <= t.precision else None  # as Flink: what overflows is NULL
+        raise MalformedMessage(f"{_text(value)!r} is not {t}") from None
+    return (
+        scaled if len(scaled.as_tuple().digits) <= t.precision else None
+    )  # as in Flink, a value that overflows is NULL
 
 
 _WIDE = decimal.Context(prec=100)
@@ -159,28 +162,28 @@ def _date(value: Any) -> dt.date:
     try:
         return dt.date.fromisoformat(_text(value))
     except ValueError:
-        raise Unreadable(f"{_text(value)!r} is no date") from None
+        raise MalformedMessage(f"{_text(value)!r} is not a date") from None
 
 
 def _time(value: Any) -> int:
     found = _TIME.fullmatch(_text(value))
     if found is None:
-        raise Unreadable(f"{_text(value)!r} is no time")
+        raise MalformedMessage(f"{_text(value)!r} is not a time")
     hour, minute, second = (int(p or 0) for p in found.groups()[:3])
     millis = int((found[4] or "").ljust(3, "0")[:3])
     return ((hour * 60 + minute) * 60 + second) * 1000 + millis
 
 
 def _timestamp(value: Any, precision: int, iso: bool, *, zoned: bool) -> int:
-    """The count that the Arrow type of such a column holds."""
+    """The integer value of a timestamp in the unit of the Arrow type."""
     found = _TIMESTAMP.fullmatch(_text(value))
     if found is None or (found[4] == "T") is not iso or bool(found[9]) is not zoned:
         shape = f"yyyy-MM-dd{'T' if iso else ' '}HH:mm:ss{'Z' if zoned else ''}"
-        raise Unreadable(f"{_text(value)!r} is no timestamp {shape}")
+        raise MalformedMessage(f"{_text(value)!r} is not a timestamp of the form {shape}")
     try:
         days = (dt.date(int(found[1]), int(found[2]), int(found[3])) - _EPOCH).days
     except ValueError:
-        raise Unreadable(f"{value!r} is no timestamp") from None
+        raise MalformedMessage(f"{value!r} is not a timestamp") from None
     seconds = days * 86_400 + int(found[5]) * 3600 + int(found[6]) * 60 + int(found[7] or 0)
     digits = 3 if precision <= 3 else 6 if precision <= 6 else 9
     fraction = (found[8] or "").ljust(9, "0")[:precision].ljust(digits, "0")[:digits]
@@ -192,21 +195,21 @@ def _bytes(value: Any) -> bytes:
     try:
         return base64.b64decode(_text(value), validate=True)
     except ValueError:
-        raise Unreadable(f"{_text(value)!r} is no base64") from None
+        raise MalformedMessage(f"{_text(value)!r} is not base64") from None
 
 
 # -- columns as JSON values
 
 
 def json_values(column: pa.ChunkedArray | pa.Array, t: DataType, *, iso: bool = False) -> list[Any]:
-    """A column's values as `json.dumps` takes them, decimals as `RawNumber`."""
+    """The values of a column for `json.dumps`. Decimals are `RawNumber`."""
     write = _writer(t, iso)
-    values = _counts(column, t).to_pylist()
+    values = _timestamps_as_integers(column, t).to_pylist()
     return values if write is None else [None if v is None else write(v) for v in values]
 
 
 class RawNumber(float):
-    """A decimal that JSON shall show with all its digits."""
+    """A decimal that is written to JSON with all digits."""
 
     def __new__(cls, text: str) -> RawNumber:
         made = super().__new__(cls, text)
@@ -219,8 +222,8 @@ class RawNumber(float):
         return self.text
 
 
-def _counts(column: Any, t: DataType) -> Any:
-    """Timestamps as counts: Python's datetime has no nanoseconds and ends at the year 9999."""
+def _timestamps_as_integers(column: Any, t: DataType) -> Any:
+    """Timestamps as integers: Python's datetime has no nanoseconds and ends in the year 9999."""
     return column.cast(pa.int64()) if isinstance(t, Timestamp | LocalZonedTimestamp) else column
 
 
@@ -235,20 +238,20 @@ def _writer(t: DataType, iso: bool) -> Convert | None:
         case Time():
             return lambda v: _fraction(v.strftime("%H:%M:%S"), v.microsecond, 6)
         case Array():
-            inner = _inner(t.element, iso)
+            inner = _nested_writer(t.element, iso)
             return lambda v: [inner(e) for e in v]
         case Map() | Multiset():
-            value = _inner(t.value, iso) if isinstance(t, Map) else (lambda e: e)
+            value = _nested_writer(t.value, iso) if isinstance(t, Map) else (lambda e: e)
             return lambda v: {_text(k): value(e) for k, e in v}
         case Row():
-            fields = [(f.name, _inner(f.type, iso)) for f in t.fields]
+            fields = [(f.name, _nested_writer(f.type, iso)) for f in t.fields]
             return lambda v: {n: w(v[n]) for n, w in fields}
     if t.root in ("BINARY", "VARBINARY"):
         return lambda v: base64.b64encode(v).decode()
     return (lambda v: v.isoformat()) if t.root == "DATE" else None
 
 
-def _inner(t: DataType, iso: bool) -> Convert:
+def _nested_writer(t: DataType, iso: bool) -> Convert:
     if isinstance(t, Timestamp | LocalZonedTimestamp):
 
         def formatted(v: dt.datetime) -> str:
@@ -261,7 +264,7 @@ def _inner(t: DataType, iso: bool) -> Convert:
 
 
 def timestamp_text(count: int, digits: int, *, iso: bool = False) -> str:
-    """A count of 10^-digits seconds since the epoch as 'yyyy-MM-dd HH:mm:ss[.fraction]'."""
+    """A number of 10^-digits seconds since the epoch as 'yyyy-MM-dd HH:mm:ss[.fraction]'."""
     seconds, part = divmod(count, 10**digits)
     whole = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)
     return _fraction(whole.isoformat("T" if iso else " "), part, digits)

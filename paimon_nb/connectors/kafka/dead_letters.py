@@ -1,4 +1,4 @@
-"""Records that are no rows of a table: found one by one among many, left out, and sent to a topic of their own if it has one."""
+"""Bad records: found by bisection, skipped, and sent to the dead-letter topic if the table has one."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
-from paimon_nb.connectors.kafka.client import SILENT_CLIENT, kafka
+from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka
 from paimon_nb.connectors.kafka.options import KafkaTable
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-    Refused = tuple[Message, BadMessage]
+    BadRecord = tuple[Message, BadMessage]
 T = TypeVar("T")
-_FLUSH_S = 120.0
+_FLUSH_TIMEOUT_S = 120.0
 
 
 def split_bad_records(
     messages: Sequence[T], read: Callable[[Sequence[T]], object]
 ) -> tuple[list[T], list[tuple[T, BadMessage]]]:
-    """Those that can be read together, and the others with what is wrong. Few bad ones cost few readings more."""
+    """The messages that can be decoded, and the others with their errors. Bisects, so a few bad messages cost few more reads."""
     if not messages:
         return [], []
     try:
@@ -29,37 +29,43 @@ def split_bad_records(
         if len(messages) == 1:
             return [], [(messages[0], error)]
         half = len(messages) // 2
-        (good, bad), (more, worse) = split_bad_records(messages[:half], read), split_bad_records(messages[half:], read)
-        return good + more, bad + worse
+        (good, bad), (more_good, more_bad) = (
+            split_bad_records(messages[:half], read),
+            split_bad_records(messages[half:], read),
+        )
+        return good + more_good, bad + more_bad
     return list(messages), []
 
 
-def send_dead(table: KafkaTable, topic: str, refused: Sequence[Refused]) -> None:
-    """Key, value and headers as they were, and where each came from. At least once: a task that is run again sends again.
+def send_dead_letters(table: KafkaTable, topic: str, bad_records: Sequence[BadRecord]) -> None:
+    """Send bad records to the dead-letter topic: key, value, headers, and headers with their origin and error.
 
-    Raises: SourceUnavailable: the broker did not take them all, so the records are read again.
+    At least once: a task that runs again sends them again.
+
+    Raises:
+        SourceUnavailable: the broker did not acknowledge all of them, so the records are read again.
     """
     client = {k: v for k, v in table.client.items() if k not in ("group.id", "isolation.level")}
-    producer = kafka().Producer({"enable.idempotence": "true", **client, **SILENT_CLIENT})
+    producer = kafka().Producer({"enable.idempotence": "true", **client, **CLIENT_LOGGING})
     failed: list[str] = []
 
     def delivered(error: object, _message: object) -> None:
         if error is not None:
             failed.append(str(error))
 
-    for message, error in refused:
-        about = {
+    for message, error in bad_records:
+        origin = {
             "topic": message.topic(),
             "partition": message.partition(),
             "offset": message.offset(),
             "message": error.message,
         }
-        headers = [*(message.headers() or ()), *((f"errors.{k}", str(v).encode()) for k, v in about.items())]
+        headers = [*(message.headers() or ()), *((f"errors.{k}", str(v).encode()) for k, v in origin.items())]
         producer.produce(topic, value=message.value(), key=message.key(), headers=headers, on_delivery=delivered)
         producer.poll(0)
-    left = producer.flush(_FLUSH_S)
-    if failed or left:
+    unsent = producer.flush(_FLUSH_TIMEOUT_S)
+    if failed or unsent:
         raise SourceUnavailable(
-            f"topic {topic!r} did not take {len(failed) + left} dead letters: {(failed or ['no answer'])[0]}",
+            f"topic {topic!r} did not accept {len(failed) + unsent} dead letters: {(failed or ['no answer'])[0]}",
             hint="check 'scan.dead-letter-topic'",
         )

@@ -1,4 +1,4 @@
-"""Records of Kafka as rows: value, key and metadata side by side. Knows formats, and of the broker only its records."""
+"""Decodes Kafka records to rows: the columns of value, key and metadata."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from confluent_kafka import Message
 
 _TIMESTAMP_TYPES = {0: "NoTimestampType", 1: "CreateTime", 2: "LogAppendTime"}
-_EACH = 1 << 20
-"""More changes than one message may hold."""
-_OF_RECORD: Mapping[str, Callable[[Any], Any]] = {
+_MAX_CHANGES_PER_MESSAGE = 1 << 20
+"""Upper limit of the number of changes in one message."""
+_METADATA_READERS: Mapping[str, Callable[[Any], Any]] = {
     "topic": lambda m: m.topic(),
     "partition": lambda m: m.partition(),
     "offset": lambda m: m.offset(),
@@ -35,67 +35,69 @@ _OF_RECORD: Mapping[str, Callable[[Any], Any]] = {
 
 
 class RecordRows:
-    """Made anew in each task. Raises what `open_decoder` raises, SchemaMismatch: the type of a METADATA column."""
+    """Decoder of a table, created in each task. Raises as `open_decoder`, and SchemaMismatch: the type of a METADATA column."""
 
     def __init__(self, table: KafkaTable) -> None:
         self.table = table
-        declared = table.declared
-        value_metadata = {c: k.removeprefix("value.") for c, k in declared.metadata.items() if k.startswith("value.")}
-        by_name = {f.name: f for f in declared.fields}
+        definition = table.definition
+        value_metadata = {c: k.removeprefix("value.") for c, k in definition.metadata.items() if k.startswith("value.")}
+        by_name = {f.name: f for f in definition.fields}
         self._value = open_decoder(
-            (*table.value.inside, *(by_name[c] for c in value_metadata)), table.value.options, value_metadata
+            (*table.value.message_fields, *(by_name[c] for c in value_metadata)), table.value.options, value_metadata
         )
         self._value_names = (*table.value.names, *value_metadata)
         self._key: Decoder | None = None
         if table.key is not None:
-            self._key = open_decoder(table.key.inside, table.key.options)
+            self._key = open_decoder(table.key.message_fields, table.key.options)
             if self._key.changes:
-                raise UnsupportedOperation(f"a key cannot be {table.key.options.format!r}", hint="use 'json' or 'raw'")
-        self._record = {c: k for c, k in declared.metadata.items() if c not in value_metadata}
-        for column, key in self._record.items():
-            if arrow_type(by_name[column].type) != arrow_type(METADATA[key]) and not _casts(key, by_name[column]):
+                raise UnsupportedOperation(
+                    f"key format {table.key.options.format!r} is not supported", hint="use 'json' or 'raw'"
+                )
+        self._record_metadata = {c: k for c, k in definition.metadata.items() if c not in value_metadata}
+        for column, key in self._record_metadata.items():
+            if arrow_type(by_name[column].type) != arrow_type(METADATA[key]) and not _is_castable(key, by_name[column]):
                 raise SchemaMismatch(
                     f"METADATA column {column!r} cannot be {by_name[column].type}",
-                    hint=f"{key!r} is {METADATA[key]}",
+                    hint=f"declare it {METADATA[key]}",
                     column=column,
                 )
-        self.changes = self._value.changes or table.upserts
+        self.changes = self._value.changes or table.is_upsert
 
     @property
     def fields(self) -> tuple[DataField, ...]:
         """The columns of `rows`."""
-        return (*self.table.declared.fields, *(CHANGELOG_FIELDS if self.changes else ()))
+        return (*self.table.definition.fields, *(CHANGELOG_FIELDS if self.changes else ()))
 
     def rows(self, messages: Sequence[Message]) -> pa.Table:
-        """The rows of some records of one partition, in their order."""
+        """The rows of records of one partition, in the same order."""
         values = [m.value() for m in messages]
-        decoded = self._upserted(values) if self.table.upserts else self._value.decode(values)
-        at = pa.array(decoded.messages, pa.int64())
+        decoded = self._decode_upserts(values) if self.table.is_upsert else self._value.decode(values)
+        message_numbers = pa.array(decoded.messages, pa.int64())
         columns = dict(zip(self._value_names, decoded.table.columns, strict=True))
         if self._key is not None:
             assert self.table.key is not None
-            columns.update(self._keys([m.key() for m in messages], at, self.table.key.names))
-        for column, key in self._record.items():
-            read = _OF_RECORD[key]
-            plain = pa.array([read(m) for m in messages], _plain(key))
-            columns[column] = plain.take(at)
-        made = [columns[f.name].cast(arrow_type(f.type)) for f in self.table.declared.fields]
-        names = [f.name for f in self.table.declared.fields]
+            columns.update(self._decode_keys([m.key() for m in messages], message_numbers, self.table.key.names))
+        for column, key in self._record_metadata.items():
+            read = _METADATA_READERS[key]
+            plain = pa.array([read(m) for m in messages], _metadata_type(key))
+            columns[column] = plain.take(message_numbers)
+        made = [columns[f.name].cast(arrow_type(f.type)) for f in self.table.definition.fields]
+        names = [f.name for f in self.table.definition.fields]
         if self.changes:
             offsets = [record_offset(messages[i]) for i in decoded.messages]
-            made += [pa.array(decoded.kinds, pa.string()), pa.array(_orders(offsets), pa.int64())]
+            made += [pa.array(decoded.kinds, pa.string()), pa.array(_change_order(offsets), pa.int64())]
             names += [KIND, ORDER]
         return pa.table(made, names=names)
 
-    def _keys(self, keys: list[bytes | None], at: pa.Array, names: Sequence[str]) -> dict[str, Any]:
+    def _decode_keys(self, keys: list[bytes | None], message_numbers: pa.Array, names: Sequence[str]) -> dict[str, Any]:
         assert self._key is not None
         decoded = self._key.decode(keys)
         row_numbers = pa.array(decoded.messages, pa.int64())
-        where = pc.index_in(at, row_numbers)  # a record without a key gives NULLs
-        return {n: c.take(where) for n, c in zip(names, decoded.table.columns, strict=True)}
+        key_rows = pc.index_in(message_numbers, row_numbers)  # the columns of a record without a key are NULL
+        return {n: c.take(key_rows) for n, c in zip(names, decoded.table.columns, strict=True)}
 
-    def _upserted(self, values: list[bytes | None]) -> Rows:
-        """A value is the newest row of its key, a record without one deletes it."""
+    def _decode_upserts(self, values: list[bytes | None]) -> Rows:
+        """A value is the newest row of its key. A record without a value deletes the row."""
         decoded = self._value.decode(values)
         present = {m: i for i, m in enumerate(decoded.messages)}
         messages = [i for i, v in enumerate(values) if v is None or i in present]
@@ -104,22 +106,22 @@ class RecordRows:
         return Rows(decoded.table.take(row_numbers), kinds, messages)
 
 
-def _orders(offsets: Sequence[int]) -> list[int]:
-    """Rises from row to row, also among the rows of one message."""
+def _change_order(offsets: Sequence[int]) -> list[int]:
+    """Values that increase from row to row, also within a message."""
     out, last, seen = [], -1, 0
     for offset in offsets:
         seen = seen + 1 if offset == last else 0
         last = offset
-        out.append(offset * _EACH + min(seen, _EACH - 1))
+        out.append(offset * _MAX_CHANGES_PER_MESSAGE + min(seen, _MAX_CHANGES_PER_MESSAGE - 1))
     return out
 
 
-def _plain(key: str) -> pa.DataType:
+def _metadata_type(key: str) -> pa.DataType:
     return arrow_type(METADATA[key])
 
 
-def _casts(key: str, field: DataField) -> bool:
-    """TIMESTAMP for TIMESTAMP_LTZ, STRING for BYTES, BIGINT for INT: what Flink casts without being asked."""
+def _is_castable(key: str, field: DataField) -> bool:
+    """Whether Flink casts a metadata key to this type implicitly, for example BIGINT for INT."""
     allowed = {
         "timestamp": ("TIMESTAMP", "TIMESTAMP_LTZ"), "partition": ("BIGINT", "SMALLINT"), "key": ("VARCHAR",),
         "offset": ("DECIMAL",), "leader-epoch": ("BIGINT",), "topic": ("VARCHAR",), "timestamp-type": ("VARCHAR",),

@@ -1,5 +1,6 @@
-# ruff: noqa: N802  the names are Spark's
-"""Topics as a source of Spark: offsets of partitions as Spark's offsets, one task a partition. Runs in Python workers."""
+# ruff: noqa: N802  the names are defined by Spark
+"""Spark data source for topics. A Spark offset is the offsets of all partitions; one task reads a partition. Runs in Python
+workers."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from paimon_nb.base.errors import BadMessage, SourceUnavailable
-from paimon_nb.connectors.kafka.client import Broker, Offsets, check_there
-from paimon_nb.connectors.kafka.dead_letters import send_dead, split_bad_records
-from paimon_nb.connectors.kafka.options import At, KafkaTable
+from paimon_nb.connectors.kafka.client import Broker, Offsets, check_offsets_exist
+from paimon_nb.connectors.kafka.dead_letters import send_dead_letters, split_bad_records
+from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode
 from paimon_nb.connectors.kafka.record_rows import RecordRows
 from paimon_nb.spark.errors import crossing_tasks, packed_errors
 from paimon_nb.spark.jobs.task_runner import pieces_of, work_frame
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
-    """What lies between the start and the end that the table names, as of now."""
+    """The records between the start and the end offsets of the table, resolved now."""
     with Broker(table) as broker:
-        start = broker.beginning()
+        start = broker.start_offsets()
         end = broker.resolve(table.end, broker.partitions())
-    pieces = list(_pieces(start, end))
+    pieces = list(_offset_ranges(start, end))
     fields = RecordRows(table).fields
 
     @crossing_tasks
@@ -44,7 +45,7 @@ def kafka_batch(spark: SparkSession, table: KafkaTable) -> DataFrame:
 
 
 def kafka_stream(spark: SparkSession, table: KafkaTable, begin: Mapping[str, Any] | str | None) -> DataFrame:
-    """The records as they come. `begin`: the offset in the query's checkpoint, 'fresh' for a new one, None: not known."""
+    """The records as a stream. `begin`: offset in the checkpoint of the query, 'fresh' for a new query, None if unknown."""
     return stream_from(spark, KafkaSource, table=table, begin=begin)
 
 
@@ -68,22 +69,23 @@ class OffsetRange(InputPartition):
 class KafkaReader(DataSourceStreamReader):
     """One per running query. A Spark offset is {"next": topic -> partition -> offset, "began": the same at the start}.
 
-    Spark does not keep the first offset of a query: when its first micro-batch is run again after a crash, it asks anew, and
-    'latest-offset' means another place by then. So each offset tells where its query began, and the first one is marked.
+    Spark does not store the first offset of a query. If the first micro-batch runs again after a crash, Spark calls
+    `initialOffset` again, and 'latest-offset' then means a later offset. Therefore each offset contains the start offsets
+    of its query, and the first one is marked.
     """
 
     def __init__(self, source: KafkaSource) -> None:
         self.table = source.table
         stored_offsets = source.begin if isinstance(source.begin, dict) else None
-        self._fresh = source.begin == "fresh"
-        self._known: Offsets | None = None if stored_offsets is None else stored_offsets["next"]
-        """Where the query stands; None until Spark told us."""
-        self._began: Offsets | None = None if stored_offsets is None else stored_offsets["began"]
-        self._ends: Offsets | None = None
+        self._is_new_query = source.begin == "fresh"
+        self._next_offsets: Offsets | None = None if stored_offsets is None else stored_offsets["next"]
+        """Current position of the query; None until the first call."""
+        self._start_offsets: Offsets | None = None if stored_offsets is None else stored_offsets["began"]
+        self._end_offsets: Offsets | None = None
 
     @cached_property
     def _broker(self) -> Broker:
-        """Kept from question to question: a new connection for each would cost more than the answer."""
+        """Reused between calls: a new connection costs more than a request."""
         return Broker(self.table)
 
     def stop(self) -> None:
@@ -93,31 +95,33 @@ class KafkaReader(DataSourceStreamReader):
 
     def initialOffset(self) -> dict[str, Any]:
         with packed_errors():
-            began = self._beginning()
-            self._known = self._known or began
-            return {"next": began, "began": began, "first": True}
+            start_offsets = self._find_start()
+            self._next_offsets = self._next_offsets or start_offsets
+            return {"next": start_offsets, "began": start_offsets, "first": True}
 
     def latestOffset(self) -> dict[str, Any]:
         with packed_errors():
-            began = self._beginning()
-            if self._known is None and self._fresh:
-                self._known = began
+            start_offsets = self._find_start()
+            if self._next_offsets is None and self._is_new_query:
+                self._next_offsets = start_offsets
             try:
-                newest = self._newest()
+                newest = self._latest_offsets()
             except SourceUnavailable:
-                self.stop()  # the client would hold on to leaders of before; a new one finds those of now
-                if self._known is None:
+                self.stop()  # the client caches partition leaders; a new client finds the current ones
+                if self._next_offsets is None:
                     raise
-                newest = self._known  # a broker that is away has nothing new; it goes on when it is back
-            if self._known is not None:
-                newest = _limited(self._known, newest, self.table.max_records)
-            return {"next": newest, "began": began}
+                newest = (
+                    self._next_offsets
+                )  # an unreachable broker has no new records; the query continues when it is reachable again
+            if self._next_offsets is not None:
+                newest = _limit_records(self._next_offsets, newest, self.table.max_records)
+            return {"next": newest, "began": start_offsets}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         with packed_errors():
             first = end["began"] if start.get("first") else start["next"]
-            self._known = end["next"]
-            return [OffsetRange(*piece) for piece in _pieces(first, end["next"])]
+            self._next_offsets = end["next"]
+            return [OffsetRange(*piece) for piece in _offset_ranges(first, end["next"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, OffsetRange)
@@ -128,26 +132,28 @@ class KafkaReader(DataSourceStreamReader):
             if "group.id" in self.table.client:
                 self._broker.commit(end["next"])
 
-    def _beginning(self) -> Offsets:
-        """Where the table says that a new query begins; found once."""
-        if self._began is None:
-            self._began = self._broker.beginning()
-        return self._began
+    def _find_start(self) -> Offsets:
+        """Start offsets of the query, resolved once."""
+        if self._start_offsets is None:
+            self._start_offsets = self._broker.start_offsets()
+        return self._start_offsets
 
-    def _newest(self) -> Offsets:
-        """What there is now, not beyond the end that the table names. Raises SourceLost: what comes next is gone."""
+    def _latest_offsets(self) -> Offsets:
+        """Latest offsets, at most the end offsets of the table. Raises SourceLost: the next records were deleted."""
         partitions = self._broker.partitions()
         low, high = self._broker.bounds(partitions)
         last = high
-        if self.table.end.at is not At.NEVER:
-            self._ends = self._ends or self._broker.resolve(self.table.end, partitions)
-            high = {t: {p: min(o, self._ends.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()}
-        check_there(self._known or {}, low, last)
+        if self.table.end.mode is not OffsetMode.UNBOUNDED:
+            self._end_offsets = self._end_offsets or self._broker.resolve(self.table.end, partitions)
+            high = {
+                t: {p: min(o, self._end_offsets.get(t, {}).get(p, 0)) for p, o in of.items()} for t, of in high.items()
+            }
+        check_offsets_exist(self._next_offsets or {}, low, last)
         return high
 
 
-def _limited(start: Offsets, newest: Offsets, max_records: int) -> Offsets:
-    """At most so many records, shared by the partitions that have more. A partition that is new begins with its first."""
+def _limit_records(start: Offsets, newest: Offsets, max_records: int) -> Offsets:
+    """End offsets for at most `max_records`, divided among the partitions. A new partition starts at its first record."""
     left = {(t, p): max(0, o - start.get(t, {}).get(p, 0)) for t, of in newest.items() for p, o in of.items()}
     share = (
         max_records
@@ -161,7 +167,7 @@ def _limited(start: Offsets, newest: Offsets, max_records: int) -> Offsets:
     return out
 
 
-def _pieces(start: Offsets, end: Offsets) -> Iterator[tuple[str, int, int, int]]:
+def _offset_ranges(start: Offsets, end: Offsets) -> Iterator[tuple[str, int, int, int]]:
     for topic, of in end.items():
         for partition, last in of.items():
             first = start.get(topic, {}).get(partition, 0)
@@ -179,13 +185,13 @@ def _read(table: KafkaTable, topic: str, partition: int, first: int, end: int) -
 
 
 def _rows(decode: RecordRows, messages: Sequence[Message]) -> pa.Table:
-    """The rows of some records, without those that the table says to leave out."""
+    """The rows of records. Skips bad records if the options of the table allow it."""
     try:
         return decode.rows(messages)
     except BadMessage:
-        if not decode.table.skips:
+        if not decode.table.skip_bad_messages:
             raise
-    good, refused = split_bad_records(messages, decode.rows)
-    if decode.table.dead_letters is not None:
-        send_dead(decode.table, decode.table.dead_letters, refused)
+    good, bad_records = split_bad_records(messages, decode.rows)
+    if decode.table.dead_letter_topic is not None:
+        send_dead_letters(decode.table, decode.table.dead_letter_topic, bad_records)
     return decode.rows(good)

@@ -1,7 +1,7 @@
-"""What a micro-batch sends as one transaction of Kafka's, its number with it: a batch that comes again is left out.
+"""Exactly-once writes: the records of a micro-batch and its id are one Kafka transaction. A repeated batch is skipped.
 
-The number lies as an offset of a consumer group that nobody reads with, because only offsets become visible in the same
-instant as a transaction's records. Runs in tasks.
+The batch id is stored as an offset of a consumer group of its own, because offsets can be part of a transaction. Runs in
+tasks.
 """
 
 from __future__ import annotations
@@ -12,82 +12,85 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.kafka.client import SILENT_CLIENT, kafka, reason
+from paimon_nb.connectors.kafka.client import CLIENT_LOGGING, kafka, reason
 from paimon_nb.connectors.kafka.options import KafkaTable
 
-_ANSWER_S = 60.0
-SETTINGS = {"transaction.timeout.ms": "300000"}
-"""Of the producer: what a writer that died left open is dropped after so long; until then readers of committed records wait."""
+_TIMEOUT_S = 60.0
+PRODUCER_SETTINGS = {"transaction.timeout.ms": "300000"}
+"""Settings of the producer. After the timeout the broker aborts the transaction of a crashed writer; until then
+`read_committed` readers wait."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Which rows these are."""
+class SinkBatch:
+    """Identifies the rows of a batch."""
 
-    owner: str
-    """The transactional id: the sink's prefix and the query's id. Two writers of one id throw each other out."""
-    number: int | None
-    """Of the micro-batch in its query; None: the rows come only once."""
+    transactional_id: str
+    """The prefix of the sink and the id of the query. Two writers with the same id fence each other."""
+    batch_id: int | None
+    """Id of the micro-batch in its query; None in batch mode."""
 
 
 class Transaction:
-    """One turn of a producer that was made with the transactional id."""
+    """A transaction of a producer for one batch."""
 
-    def __init__(self, table: KafkaTable, producer: Any, turn: Turn) -> None:
-        self.table, self.producer, self.turn = table, producer, turn
+    def __init__(self, table: KafkaTable, producer: Any, sink_batch: SinkBatch) -> None:
+        self.table, self.producer, self.sink_batch = table, producer, sink_batch
 
     def begin(self) -> bool:
-        """Whether these rows are still to be sent. Ends what an earlier writer of this id left open."""
-        with self._answers():
-            self.producer.init_transactions(_ANSWER_S)
-            if self.turn.number is not None and self._stored() > self.turn.number:
+        """Begin the transaction and abort an open one of an earlier writer. Returns False if the batch is committed already."""
+        with self._translate_errors():
+            self.producer.init_transactions(_TIMEOUT_S)
+            if self.sink_batch.batch_id is not None and self._committed_batches() > self.sink_batch.batch_id:
                 return False
             self.producer.begin_transaction()
             return True
 
     def commit(self) -> None:
-        with self._answers():
-            if self.turn.number is not None:
-                with self._group() as consumer:
+        with self._translate_errors():
+            if self.sink_batch.batch_id is not None:
+                with self._group_consumer() as consumer:
                     member = consumer.consumer_group_metadata()
-                    self.producer.send_offsets_to_transaction([self._mark(self.turn.number + 1)], member, _ANSWER_S)
-            self.producer.commit_transaction(_ANSWER_S)
+                    self.producer.send_offsets_to_transaction(
+                        [self._batch_offset(self.sink_batch.batch_id + 1)], member, _TIMEOUT_S
+                    )
+            self.producer.commit_transaction(_TIMEOUT_S)
 
     def abort(self) -> None:
-        """Best effort: the broker drops what was not committed."""
+        """Abort. Best effort: the broker discards records that were not committed."""
         try:
-            self.producer.abort_transaction(_ANSWER_S)
+            self.producer.abort_transaction(_TIMEOUT_S)
         except kafka().KafkaException:
             return
 
-    def _stored(self) -> int:
-        """How many micro-batches of this query are in the topic."""
-        with self._group() as consumer:
-            (mark,) = consumer.committed([self._mark()], timeout=_ANSWER_S)
-        return max(0, int(mark.offset))
+    def _committed_batches(self) -> int:
+        """Number of micro-batches of this query that are in the topic."""
+        with self._group_consumer() as consumer:
+            (offset,) = consumer.committed([self._batch_offset()], timeout=_TIMEOUT_S)
+        return max(0, int(offset.offset))
 
-    def _mark(self, *offset: int) -> Any:
+    def _batch_offset(self, *offset: int) -> Any:
         return kafka().TopicPartition(self.table.topics[0], 0, *offset)
 
     @contextmanager
-    def _group(self) -> Iterator[Any]:
+    def _group_consumer(self) -> Iterator[Any]:
         client_settings = {
             **self.table.client,
-            "group.id": f"paimon-nb-{self.turn.owner}",
+            "group.id": f"paimon-nb-{self.sink_batch.transactional_id}",
             "isolation.level": "read_committed",
         }
-        consumer = kafka().Consumer({**client_settings, **SILENT_CLIENT})
+        consumer = kafka().Consumer({**client_settings, **CLIENT_LOGGING})
         try:
             yield consumer
         finally:
             consumer.close()
 
     @contextmanager
-    def _answers(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except kafka().KafkaException as error:
             raise SourceUnavailable(
-                f"Kafka at {self.table.client['bootstrap.servers']} did not take the transaction {self.turn.owner!r}: {reason(error)}",
-                hint="run the statement again; two jobs need two values of 'sink.transactional-id-prefix'",
+                f"Kafka at {self.table.client['bootstrap.servers']} rejected the transaction {self.sink_batch.transactional_id!r}: {reason(error)}",
+                hint="run the statement again; each job needs its own 'sink.transactional-id-prefix'",
             ) from None

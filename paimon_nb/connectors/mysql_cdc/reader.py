@@ -1,8 +1,8 @@
-# ruff: noqa: N802  the names are Spark's
-"""`mysql-cdc`: a MySQL or MariaDB table as a stream of changes: its rows, then the binlog. Runs in Python workers.
+# ruff: noqa: N802  the names are defined by Spark
+"""`mysql-cdc`: a changelog stream of MySQL or MariaDB tables: their rows, then the binlog. Runs in Python workers.
 
-The place in the binlog is taken before the rows are read, so a change in between is told twice: a table with a primary key
-takes it once.
+The binlog position is taken before the rows are read, so a change in between is read twice. A target with a primary key
+stores it once.
 """
 
 from __future__ import annotations
@@ -15,12 +15,18 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
-from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, is_behind
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
+from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, has_reached
 from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf
 from paimon_nb.connectors.cdc.mysql_types import to_column
-from paimon_nb.connectors.cdc.spark_source import AWAY_S, PAUSE_S, SNAPSHOT, ChangeReader, answering
+from paimon_nb.connectors.cdc.spark_source import (
+    RECONNECT_TIMEOUT_S,
+    RETRY_INTERVAL_S,
+    SNAPSHOT,
+    ChangeReader,
+    connect_with_retry,
+)
 from paimon_nb.spark.errors import crossing_tasks
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema
@@ -29,18 +35,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def mysql_stream(spark: SparkSession, declared: Declared, conf: MySqlConf, begin: Any) -> DataFrame:
-    """The changes of the tables that `conf` means, `KIND` and `ORDER` behind the columns."""
-    return stream_from(spark, MySqlSource, declared=declared, conf=conf, begin=begin)
+def mysql_stream(spark: SparkSession, definition: ConnectorTable, conf: MySqlConf, begin: Any) -> DataFrame:
+    """The changes of the tables that match `conf`, with the columns `KIND` and `ORDER`."""
+    return stream_from(spark, MySqlSource, definition=definition, conf=conf, begin=begin)
 
 
 class MySqlSource(DataSource):
-    declared: Declared
+    definition: ConnectorTable
     conf: MySqlConf
     begin: Mapping[str, Any] | str | None
 
     def schema(self) -> Any:
-        return spark_schema((*self.declared.fields, *CHANGELOG_FIELDS))
+        return spark_schema((*self.definition.fields, *CHANGELOG_FIELDS))
 
     def streamReader(self, schema: Any) -> MySqlReader:
         return MySqlReader(self)
@@ -48,32 +54,32 @@ class MySqlSource(DataSource):
 
 class MySqlReader(ChangeReader):
     def __init__(self, source: MySqlSource) -> None:
-        self.declared, self.conf = source.declared, source.conf
-        self.known = source.begin["at"] if isinstance(source.begin, dict) else None
+        self.definition, self.conf = source.definition, source.conf
+        self.latest_position = source.begin["at"] if isinstance(source.begin, dict) else None
 
-    def begin(self) -> str:
+    def start_position(self) -> str:
         with MySqlClient(self.conf) as client:
             client.check()
             client.tables()
             return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
 
-    def newest(self) -> str:
+    def end_position(self) -> str:
         with MySqlClient(self.conf) as client:
             return client.position()
 
     def changes(self, start: str, end: str) -> Iterator[pa.RecordBatch]:
-        return _read(self.declared, self.conf, start, end)
+        return _read(self.definition, self.conf, start, end)
 
 
 @crossing_tasks
-def _read(declared: Declared, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
-    with answering(lambda: MySqlClient(conf)) as client:
+def _read(definition: ConnectorTable, conf: MySqlConf, start: str, end: str) -> Iterator[pa.RecordBatch]:
+    with connect_with_retry(lambda: MySqlClient(conf)) as client:
         tables = client.tables()
         types = {c.name: c.type for t in tables for c in t.columns}
         changes = (
             _rows(client, tables) if start == SNAPSHOT else _changes(conf, start, end, is_mariadb=client.is_mariadb)
         )
-        yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+        yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
 def _rows(client: MySqlClient, tables: Sequence[Any]) -> Iterator[ChangeRow]:
@@ -90,19 +96,19 @@ def _metadata(schema: str, table: str) -> dict[str, str]:
 
 
 def _changes(conf: MySqlConf, start: str, end: str, *, is_mariadb: bool) -> Iterator[ChangeRow]:
-    """Changes of the transactions behind `start`, up to `end`; a connection that is lost goes on behind the last of them."""
+    """Changes of the transactions after `start`, up to `end`. After a lost connection it continues after the last transaction."""
     at, deadline = start, None
-    while not is_behind(at, end):
+    while not has_reached(at, end):
         try:
             with Binlog(conf, at, is_mariadb=is_mariadb) as binlog:
                 for transaction in filter(None, binlog.transactions()):
                     for c in transaction.changes:
                         yield c.kind, _metadata(c.schema, c.table), transaction.time_ms, c.values
                     at, deadline = transaction.position, None
-                    if is_behind(at, end):
+                    if has_reached(at, end):
                         return
         except SourceUnavailable:
-            deadline = deadline or time.monotonic() + AWAY_S
+            deadline = deadline or time.monotonic() + RECONNECT_TIMEOUT_S
             if time.monotonic() > deadline:
                 raise
-            time.sleep(PAUSE_S)
+            time.sleep(RETRY_INTERVAL_S)

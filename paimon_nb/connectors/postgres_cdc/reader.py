@@ -1,7 +1,8 @@
-# ruff: noqa: N802  the names are Spark's
-"""`postgres-cdc`: a PostgreSQL table as a stream of changes: its rows, then what its slot holds. Runs in Python workers.
+# ruff: noqa: N802  the names are defined by Spark
+"""`postgres-cdc`: a changelog stream of PostgreSQL tables: their rows, then the replication slot. Runs in Python workers.
 
-The slot is there before the rows are read, so a change in between is told twice: a table with a primary key takes it once.
+The slot is created before the rows are read, so a change in between is read twice. A target with a primary key stores it
+once.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource
 
 from paimon_nb.base.errors import SourceUnavailable
-from paimon_nb.connectors.api import CHANGELOG_FIELDS, Declared
+from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
 from paimon_nb.connectors.cdc.changelog_rows import ChangeRow, batches
 from paimon_nb.connectors.cdc.pgoutput import INSERT
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable
 from paimon_nb.connectors.cdc.postgres_types import to_column
-from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, answering
+from paimon_nb.connectors.cdc.spark_source import SNAPSHOT, ChangeReader, connect_with_retry
 from paimon_nb.spark.errors import crossing_tasks, packed_errors
 from paimon_nb.spark.streaming.data_source import stream_from
 from paimon_nb.spark.types import spark_schema
@@ -27,17 +28,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def postgres_stream(spark: SparkSession, declared: Declared, conf: PostgresConf) -> DataFrame:
-    """The changes of the tables that `conf` means, `KIND` and `ORDER` behind the columns."""
-    return stream_from(spark, PostgresSource, declared=declared, conf=conf)
+def postgres_stream(spark: SparkSession, definition: ConnectorTable, conf: PostgresConf) -> DataFrame:
+    """The changes of the tables that match `conf`, with the columns `KIND` and `ORDER`."""
+    return stream_from(spark, PostgresSource, definition=definition, conf=conf)
 
 
 class PostgresSource(DataSource):
-    declared: Declared
+    definition: ConnectorTable
     conf: PostgresConf
 
     def schema(self) -> Any:
-        return spark_schema((*self.declared.fields, *CHANGELOG_FIELDS))
+        return spark_schema((*self.definition.fields, *CHANGELOG_FIELDS))
 
     def streamReader(self, schema: Any) -> PostgresReader:
         return PostgresReader(self)
@@ -45,20 +46,20 @@ class PostgresSource(DataSource):
 
 class PostgresReader(ChangeReader):
     def __init__(self, source: PostgresSource) -> None:
-        self.declared, self.conf = source.declared, source.conf
+        self.definition, self.conf = source.definition, source.conf
 
-    def begin(self) -> int | str:
+    def start_position(self) -> int | str:
         with PostgresClient(self.conf) as client:
             client.check()
             client.open_slot(_tables(client))
             return client.position() if self.conf.start == "latest-offset" else SNAPSHOT
 
-    def newest(self) -> int:
+    def end_position(self) -> int:
         with PostgresClient(self.conf) as client:
             return client.position()
 
     def changes(self, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
-        return _read(self.declared, self.conf, start, end)
+        return _read(self.definition, self.conf, start, end)
 
     def commit(self, end: dict[str, Any]) -> None:
         if end["at"] == SNAPSHOT:
@@ -66,22 +67,22 @@ class PostgresReader(ChangeReader):
         with packed_errors():
             try:
                 with PostgresClient(self.conf) as client:
-                    client.forget(end["at"])
+                    client.advance_slot(end["at"])
             except SourceUnavailable:
-                return  # the slot forgets it with what comes next
+                return  # the next commit advances the slot
 
 
 @crossing_tasks
-def _read(declared: Declared, conf: PostgresConf, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
-    with answering(lambda: PostgresClient(conf)) as client:
+def _read(definition: ConnectorTable, conf: PostgresConf, start: int | str, end: int) -> Iterator[pa.RecordBatch]:
+    with connect_with_retry(lambda: PostgresClient(conf)) as client:
         tables = _tables(client)
         types = {c.name: c.type for t in tables for c in t.columns}
         changes = _rows(client, tables) if isinstance(start, str) else _changes(client, start, end)
-        yield from batches(declared, changes, lambda name, values, t: to_column(values, t, types.get(name)))
+        yield from batches(definition, changes, lambda name, values, t: to_column(values, t, types.get(name)))
 
 
 def _tables(client: PostgresClient) -> list[SourceTable]:
-    """Raises TableNotFound. UnsupportedOperation: one does not log its old rows."""
+    """The source tables. Raises TableNotFound. UnsupportedOperation: a table does not log old rows."""
     tables = client.tables()
     for table in tables:
         table.check()

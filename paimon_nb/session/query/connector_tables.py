@@ -12,12 +12,12 @@ from paimon_nb.session.query.watermark import watermarked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.connectors.api import Declared, Sink, Source
+    from paimon_nb.connectors.api import ConnectorTable, Sink, Source
 
 
-def declared(statement: CreateTable) -> Declared:
+def declared(statement: CreateTable) -> ConnectorTable:
     """The connector's description of the table. Raises SqlSyntaxError: an invalid type."""
-    from paimon_nb.connectors.api import Declared
+    from paimon_nb.connectors.api import ConnectorTable
 
     fields: list[DataField] = []
     metadata: dict[str, str] = {}
@@ -30,7 +30,7 @@ def declared(statement: CreateTable) -> Declared:
         if column.metadata is not None:
             metadata[column.name] = column.metadata
             virtual |= {column.name} if column.virtual else set()
-    return Declared(
+    return ConnectorTable(
         statement.name[-1],
         tuple(fields),
         dict(statement.definition.options),
