@@ -68,7 +68,7 @@ class Workbench:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.made: list[tuple[str, int]] = []
+        self.commits: list[tuple[str, int]] = []
         """(table, snapshot id) of each commit of this session, in order; used by undo."""
 
     def sql(self, text: str, /, **params: object) -> DataFrame:
@@ -143,7 +143,7 @@ class Workbench:
         result = None
         try:
             for result in run_text(self.session, text, params):
-                self.made += result.snapshots
+                self.commits += result.snapshots
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
             if package in ("", "paimon_nb"):
@@ -321,7 +321,7 @@ class Workbench:
             except BaseException:
                 found.catalog.drop_table(found.name, if_exists=True, purge=True)
                 raise
-            self.made += [(str(table.name), s) for s in snapshots]
+            self.commits += [(str(table.name), s) for s in snapshots]
         return table
 
     def drop_table(self, name: str, *, if_exists: bool = False, purge: bool = False) -> bool:

@@ -39,8 +39,8 @@ class GuardedFileIO(RootedFileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self._authorized(path).put_if_absent(path, data)
 
-    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self._authorized(path).settle_and_put(named, path, data)
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        return self._authorized(path).sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         self._authorized(path).overwrite(path, data, durable=durable)

@@ -1,4 +1,4 @@
-"""The file API of a backend. `put_if_absent` is the only way to publish, after `settle` of the files it references."""
+"""The file API of a backend. `put_if_absent` is the only way to publish, after `sync` of the files it references."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OutputFile(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Finish the file: readers see all of it. Durable after `FileIO.settle`. Safe to call twice."""
+        """Finish the file: readers see all of it. Durable after `FileIO.sync`. Safe to call twice."""
 
     @abstractmethod
     def abort(self) -> None:
@@ -140,15 +140,15 @@ class FileIO(ABC):
     def move(self, source: str, target: str) -> None:
         """Rename a file or directory. Raises `FileExistsError` if the target exists."""
 
-    def settle(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
+    def sync(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
         """Make finished files durable, several at a time. Missing files are skipped."""
 
-    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        """`settle` the files that a file references, then `put_if_absent` of that file; a backend may sync both at once.
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        """`sync` the files that `path` references, then `put_if_absent`. A backend may sync both at once.
 
         `path` is not visible before all of `named` is durable.
         """
-        self.settle(named)
+        self.sync(named)
         return self.put_if_absent(path, data)
 
     def local_path(self, path: str) -> str | None:

@@ -61,9 +61,9 @@ class LocalFileIO(FileIO):
             return pa.OSFile(path, "rb")
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self.settle_and_put((), path, data)
+        return self.sync_and_put_if_absent((), path, data)
 
-    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
         directory, name = os.path.split(path)
         self.make_dirs(directory)
         temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
@@ -71,7 +71,7 @@ class LocalFileIO(FileIO):
             try:
                 _write(temporary, data, durable=False)
                 # Only the link below makes it visible: one sync covers both.
-                self.settle([*named, temporary])
+                self.sync([*named, temporary])
                 try:
                     os.link(temporary, path)
                 except FileExistsError:
@@ -163,16 +163,16 @@ class LocalFileIO(FileIO):
                     raise FileExistsError(target) from None
                 raise
 
-    def settle(self, paths: Iterable[str]) -> None:
-        def settled(path: str) -> None:
+    def sync(self, paths: Iterable[str]) -> None:
+        def sync_file(path: str) -> None:
             with suppress(MissingFile), _plain_errors(path):
                 _sync(path)
 
         waiting = list(paths)
         if len(waiting) == 1:
-            settled(waiting[0])
+            sync_file(waiting[0])
         else:
-            list(_pool(os.getpid()).map(settled, waiting))
+            list(_pool(os.getpid()).map(sync_file, waiting))
 
     def local_path(self, path: str) -> str | None:
         return path
@@ -215,7 +215,7 @@ class _LocalOutput(OutputFile):
 @cache
 def _pool(pid: int) -> ThreadPoolExecutor:
     """Thread pool of one process: a fork has none of its parent's threads."""
-    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-settle")
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="paimon-sync")
 
 
 def _write(path: str, data: bytes, *, durable: bool) -> None:

@@ -30,6 +30,6 @@ class LockedFileIO(RootedFileIO):
         with self._lock.held():
             return super().put_if_absent(path, data)
 
-    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        self.settle(named)  # may take long: not while holding the lock
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        self.sync(named)  # may take long: not while holding the lock
         return self.put_if_absent(path, data)

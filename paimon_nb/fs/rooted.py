@@ -89,8 +89,8 @@ class RootedFileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self.inner.put_if_absent(self._checked(path), data)
 
-    def settle_and_put(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        return self.inner.settle_and_put([self._checked(p) for p in named], self._checked(path), data)
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        return self.inner.sync_and_put_if_absent([self._checked(p) for p in named], self._checked(path), data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         self.inner.overwrite(self._checked(path), data, durable=durable)
@@ -122,8 +122,8 @@ class RootedFileIO(FileIO):
     def move(self, source: str, target: str) -> None:
         self.inner.move(self._checked(source), self._checked(target))
 
-    def settle(self, paths: Iterable[str]) -> None:
-        self.inner.settle([self._checked(path) for path in paths])
+    def sync(self, paths: Iterable[str]) -> None:
+        self.inner.sync([self._checked(path) for path in paths])
 
     def local_path(self, path: str) -> str | None:
         return self.inner.local_path(self._checked(path))

@@ -33,7 +33,7 @@ class History:
 
     cells: list[Written] = field(default_factory=list)
 
-    def remember(self, snapshots: Sequence[tuple[str, int]], since_ms: int) -> None:
+    def record(self, snapshots: Sequence[tuple[str, int]], since_ms: int) -> None:
         """Record what a cell committed; cells that only read are not recorded."""
         tables: dict[str, tuple[int, int]] = {}
         for name, snapshot in snapshots:

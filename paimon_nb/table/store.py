@@ -174,7 +174,7 @@ class TableStore:
         Read again each time: another process may have rolled back and committed under an id that was read before.
         """
         for _ in range(_LOOKS):
-            self.snapshots.forget()
+            self.snapshots.invalidate_cache()
             newest = self.snapshots.latest_id()
             if newest is None:
                 return None

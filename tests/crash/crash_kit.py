@@ -19,7 +19,7 @@ class Crashing(FileIO):
     def __init__(self, inner: MemoryFileIO, crash_at: int | None = None, way: str = "before") -> None:
         self.inner, self.crash_at, self.way = inner, crash_at, way
         self.calls = 0
-        self.unsettled: set[str] = set()
+        self.unsynced: set[str] = set()
         """Files that a power cut leaves empty."""
         self.kinds: Counter[str] = Counter()
         self.dead = False
@@ -33,7 +33,7 @@ class Crashing(FileIO):
             return work()
         self.dead = True
         if self.way == "power cut":
-            for path in filter(self.inner.exists, self.unsettled):
+            for path in filter(self.inner.exists, self.unsynced):
                 self.inner.overwrite(path, b"")
             raise SimulatedCrash
         if self.way == "after":
@@ -54,11 +54,11 @@ class Crashing(FileIO):
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         self.step("overwrite", lambda: self.inner.overwrite(path, data))
         if not durable:
-            self.unsettled.add(path)
+            self.unsynced.add(path)
 
-    def settle(self, paths: Iterable[str]) -> None:
+    def sync(self, paths: Iterable[str]) -> None:
         for path in paths:
-            self.step("settle", lambda path=path: self.unsettled.discard(path))
+            self.step("sync", lambda path=path: self.unsynced.discard(path))
 
     def create(self, path: str) -> OutputFile:
         return self.step("create", lambda: _Output(self, path))
@@ -109,7 +109,7 @@ class _Output(OutputFile):
             path, self.path = self.path, ""
             whole = bytes(self.data)
             put = self.fs.inner.put_if_absent
-            self.fs.unsettled.add(path)
+            self.fs.unsynced.add(path)
             self.fs.step("close", lambda: put(path, whole), lambda: put(path, whole[: len(whole) // 2]))
 
     def abort(self) -> None:

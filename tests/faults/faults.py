@@ -27,7 +27,7 @@ MAINTAIN = ("table/maintenance",)
 MERGE = ("table/merge",)
 
 FAULTS = (
-    Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.settle_and_put(named, path, snapshot.to_json()):", "if not self.fs.exists(path) and (self.fs.settle(named), self.fs.overwrite(path, snapshot.to_json())):", ("race/test_commits.py", "crash")),
+    Fault("publish asks first, then writes", "format/snapshot/directory.py", "if self.fs.sync_and_put_if_absent(named, path, snapshot.to_json()):", "if not self.fs.exists(path) and (self.fs.sync(named), self.fs.overwrite(path, snapshot.to_json())):", ("race/test_commits.py", "crash")),
     Fault("every lost race counts as won", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST", "return Published.ALREADY_PUBLISHED", ("race/test_commits.py",)),
     Fault("a lost reply counts as a lost race", "format/snapshot/directory.py", "return Published.ALREADY_PUBLISHED if self.same_commit(snapshot) else Published.LOST", "return Published.LOST", ("table/commit/test_lost_reply.py",)),
     Fault("no conflict check", "table/commit/attempt.py", "    check_conflicts(store, latest, change)\n    writer", "    writer", COMMIT),
@@ -41,7 +41,7 @@ FAULTS = (
     Fault("nested columns by place", "format/data/schema_evolution.py", "    index_of = {f.id: i for i, f in enumerate(old.fields)}", "    index_of = {f.id: i for i, f in enumerate(new.fields) if i < len(old.fields)}", ("state/test_schema_chains.py",)),
     Fault("newest record first", "table/merge/sort_order.py", "np.lexsort((s[tied], k[tied]))", "np.lexsort((-s[tied], k[tied]))", (*MERGE, *STATE)),
     Fault("NULL sequence is largest", "table/merge/sort_order.py", '"descending" if spec.descending else "ascending", "at_start"', '"descending" if spec.descending else "ascending", "at_end"', MERGE),
-    Fault("first-row takes the last", "table/merge/first_row.py", "groups.pick(groups.starts)", "groups.pick(groups.ends)", MERGE),
+    Fault("first-row takes the last", "table/merge/first_row.py", "groups.take(groups.starts)", "groups.take(groups.ends)", MERGE),
     Fault("a sum taken back is added", "table/merge/aggregate/arithmetic.py", "self._total(accumulator, -value) if", "self._total(accumulator, value) if", MERGE),
     Fault("-U after +U", "table/changelog/produce.py", "(index[both], 1, index[both] + n, _UPDATE_AFTER)", "(index[both], -1, index[both] + n, _UPDATE_AFTER)", ("table/changelog", *COMPACT)),
     Fault("changelog tells new rows twice", "table/changelog/produce.py", "(index[has & ~had], 0,", "(index[has], 0,", ("table/changelog",)),

@@ -37,11 +37,11 @@ def test_of_any_file(tmp_path: Path, monkeypatch) -> None:
         fs.write(name, b"x" * 10)
     synced, seen = watched(monkeypatch)
     head = f"{tmp_path}/b/head"
-    assert fs.settle_and_put(names, head, b"names") is True
+    assert fs.sync_and_put_if_absent(names, head, b"names") is True
     assert [path for path, _ in seen] == [head]
     assert {os.stat(p).st_ino for p in [*names, head]} <= seen[0][1]
     assert os.stat(f"{tmp_path}/b").st_ino in synced
-    assert (fs.settle_and_put(names, head, b"others"), fs.read(head)) == (False, b"names")
+    assert (fs.sync_and_put_if_absent(names, head, b"others"), fs.read(head)) == (False, b"names")
     assert os.listdir(f"{tmp_path}/b") == ["head"]
 
 

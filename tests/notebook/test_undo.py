@@ -62,8 +62,8 @@ def test_a_tag_is_not_taken_away(two: Shell) -> None:
 
 def test_a_first_snapshot_has_none_before_it(shell: Shell) -> None:
     shell.value("%%paimon -q\n" + KEYED.format("c"))
-    workbench().made.append(("default.c", 1))
-    current.history.remember([("default.c", 1)], 0)
+    workbench().commits.append(("default.c", 1))
+    current.history.record([("default.c", 1)], 0)
     workbench().table("c").upsert(rows([1]))
     assert "first snapshot" in shell.error("%paimon undo")[1]
     assert latest("c") == [1]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.format.manifest.entries import DataFile, ManifestEntry
 from paimon_nb.format.types.arrow_builders import column, from_numpy, to_numpy
-from paimon_nb.format.unique import distinct
+from paimon_nb.format.unique import unique
 
 FILE_NUMBERS: dict[str, Callable[[DataFile], int]] = {
     "level": attrgetter("level"),
@@ -202,7 +202,7 @@ class Joined(Entries):
             return [e for p in self.parts for e in p.objects()]
         owners = np.searchsorted(self._begins, rows, "right") - 1
         out = object_array([None] * len(rows))
-        for owner in distinct(owners).tolist():
+        for owner in unique(owners).tolist():
             owned = owners == owner
             out[owned] = object_array(self.parts[owner].objects(rows[owned] - self._begins[owner]))
         found: list[ManifestEntry] = out.tolist()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paimon_nb.format.row.binary_row_vectorized import RowBytes, Words
-from paimon_nb.format.unique import distinct
+from paimon_nb.format.unique import unique
 
 SEED = 42
 _C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
@@ -47,7 +47,7 @@ def hash_rows(rows: RowBytes) -> npt.NDArray[np.int32]:
     out = np.empty(len(rows), dtype=np.int32)
     starts = rows.starts[:-1]
     size = np.diff(rows.starts)
-    for n in distinct(size):
+    for n in unique(size):
         same = np.flatnonzero(size == n)
         out[same] = hash_words(rows.words[starts[same] + k] for k in range(int(n)))
     return out

@@ -110,19 +110,21 @@ class SnapshotDirectory:
         return out
 
     def publish(self, snapshot: Snapshot, named: Iterable[str] = ()) -> Published:
-        """Make `snapshot` visible, or learn who won.
+        """Publish `snapshot` if no other commit has published its id.
 
-        Only `put_if_absent` decides; `exists()` never does: two processes can both see 'absent'.
+        Only `put_if_absent` decides. `exists()` must not: two processes can both see that the file is absent.
 
         Args:
-            named: paths of what it names that is perhaps not durable yet; it is before the snapshot can be seen.
+            snapshot: the snapshot.
+            named: paths of files that it references and that may not be durable yet. They are synced before the snapshot
+                is visible.
         """
         path = self.path(snapshot.id)
         try:
-            if self.fs.settle_and_put(named, path, snapshot.to_json()):
+            if self.fs.sync_and_put_if_absent(named, path, snapshot.to_json()):
                 return Published.WON
         except (OSError, StoreError):
-            # The store did not say how it ended: only the file itself knows.
+            # The outcome is unknown: the published file decides.
             if self.fs.exists(path) and self.same_commit(snapshot):
                 return Published.ALREADY_PUBLISHED
             raise
@@ -143,8 +145,8 @@ class SnapshotDirectory:
             and there.delta_manifest_list == snapshot.delta_manifest_list
         )
 
-    def forget(self) -> None:
-        """Drop what was read: another process may have rolled back."""
+    def invalidate_cache(self) -> None:
+        """Drop cached snapshots: another process may have rolled back."""
         self._read.clear()
 
     def delete(self, snapshot_id: int) -> None:
@@ -158,7 +160,7 @@ class SnapshotDirectory:
     def replace(self, snapshot: Snapshot) -> None:
         """Write a snapshot in the place of another of its id, in one step."""
         self.fs.overwrite(self.path(snapshot.id), snapshot.to_json())
-        self.forget()
+        self.invalidate_cache()
 
     def write_latest_hint(self, snapshot_id: int) -> None:
         write_hint(self.fs, self.root, LATEST, snapshot_id)

@@ -163,7 +163,7 @@ class PaimonMagics(InspectCommands, Magics):
             wb.run(f"USE CATALOG `{arguments.catalog}`")
         params = self._values(text, local_ns)
         limit = min(arguments.limit or self.limit, MAX_ROWS)
-        before, since = len(wb.made), now_ms()
+        before, since = len(wb.commits), now_ms()
         stop_previous_stream(self.shell)
         streams = set(wb.session.jobs.all)
         try:
@@ -173,9 +173,9 @@ class PaimonMagics(InspectCommands, Magics):
         except (Cancelled, KeyboardInterrupt) as error:
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, streams)
-            raise errors.interrupted(error, wb.made[before:], only_queries=_reads_only(text)) from None
+            raise errors.interrupted(error, wb.commits[before:], only_queries=_reads_only(text)) from None
         finally:  # a statement may have committed before another one failed
-            current.history.remember(wb.made[before:], since)
+            current.history.record(wb.commits[before:], since)
         self.shell.user_ns["_paimon"] = rows
         register_live_table(self.shell, rows)
         if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:

@@ -92,7 +92,7 @@ class Timeline(Zoomable):
         snapshot = None
         if self.snapshot is not None:
             commit = self.model.commits[min(self.position, len(self.model.commits) - 1)]
-            store.snapshots.forget()  # it may have expired
+            store.snapshots.invalidate_cache()  # it may have expired
             snapshot = store.tags.get(commit.tags[0]).snapshot if commit.tags else store.snapshots.get(commit.id)
         self._snapshot = snapshot
         self.draw()

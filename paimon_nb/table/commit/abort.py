@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound
 from paimon_nb.format.manifest import ADD, DataFile, read_manifest_list
 from paimon_nb.table.commit.attempt import index_entries
-from paimon_nb.table.commit.commit_log import spend
+from paimon_nb.table.commit.commit_log import mark_consumed
 from paimon_nb.table.commit.live_files import entries_of, snapshot_manifests
 from paimon_nb.table.commit.message import CommitMessage
 from paimon_nb.table.commit.snapshot_change import oldest_base
@@ -30,12 +30,12 @@ def abort_messages(store: TableStore, messages: Iterable[CommitMessage], *, comp
         if held.isdisjoint(names):
             for path in _paths(store, message, compaction_only):
                 store.fs.delete(path)
-            spend(store, names, "discarded")
+            mark_consumed(store, names, "discarded")
 
 
 def _added_since(store: TableStore, base: int | None, names: set[str]) -> set[str]:
     """The names that snapshots after `base` added to the table; all of them when this cannot be determined."""
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     latest, earliest = store.snapshots.latest_id(), store.snapshots.earliest_id()
     if not names or latest is None or earliest is None:
         return set()

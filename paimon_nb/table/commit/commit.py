@@ -30,7 +30,7 @@ from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.commit.abort import abort_messages
 from paimon_nb.table.commit.attempt import CommitMeta, Plan, try_commit
 from paimon_nb.table.commit.checks import StrictMode, check_only_adds
-from paimon_nb.table.commit.commit_log import check_last_commit, remember, spend, spent
+from paimon_nb.table.commit.commit_log import check_last_commit, find_consumed, mark_consumed, record_commit
 from paimon_nb.table.commit.listeners import notify_partitions_added
 from paimon_nb.table.commit.message import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.commit.overwrite import Overwrite, overwrite_change
@@ -138,12 +138,12 @@ class TableCommit:
             abort_messages(self.store, messages, compaction_only=bool(made))
             if made:
                 added = (name for m in messages for name in m.written - m.written_by_compaction)
-                spend(self.store, added, "committed")
+                mark_consumed(self.store, added, "committed")
                 # The rows are committed. The compaction lost a conflict and is left to the next one.
                 return made + (self._compact_again(messages, terms) if isinstance(error, CommitConflict) else [])
             raise
         if made:
-            spend(self.store, (name for m in messages for name in m.written), "committed")
+            mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
         if made and run_maintenance:
             self._run_maintenance(identifier, {m.partition for m in messages if m.new_files})
         return made
@@ -167,7 +167,7 @@ class TableCommit:
 
     def _check_first_time(self, messages: Sequence[CommitMessage]) -> None:
         """A file that is added twice, or that an abort deleted, would make the table unreadable."""
-        again = spent(self.store, (name for m in messages for name in m.written))
+        again = find_consumed(self.store, (name for m in messages for name in m.written))
         if again is not None:
             raise UnsupportedOperation(
                 f"{self.store.name}: these messages are {again[1]} already; nothing was changed",
@@ -200,7 +200,7 @@ class TableCommit:
             outcome = try_commit(store, latest, change, terms)
             if outcome.published is not Published.LOST:
                 self._strict.passed(outcome.snapshot.id)
-                remember(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
+                record_commit(store, outcome.snapshot, tuple(e.file.file_name for e in change.entries if e.kind == ADD))
                 notify_partitions_added(store, {e.partition for e in change.entries if e.kind == ADD})
                 return [outcome.snapshot.id]
             tries += 1

@@ -19,7 +19,7 @@ _MAX_COMMITS = 1000
 _MAX_FILES = 50_000
 _lock = threading.Lock()
 _last: OrderedDict[tuple[str, str], CommitRecord]
-_spent: OrderedDict[tuple[tuple[str, str], str], str] = OrderedDict()
+_consumed: OrderedDict[tuple[tuple[str, str], str], str] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class CommitRecord:
 _last = OrderedDict()
 
 
-def remember(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
+def record_commit(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
     """Record a commit that was published as `snapshot`."""
     with _lock:
         key = _key(store)
@@ -44,25 +44,26 @@ def remember(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> N
             _last.popitem(last=False)
 
 
-def spend(store: TableStore, names: Iterable[str], what: str) -> None:
-    """Mark files whose messages may not be committed again, with the reason: 'committed' or 'discarded'. The oldest are
-    dropped.
+def mark_consumed(store: TableStore, names: Iterable[str], what: str) -> None:
+    """Mark files whose messages must not be committed again. `what` is the reason: 'committed' or 'discarded'.
+
+    The log keeps the latest files only.
     """
     key = _key(store)
     with _lock:
-        _spent.update(((key, name), what) for name in names)
-        while len(_spent) > _MAX_FILES:
-            _spent.popitem(last=False)
+        _consumed.update(((key, name), what) for name in names)
+        while len(_consumed) > _MAX_FILES:
+            _consumed.popitem(last=False)
 
 
-def spent(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
-    """One of the names that this process marked before, with the reason; None if there is none."""
+def find_consumed(store: TableStore, names: Iterable[str]) -> tuple[str, str] | None:
+    """A name that this process has marked, and its reason; None if there is none."""
     key = _key(store)
     with _lock:
-        return next(((name, _spent[key, name]) for name in names if (key, name) in _spent), None)
+        return next(((name, _consumed[key, name]) for name in names if (key, name) in _consumed), None)
 
 
-def forget(store: TableStore) -> None:
+def clear_record(store: TableStore) -> None:
     """Drop the record: the history was changed on purpose (rollback, fast-forward)."""
     with _lock:
         _last.pop(_key(store), None)
@@ -75,7 +76,7 @@ def check_last_commit(store: TableStore) -> None:
     if noted is None:
         return
     expected = noted.snapshot
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     try:
         found: Snapshot | None = store.snapshots.get(expected.id)
     except SnapshotNotFound:
@@ -88,7 +89,7 @@ def check_last_commit(store: TableStore) -> None:
     earliest = store.snapshots.earliest_id()
     if found is None and earliest is not None and earliest > expected.id:
         return  # expired, as intended
-    forget(store)
+    clear_record(store)
     by = f"by user {found.commit_user}" if found else "and is gone (rolled back elsewhere?)"
     raise CommitOverwritten(
         f"{store.name}: snapshot {expected.id}, committed by this process, was replaced {by}",

@@ -141,7 +141,7 @@ class LiveFiles:
                 self._tables.popitem(last=False)
         return result
 
-    def forget(self) -> None:
+    def invalidate_cache(self) -> None:
         """Drop the cache, as in a new process."""
         with self._lock:
             self._tables.clear()

@@ -204,7 +204,7 @@ def retry_on_expiry(source: TableStore, work: Callable[[], T]) -> T:
         try:
             return work()
         except (MissingFile, SnapshotExpired, SnapshotNotFound):
-            source.snapshots.forget()
+            source.snapshots.invalidate_cache()
             if before is None or source.fs.exists(source.snapshots.path(before.id)):
                 raise
     return work()

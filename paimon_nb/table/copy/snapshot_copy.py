@@ -47,7 +47,7 @@ def _copied(source: TableStore, target: TableStore) -> tuple[int, Snapshot | Non
         copied += _carried(source, target, old, new)
         named.append(new)
     bytes_ = source.fs.read(source.snapshots.path(snapshot.id))
-    target.fs.settle_and_put(named, target.snapshots.path(snapshot.id), bytes_)
+    target.fs.sync_and_put_if_absent(named, target.snapshots.path(snapshot.id), bytes_)
     target.snapshots.write_earliest_hint(snapshot.id)
     target.snapshots.write_latest_hint(snapshot.id)
     notify_partitions_added(target, {e.partition for e in live_entries(target, snapshot)})

@@ -11,7 +11,7 @@ from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperati
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.options import table as opt
-from paimon_nb.table.commit.commit_log import forget
+from paimon_nb.table.commit.commit_log import clear_record
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import changelog_entries, reachable, without_changelog
@@ -72,7 +72,7 @@ def delete_branch(store: TableStore, name: str) -> None:
     )
     paths = candidates.unused(used)
     branch.fs.delete_tree(branch.branch_root)
-    forget(branch)
+    clear_record(branch)
     delete_paths(branch, paths)
 
 
@@ -96,7 +96,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     if to in store.branches.names():
         raise AlreadyExists(f"branch {to!r} already exists", hint="choose another name", name=to)
     branch.fs.move(branch.branch_root, store.branches.root(to))
-    forget(branch)
+    clear_record(branch)
 
 
 def fast_forward(store: TableStore, name: str) -> None:
@@ -131,7 +131,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         candidates.add_metadata(snapshot)
     # The branch itself stays, so everything that main takes from it is reachable through it.
     paths = candidates.unused(reachable(main, without_snapshots=replaced, without_tags=replaced_tags))
-    forget(main)
+    clear_record(main)
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)
     for tag in replaced_tags:

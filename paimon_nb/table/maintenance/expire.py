@@ -74,7 +74,7 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     first, so a crash leaves unused files at worst, never a snapshot without its files.
     """
     limits = limits or ExpireLimits.of(store)
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
         return 0

@@ -59,8 +59,8 @@ def reachable(
 ) -> Reachable:  # fmt: skip
     """Everything in use by all branches if the listed roots of `store`'s own branch were removed."""
     used = Reachable()
-    store.snapshots.forget()
-    store.changelogs.forget()
+    store.snapshots.invalidate_cache()
+    store.changelogs.invalidate_cache()
     for branch in [MAIN_BRANCH, *store.branches.names()]:
         here = branch == store.branch
         one = store if here else store.on_branch(branch)

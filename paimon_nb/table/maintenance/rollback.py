@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_nb.base.errors import SnapshotNotFound
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Snapshot
-from paimon_nb.table.commit.commit_log import forget
+from paimon_nb.table.commit.commit_log import clear_record
 from paimon_nb.table.commit.live_files import live_entries
 from paimon_nb.table.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.maintenance.reachable import (
@@ -73,7 +73,7 @@ def _forget_after(store: TableStore, target: Snapshot) -> None:
         candidates.add_metadata(without_changelog(snapshot))
     used = reachable(store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs)
     paths = candidates.unused(used)
-    forget(store)
+    clear_record(store)
     for snapshot_id in reversed(newer):
         if snapshot_id == target.id:
             store.snapshots.replace(without_changelog(target))

@@ -26,7 +26,7 @@ def aggregation(groups: Groups, spec: MergeSpec) -> pa.Table:
         if name == VALUE_KIND:
             columns.append(from_numpy(np.zeros(len(groups), np.int8)))
         elif name == SEQUENCE_NUMBER or name in spec.keys:
-            columns.append(groups.pick_column(name, groups.ends))
+            columns.append(groups.take_column(name, groups.ends))
         else:
             columns.append(_column(groups, spec, name))
     return pa.Table.from_arrays(columns, schema=groups.kv.schema)

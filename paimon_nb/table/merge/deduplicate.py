@@ -10,4 +10,4 @@ from paimon_nb.table.merge.spec import MergeSpec
 
 def deduplicate(groups: Groups, spec: MergeSpec) -> pa.Table:
     """Kind and sequence number are those of the last version."""
-    return groups.pick(groups.ends)
+    return groups.take(groups.ends)

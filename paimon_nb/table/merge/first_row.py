@@ -18,4 +18,4 @@ def first_row(groups: Groups, spec: MergeSpec) -> pa.Table:
         raise UnsupportedOperation(
             "merge engine first-row does not accept -U or -D", hint="set 'ignore-delete' = 'true' to drop them"
         )
-    return groups.pick(groups.starts)
+    return groups.take(groups.starts)

@@ -12,11 +12,12 @@ from paimon_nb.table.merge.sort_order import Indices, group_ends
 
 
 class Groups:
-    """`kv` seen in merge order.
+    """Rows of a merge, in merge order, grouped by key.
 
     Args:
-        kv: a kv table in one chunk a column. order: row numbers in merge order, None when `kv` is in that order.
-        starts: position in the order where each group begins.
+        kv: a key-value table with one chunk per column.
+        order: row numbers in merge order; None if `kv` is in merge order.
+        starts: position in merge order at which each group begins.
     """
 
     def __init__(self, kv: pa.Table, order: Indices | None, starts: Indices) -> None:
@@ -46,21 +47,21 @@ class Groups:
         out[self.starts[1:]] = 1
         return np.cumsum(out)
 
-    def only(self, selected: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Groups:
+    def filter(self, selected: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Groups:
         """The selected groups only."""
         positions = np.flatnonzero(selected[self.group_of])
         rows = positions if self.order is None else self.order[positions]
         sizes = np.diff(np.append(self.starts, self.rows))[selected]
         return Groups(self.kv.take(from_numpy(rows)).combine_chunks(), None, np.cumsum(sizes) - sizes)
 
-    def pick(self, positions: Indices) -> pa.Table:
+    def take(self, positions: Indices) -> pa.Table:
         """The rows at these positions of the order."""
         if self.order is None and len(positions) == self.rows:
             return self.kv
         rows = positions if self.order is None else self.order[positions]
         return self.kv.take(from_numpy(rows))
 
-    def pick_column(
+    def take_column(
         self, name: str, positions: Indices, missing: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
     ) -> pa.Array:
         """One column at these positions; NULL where `missing`."""
@@ -76,19 +77,19 @@ class Groups:
         mask: np.ndarray[tuple[int], np.dtype[np.bool_]] = to_numpy(self.kv.column(name).is_valid())
         return mask if self.order is None else mask[self.order]
 
-    def last_where(
+    def last_true(
         self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]
     ) -> tuple[Indices, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-        """(position of the last True of each group, whether there is none)."""
+        """For each group the position of its last True, and whether it has none."""
         marked = np.where(mask, np.arange(self.rows), -1)
         last = np.maximum.reduceat(marked, self.starts) if len(self.starts) else marked[:0]
         none = last < 0
         return np.where(none, self.ends, last), none
 
-    def first_where(
+    def first_true(
         self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]
     ) -> tuple[Indices, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-        """(position of the first True of each group, whether there is none)."""
+        """For each group the position of its first True, and whether it has none."""
         marked = np.where(mask, np.arange(self.rows), self.rows)
         first = np.minimum.reduceat(marked, self.starts) if len(self.starts) else marked[:0]
         none = first >= self.rows

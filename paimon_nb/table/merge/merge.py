@@ -53,10 +53,10 @@ def _with_lone_rows(groups: Groups, spec: MergeSpec) -> pa.Table:
     lone = groups.ends == groups.starts
     if not lone.any() or spec.engine == "deduplicate":
         return engine(groups, spec)
-    alone = groups.pick(groups.starts[lone])
+    alone = groups.take(groups.starts[lone])
     if lone.all():
         return alone
-    rest = engine(groups.only(~lone), spec)
+    rest = engine(groups.filter(~lone), spec)
     where = np.empty(len(groups), np.int64)
     where[np.flatnonzero(lone)] = np.arange(alone.num_rows)
     where[np.flatnonzero(~lone)] = np.arange(alone.num_rows, len(groups))

@@ -37,12 +37,12 @@ def partial_update(groups: Groups, spec: MergeSpec) -> pa.Table:
         )
     # A -D clears the row; later versions build a new one. A -U changes nothing, but the row counts as present
     # again if an insert was ever seen, as in Java.
-    deleted, never = groups.last_where(kinds == 3)
+    deleted, never = groups.last_true(kinds == 3)
     after = np.arange(groups.rows) > np.where(never, -1, deleted)[groups.group_of]
     inserted = after & ~retract
-    _, unmet = groups.last_where(~retract)
+    _, unmet = groups.last_true(~retract)
     kind = np.where(unmet | (kinds[groups.ends] == 3), 3, 0).astype(np.int8)
-    _, empty = groups.last_where(inserted)
+    _, empty = groups.last_true(inserted)
     begun = np.where(never, groups.starts, deleted)
     return _fill_not_null(groups, spec, _last_values(groups, spec, inserted, kind), empty, begun)
 
@@ -60,10 +60,10 @@ def _last_values(
         if name == VALUE_KIND:
             columns.append(from_numpy(np.asarray(kinds, np.int8)))
         elif name == SEQUENCE_NUMBER or name in spec.keys:
-            columns.append(groups.pick_column(name, ends))
+            columns.append(groups.take_column(name, ends))
         else:
-            position, none = groups.last_where(usable & groups.valid(name))
-            columns.append(groups.pick_column(name, position, none if none.any() else None))
+            position, none = groups.last_true(usable & groups.valid(name))
+            columns.append(groups.take_column(name, position, none if none.any() else None))
     return pa.Table.from_arrays(columns, schema=groups.kv.schema)
 
 
@@ -78,7 +78,7 @@ def _fill_not_null(
     for f in spec.fields:
         if not f.type.nullable and f.name not in spec.keys and bool(empty.any()):
             at = merged.column_names.index(f.name)
-            filled = pc.if_else(from_numpy(empty), groups.pick_column(f.name, begun), merged.column(at))
+            filled = pc.if_else(from_numpy(empty), groups.take_column(f.name, begun), merged.column(at))
             merged = merged.set_column(at, merged.schema.field(at), filled)
     return merged
 

@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def _rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     earliest = store.snapshots.earliest_id()  # the earliest hint may skip older files, as after fast_forward
     for s in store.snapshots.all():
         if earliest is not None and s.id < earliest:

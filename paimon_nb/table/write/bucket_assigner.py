@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
-from paimon_nb.format.unique import groups
+from paimon_nb.format.unique import unique_inverse
 from paimon_nb.options import table as opt
 from paimon_nb.table.store import POSTPONE_BUCKET, TableStore
 
@@ -40,8 +40,8 @@ def partition_groups(store: TableStore, rows: pa.Table) -> tuple[list[bytes], np
     for field in fields:
         column = one_chunk(rows.column(field.name)).dictionary_encode(null_encoding="encode")
         codes = codes * (len(column.dictionary) + 1) + to_numpy(column.indices)
-        codes = groups(codes)[1]  # codes stay small, so that many columns do not overflow
-    first, group = groups(codes)
+        codes = unique_inverse(codes)[1]  # codes stay small, so that many columns do not overflow
+    first, group = unique_inverse(codes)
     return [partition_bytes(fields, rows, int(row)) for row in first], group
 
 

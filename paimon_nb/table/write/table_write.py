@@ -66,8 +66,8 @@ _FEW_ROWS = 10_000
 """Below this size, starting threads costs more than it saves."""
 
 
-def restore(store: TableStore) -> WriterState:
-    """The table's live files now."""
+def load_writer_state(store: TableStore) -> WriterState:
+    """State of the latest snapshot: its id, live files and buckets."""
     snapshot = store.latest()
     return WriterState(snapshot.id if snapshot else None, *LIVE_FILES.at(store, snapshot))
 
@@ -101,7 +101,7 @@ class TableWrite:
         self.store = store
         self.overwrite, self.tracked, self._full = overwrite, tracked, full
         self.row_count = 0
-        self._restored = WriterState(_newest(store), {}, {}) if overwrite else restore(store)
+        self._restored = WriterState(_newest(store), {}, {}) if overwrite else load_writer_state(store)
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
         crossing = is_dynamic(store) and store.schema.is_cross_partition

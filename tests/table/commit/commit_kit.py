@@ -85,5 +85,5 @@ def _listed(store: TableStore) -> set[str]:
 def new_process() -> None:
     """Forget what this process remembers of its commits."""
     commit_log._last.clear()
-    commit_log._spent.clear()
-    LIVE_FILES.forget()
+    commit_log._consumed.clear()
+    LIVE_FILES.invalidate_cache()

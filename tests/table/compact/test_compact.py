@@ -42,7 +42,7 @@ def table(tmp_path, name="t", **options):
 
 def changes(store, since=0):
     """(kind, k, v) of all changelog files of the snapshots after `since`."""
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     out = []
     for snapshot_id in store.snapshots.ids():
         if snapshot_id <= since:
@@ -399,7 +399,7 @@ def test_a_long_compaction_outlives_the_snapshot_that_it_was_planned_from(tmp_pa
     assert with_vectors & {f.file_name for m in planned for f in m.compact_before}
     Table(store).analyze()
     expire_snapshots(store, ExpireLimits(1, 1, 0, 50))
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     TableCommit(store).commit(planned)
     assert levels(store) == [(0, 5, 1000)]
 

@@ -70,7 +70,7 @@ def missing(store: TableStore) -> list[str]:
     gone = []
     for branch in ["main", *store.branches.names()]:
         one = store if branch == store.branch else store.on_branch(branch)
-        one.snapshots.forget()
+        one.snapshots.invalidate_cache()
         states = [one.snapshots.get(i) for i in one.snapshots.ids()]
         states += [replace(one.tags.get(n).snapshot, changelog_manifest_list=None) for n in one.tags.names()]
         for state in states:

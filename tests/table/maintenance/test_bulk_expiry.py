@@ -47,7 +47,7 @@ def test_a_commit_takes_a_few(due: int) -> None:
         fs.calls.clear()
         TableCommit(few).commit([added(data_file(f"g{commits}"))])
         commits += 1
-        few.snapshots.forget()
+        few.snapshots.invalidate_cache()
         now = len(few.snapshots.ids())
         assert left + 1 - now == min(limit, left + 1 - kept)
         assert 0 < fs.calls["delete"] <= limit * FILES_OF_A_SNAPSHOT + MERGED

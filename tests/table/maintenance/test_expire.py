@@ -32,7 +32,7 @@ def filled(time, count=6, every_hours=1.0, **options):
 
 
 def ids(store):
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     return store.snapshots.ids()
 
 

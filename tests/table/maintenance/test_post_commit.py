@@ -244,7 +244,7 @@ def test_one_broken_step_does_not_stop_the_others(
             write(store, k)
             time.ms += 1000
     assert "maintenance after the commit failed" in caplog.text
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     assert len(store.snapshots.ids()) <= 2
     assert len(rows_of(store)) == 4
 

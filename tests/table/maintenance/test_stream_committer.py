@@ -53,7 +53,7 @@ def parted(tmp_path: Path, **options: str) -> TableStore:
 
 def told(store: TableStore) -> list[tuple[str, int, int]]:
     """(kind, number, rows of changelog) of each snapshot."""
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     found = [store.snapshots.get(i) for i in store.snapshots.ids()]
     return [(s.commit_kind, s.commit_identifier, s.changelog_record_count or 0) for s in found]
 

@@ -192,7 +192,7 @@ class TestRollback:
         expire_snapshots(store.on_branch("b"), KEEP_ONE)
         fast_forward(store, "b")
         delete_branch(store, "b")
-        store.snapshots.forget()
+        store.snapshots.invalidate_cache()
         assert (store.snapshots.ids(), live(store)) == ([1, 2, 3], {"b0", "b1", "b2"})
 
         rollback_to_tag(store, "one")
@@ -237,7 +237,7 @@ class TestBranches:
         create_branch(store, "b", "two")
         append(store.on_branch("b"), "on-b", 30, 31)
         fast_forward(store, "b")
-        store.snapshots.forget()
+        store.snapshots.invalidate_cache()
         assert (store.snapshots.ids(), live(store), missing(store)) == ([1, 2, 3], {"f0", "f1", "on-b"}, [])
         assert on_disk(store) == {"f0", "f1", "on-b"}
         assert append(store, "next", 40, 41) == 4
@@ -252,7 +252,7 @@ class TestBranches:
         create_tag(branch, "t", 3)
         expire_snapshots(branch, KEEP_ONE)
         fast_forward(store, "b")
-        store.snapshots.forget()
+        store.snapshots.invalidate_cache()
         assert (store.snapshots.ids(), store.tags.get("t").snapshot.id, missing(store)) == ([1, 2, 3], 3, [])
         assert live(store) == {"b0", "b1", "b2"}
 

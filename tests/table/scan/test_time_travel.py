@@ -36,7 +36,7 @@ def history(tmp_path: Path) -> TableStore:
         path = store.snapshots.path(i)
         snapshot = replace(store.snapshots.get(i), time_ms=i * 1000, watermark=i * 10 if i > 2 else None)
         store.fs.overwrite(path, snapshot.to_json())
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     create_tag(store, "two", 2)
     create_tag(store, "watermark-1", 2)
     return store

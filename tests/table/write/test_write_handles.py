@@ -122,7 +122,7 @@ def test_an_abort_after_the_commit_deletes_nothing(store, by):
         if by == "write":
             write.abort()
     if by == "commit":
-        commit_log._spent.clear()  # as another process would, to which the messages were sent
+        commit_log._consumed.clear()  # as another process would, to which the messages were sent
         TableCommit(store).abort(messages)
     assert (files(store), rows(store)) == (before, [(1, "a"), (2, "b")])
 
@@ -148,7 +148,7 @@ def test_a_compaction_that_comes_twice_keeps_its_result(tmp_path):
         put(store, TWO)
     messages = compact(store)
     TableCommit(store).commit(messages)
-    commit_log._spent.clear()  # another process knows nothing of the first commit
+    commit_log._consumed.clear()  # another process knows nothing of the first commit
     with pytest.raises(CommitConflict, match="no longer live"):
         TableCommit(store).commit(messages)
     assert rows(store) == [(1, "a"), (2, "b")]

@@ -118,5 +118,5 @@ def levels(store: TableStore) -> list[tuple[int, int, int]]:
 
 
 def history(store: TableStore) -> list[str]:
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     return [store.snapshots.get(i).commit_kind for i in store.snapshots.ids()]

@@ -23,7 +23,7 @@ class LastValue(Aggregate):
         return None
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        return groups.pick_column(column, groups.ends)
+        return groups.take_column(column, groups.ends)
 
 
 class PrimaryKey(LastValue):
@@ -47,8 +47,8 @@ class LastNonNullValue(Aggregate):
         return accumulator if value is None else None
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        position, none = groups.last_where(groups.valid(column))
-        return groups.pick_column(column, position, none if none.any() else None)
+        position, none = groups.last_true(groups.valid(column))
+        return groups.take_column(column, position, none if none.any() else None)
 
 
 class FirstValue(Aggregate):
@@ -67,7 +67,7 @@ class FirstValue(Aggregate):
         self.begun = False
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        return groups.pick_column(column, groups.starts)
+        return groups.take_column(column, groups.starts)
 
 
 class FirstNonNullValue(Aggregate):
@@ -86,5 +86,5 @@ class FirstNonNullValue(Aggregate):
         self.begun = False
 
     def reduce(self, groups: Groups, column: str) -> pa.Array | None:
-        position, none = groups.first_where(groups.valid(column))
-        return groups.pick_column(column, position, none if bool(np.any(none)) else None)
+        position, none = groups.first_true(groups.valid(column))
+        return groups.take_column(column, position, none if bool(np.any(none)) else None)

@@ -142,7 +142,7 @@ def _ids(store: TableStore, mode: str, start: int, end: int, predicate: Predicat
         raise BadOptionValue(
             f"the increment's end {end} is before its start {start}", hint="write start,end", start=start
         )
-    store.snapshots.forget()
+    store.snapshots.invalidate_cache()
     earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
     if earliest is None or latest is None:
         return _nothing(store, None, predicate)  # as in Java; ids outside the history are an error

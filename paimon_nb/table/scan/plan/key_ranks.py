@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.format.types import DataType
 from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import groups
+from paimon_nb.format.unique import unique_inverse
 from paimon_nb.table.scan.predicate.column_stats import stats_column
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
@@ -36,5 +36,5 @@ def key_ranks(types: Sequence[DataType], low: pa.Array, high: pa.Array) -> tuple
             ranks = to_numpy(column).astype(np.int64)
         else:
             own = to_numpy(pc.rank(column, sort_keys="ascending", tiebreaker="dense")).astype(np.int64)
-            ranks = groups(ranks * (int(own.max()) + 1) + own)[1]
+            ranks = unique_inverse(ranks * (int(own.max()) + 1) + own)[1]
     return ranks[: len(low)], ranks[len(low) :]

@@ -26,7 +26,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.snapshot import Snapshot
 from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import groups
+from paimon_nb.format.unique import unique_inverse
 from paimon_nb.table.scan.read.parallel import side_by_side
 from paimon_nb.table.store import TableStore
 
@@ -126,7 +126,7 @@ def check_unique(entries: Entries) -> None:
 def bucket_numbers(entries: Entries) -> tuple[np.ndarray, np.ndarray]:
     """(bucket number of each entry, first entry of each bucket); buckets of all partitions, in order of first occurrence."""
     address = (entries.partitions[0].astype(np.int64) << 32) + (entries.column("bucket") & 0xFFFFFFFF)
-    firsts, found = groups(address)
+    firsts, found = unique_inverse(address)
     order = np.argsort(firsts)
     return np.argsort(order)[found], firsts[order]
 

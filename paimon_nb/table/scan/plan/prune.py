@@ -20,7 +20,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataType, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import to_numpy
-from paimon_nb.format.unique import distinct
+from paimon_nb.format.unique import unique
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.scan.plan.manifest_scan import bucket_numbers
@@ -162,7 +162,7 @@ class Pruner:
         if keep_level is None:
             return entries
         levels = entries.column("level")
-        seen = [level for level in distinct(levels).tolist() if keep_level(level)]
+        seen = [level for level in unique(levels).tolist() if keep_level(level)]
         return self._keep(entries, np.isin(levels, seen), reason)
 
     def created_since(self, entries: Sequence[ManifestEntry], ms: int | None) -> Entries:
@@ -263,10 +263,10 @@ class BucketFilter:
     def mask(self, entries: Entries) -> np.ndarray:
         """Like `contains`, a boolean per entry."""
         totals, buckets, schemas = (entries.column(n) for n in ("total_buckets", "bucket", "schema_id"))
-        alike = [s for s in distinct(schemas).tolist() if self._hashes_alike(s)]
+        alike = [s for s in unique(schemas).tolist() if self._hashes_alike(s)]
         known = (totals > 0) & np.isin(schemas, alike)
         out: np.ndarray = ~known
-        for total in distinct(totals[known]).tolist():
+        for total in unique(totals[known]).tolist():
             out |= known & (totals == total) & np.isin(buckets, list(self._buckets(total)))
         return out
 

@@ -195,7 +195,7 @@ def resolve(store: TableStore, travel: TimeTravel) -> Snapshot | None:
         SnapshotExpired: it was removed by expiration. TimeTravelError: the version is outside the table's history.
         TagNotFound: with the nearest name.
     """
-    store.snapshots.forget()  # another process may have rolled back and committed under an id that is cached
+    store.snapshots.invalidate_cache()  # another process may have rolled back and committed under an id that is cached
     match travel:
         case Latest() | LatestDelta():
             return store.latest()

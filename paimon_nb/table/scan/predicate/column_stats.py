@@ -22,7 +22,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField, DataType, Decimal, LocalZonedTimestamp, Timestamp, arrow_type
 from paimon_nb.format.types.arrow_builders import column as column_of
 from paimon_nb.format.types.arrow_builders import from_numpy
-from paimon_nb.format.unique import distinct
+from paimon_nb.format.unique import unique
 
 _WIDTH = {"BOOLEAN": "<i1", "TINYINT": "<i1", "SMALLINT": "<i2", "INT": "<i4", "DATE": "<i4", "TIME": "<i4", "BIGINT": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}  # fmt: skip
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -86,8 +86,8 @@ def _groups(
         listed = np.array([seen.setdefault(c, len(seen)) for c in files.column(STATS_COLS)], np.int64)
         forms = list(seen)
     out: dict[_StatsColumn, np.ndarray] = {}
-    for schema_id in distinct(schemas).tolist():
-        for form in distinct(listed[schemas == schema_id]).tolist():
+    for schema_id in unique(schemas).tolist():
+        for form in unique(listed[schemas == schema_id]).tolist():
             source = _stats_column(schema_of(schema_id), forms[form], field, keys)
             members = (schemas == schema_id) & (listed == form)
             out[source] = out[source] | members if source in out else members
