@@ -53,7 +53,7 @@ def wider(old: DataType, new: DataType, column: str) -> DataType:
         case (LocalZonedTimestamp(), LocalZonedTimestamp()):
             return LocalZonedTimestamp(max(old.precision, new.precision), nullable)
     raise SchemaChangeError(
-        f"column {column!r} is {old} and cannot be widened to {new}",
+        f"column {column!r} is {old} and cannot also hold {new}",
         hint="change the type in the source back, or drop the table and start the sync again (type_mapping 'to-string' accepts all types)",
         column=column,
     )
