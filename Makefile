@@ -97,12 +97,15 @@ bench: $(SETUP) ## Side-by-side benchmarks against peers (see benchmarks/README.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
-binder: $(SETUP) ## Check Binder's recipe: the image that repo2docker would build, and a dry run of its installs
-	@$(PYTHON) -m venv .venv-binder && .venv-binder/bin/pip install --quiet --disable-pip-version-check jupyter-repo2docker
-	@.venv-binder/bin/jupyter-repo2docker --no-build --debug . 2>&1 | tee .venv-binder/recipe.txt | grep -E 'openjdk-17|postBuild|requirements.txt|repo2docker-entrypoint'
-	@$(BIN)/python -m pip install --dry-run --quiet --ignore-installed --disable-pip-version-check --report .venv-binder/installs.json -r binder/requirements.txt
-	@$(BIN)/python -c 'import json; print(len(json.load(open(".venv-binder/installs.json"))["install"]), "packages would be installed")'
+binder: $(SETUP) ## Follow Binder's recipe: plan the image, install it into an empty venv, run the first tutorial there
+	@rm -rf .venv-binder && $(PYTHON) -m venv .venv-binder/plan && .venv-binder/plan/bin/pip install --quiet --disable-pip-version-check jupyter-repo2docker
+	@.venv-binder/plan/bin/jupyter-repo2docker --no-build --debug . 2>&1 | tee .venv-binder/recipe.txt | grep -E 'openjdk-17|postBuild|requirements.txt|repo2docker-entrypoint'
 	@apt-get install --dry-run $$(cat binder/apt.txt) | tail -1
+	@$(PYTHON) -m venv .venv-binder/image && .venv-binder/image/bin/pip install --quiet --disable-pip-version-check -r binder/requirements.txt
+	@PATH="$(CURDIR)/.venv-binder/image/bin:$$PATH" bash binder/postBuild
+	@mkdir .venv-binder/run && cp notebooks/01-quickstart.ipynb .venv-binder/run && cd .venv-binder/run && PATH="$(CURDIR)/.venv-binder/image/bin:$$PATH" PYTHONPATH= \
+	bash ../../binder/start jupyter nbconvert --to notebook --execute --output executed 01-quickstart.ipynb
+	@$(BIN)/python -c 'import json; cells = json.load(open(".venv-binder/run/executed.ipynb"))["cells"]; print(sum(c["cell_type"] == "code" for c in cells), "cells of 01-quickstart.ipynb ran in the image")'
 
 brokers: $(SETUP) ## Fetch the Kafka broker, Hive's metastore and the HDFS of the tests with Maven (else the first test that needs them does)
 	@$(BIN)/python tests/servers/kafka_server.py

@@ -22,11 +22,19 @@ FLAGS = (
 
 
 @contextmanager
-def jupyterlab(root: Path) -> Iterator[tuple[str, Path]]:
-    """Its address and the folder that it shows. Raises RuntimeError with its log: it did not start."""
-    extensions = root / "share" / "labextensions"
-    extensions.mkdir(parents=True)
-    (extensions / "paimon-nb").symlink_to(REPO / "paimon_nb" / "notebook" / "labextension")
+def jupyterlab(root: Path, python: str | Path = "") -> Iterator[tuple[str, Path]]:
+    """Start JupyterLab and yield its address and the folder that it shows.
+
+    Args:
+        python: the Python of an environment in which paimon_nb is installed; without it the checkout is used.
+
+    Raises:
+        RuntimeError: it did not start; the text has its log.
+    """
+    if not python:
+        extensions = root / "share" / "labextensions"
+        extensions.mkdir(parents=True)
+        (extensions / "paimon-nb").symlink_to(REPO / "paimon_nb" / "notebook" / "labextension")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -35,12 +43,11 @@ def jupyterlab(root: Path) -> Iterator[tuple[str, Path]]:
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     }
     environment = {
-        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON", "JUPYTER"))},
         **folders,
-        "JUPYTER_PATH": str(root / "share"),
+        **({} if python else {"JUPYTER_PATH": str(root / "share"), "PYTHONPATH": str(REPO)}),
         "JUPYTERLAB_SETTINGS_DIR": str(root / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(root / "workspaces"),
-        "PYTHONPATH": str(REPO),
         "NO_PROXY": "127.0.0.1,localhost",
     }
     settings = root / "settings" / "@jupyterlab" / "completer-extension"
@@ -52,7 +59,7 @@ def jupyterlab(root: Path) -> Iterator[tuple[str, Path]]:
     log = (root / "lab.log").open("w")
     server = subprocess.Popen(
         [
-            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+            str(python or sys.executable), "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password=",
             "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={notebooks}",

@@ -161,7 +161,7 @@ def test_changes_of_a_database_arrive_in_their_order(swb, broker):
     assert job.wait_for(lambda: table(swb, "t") == [(1, 6), (3, 10)])
     job.stop()
     live = swb.stream("SELECT n, id FROM cdc")
-    told = [tuple(r.values()) for r in live.collect(limit=11, timeout_s=60).to_pylist()]
+    told = [tuple(r.values()) for r in live.collect(limit=11, timeout_s=60, idle_s=1).to_pylist()]
     assert told == [
         ("+I", 1, 1), ("-U", 1, 1), ("+U", 2, 1), ("+I", 9, 2), ("-U", 2, 1), ("+U", 3, 1), ("+I", 5, 3), ("-D", 5, 3),
         ("-D", 9, 2), ("+I", 5, 3),

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 SLIM = ("pyarrow", "numpy", "fastavro", "zstandard", "backports.zstd", "pyroaring", "xxhash")
 """Packages that tables need: Arrow, NumPy, Avro, codecs, bitmaps, hashes."""
 
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+
 pytestmark = pytest.mark.nightly
 
 
@@ -114,9 +116,16 @@ print(type(table.lsm()).__name__)
 """
 
 
-def test_the_whole_package_installs_and_runs(dist: Path, tmp_path: Path) -> None:
-    python = environment(tmp_path / "env")
+@pytest.fixture(scope="module")
+def whole(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with the wheel and all that it depends on."""
+    python = environment(tmp_path_factory.mktemp("whole") / "env")
     install(python, the(dist, ".whl"))
+    return python
+
+
+def test_the_whole_package_installs_and_runs(whole: Path, tmp_path: Path) -> None:
+    python = whole
     used = run(python, "-c", USE, tmp_path / "warehouse", cwd=tmp_path)
     assert (used.returncode, used.stdout.splitlines()[-1:]) == (0, ["LsmView"]), used.stderr
     doctor = run(python.with_name("paimon-nb"), "doctor", cwd=tmp_path)
@@ -124,3 +133,41 @@ def test_the_whole_package_installs_and_runs(dist: Path, tmp_path: Path) -> None
     listed = run(python.with_name("jupyter"), "labextension", "list", cwd=tmp_path)
     assert "paimon-nb v" in listed.stdout + listed.stderr
     sys.stdout.write(f"\nwhole installation: {size_mb(python)} MB\n")
+
+
+CELLS = (
+    "import paimon_nb\nprint(paimon_nb.__file__)\n%load_ext paimon_nb\n%paimon connect warehouse",
+    "%%paimon\nCREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, v STRING);\nINSERT INTO t VALUES (1, 'a'), (2, 'b');\nINSERT INTO t VALUES (2, 'c')",
+    "%paimon timeline t",
+)
+
+
+@pytest.mark.browser
+def test_a_widget_and_the_extension_of_the_wheel_in_jupyterlab(whole: Path, tmp_path: Path) -> None:
+    from lab_kit import Lab, Notebook
+    from lab_server import FLAGS, jupyterlab
+    from panel_kit import write_notebook
+    from playwright.sync_api import expect, sync_playwright
+    from requirements import chromium
+
+    with jupyterlab(tmp_path, whole) as (url, root), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS.split())
+        (root / "wheel").mkdir()
+        lab, notebook = Lab(url, root / "wheel", "wheel"), Notebook(browser.new_page())
+        write_notebook(lab, "wheel.ipynb", CELLS)
+        notebook.open(lab, "wheel.ipynb")
+        notebook.run_all()
+        notebook.output(2).locator("rect.file").first.wait_for(timeout=90_000)
+        assert str(whole.parents[1]) in notebook.page.locator(".jp-CodeCell").first.inner_text()  # not the checkout
+        files = notebook.output(2).locator("rect.file")
+        before = files.count()
+        slider = notebook.output(2).locator("input[type=range]")
+        slider.focus()
+        slider.press("Home")  # a round trip to the kernel: the first snapshot has fewer files
+        expect(files).not_to_have_count(before)
+        plugins = notebook.page.evaluate(
+            "() => ['highlight', 'stills', 'help'].map(p => jupyterapp.isPluginActivated('paimon-nb:' + p))"
+        )
+        assert plugins == [True, True, True]
+        notebook.close_all()
+        browser.close()
