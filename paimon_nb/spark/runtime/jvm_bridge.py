@@ -140,14 +140,19 @@ def worker_pools() -> Iterator[WorkerFactory]:
     context = active_context()
     if context is None or context._jvm is None:
         return
-    pools = private_field(context._jvm.org.apache.spark.SparkEnv.get(), "pythonWorkers").valuesIterator()
+    # Py4J lists all methods of an object that it calls, and the JVM refuses that for SparkEnv of 4.3: optional classes are missing.
+    env = context._jvm.java.lang.Class.forName("org.apache.spark.SparkEnv")
+    pools = _read(env.getDeclaredField("pythonWorkers"), context._jsc.sc().env()).valuesIterator()
     while pools.hasNext():
         yield pools.next()
 
 
 def private_field(owner: JavaObject, name: str) -> Any:
     """The value of a private field of a Java object."""
-    field = owner.getClass().getDeclaredField(name)
+    return _read(owner.getClass().getDeclaredField(name), owner)
+
+
+def _read(field: JavaObject, owner: JavaObject) -> Any:
     field.setAccessible(True)
     return field.get(owner)
 
