@@ -152,7 +152,7 @@ def private_field(owner: JavaObject, name: str) -> Any:
     return _read(owner.getClass().getDeclaredField(name), owner)
 
 
-def _read(field: JavaObject, owner: JavaObject) -> Any:
+def _read(field: Any, owner: JavaObject) -> Any:
     field.setAccessible(True)
     return field.get(owner)
 
